@@ -54,8 +54,8 @@ const (
 	opFailed   op = "failed"   // a call failed for a reason other than a kill
 )
 
-// outcomeText returns an outcome without its time, which the caller of Answer
-// does not know in advance.
+// outcomeText returns as JSON what the tests compare of an outcome: status, actor, texts
+// and answers, but not the time, which the caller of Answer does not know.
 func outcomeText(o *askback.Outcome) string {
 	values := make([][]string, len(o.Answers))
 	for i, a := range o.Answers {
@@ -87,8 +87,8 @@ func newAckLog() *ackLog {
 	}
 }
 
-// add records an acknowledgement. It returns violations if it contradicts an earlier
-// one.
+// add records an acknowledgement. It returns violations if the ack reports a failed call
+// or contradicts an earlier one.
 func (l *ackLog) add(a ack) []violation {
 	switch a.Op {
 	case opReady:
@@ -119,7 +119,8 @@ func (l *ackLog) add(a ack) []violation {
 	return bad
 }
 
-// addKey records which ask a key returned. The id is "" if it is not known.
+// addKey records that the ask with this key has this id, or only the key if id is "". It
+// returns a violation if the key had another id before.
 func (l *ackLog) addKey(key, id string) []violation {
 	l.newKeys[key] = true
 	before := l.ids[key]

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// invariants are queries over the whole database with their only valid result.
+// invariants are queries over the whole database, each with the only valid result.
 var invariants = []struct{ what, query, want string }{
 	{"the file is intact", `pragma integrity_check`, "ok"},
 	{"the history has no gaps", `select count(*) - coalesce(max(seq), 0) from history`, "0"},
@@ -45,8 +45,8 @@ var invariants = []struct{ what, query, want string }{
 	},
 }
 
-// audit checks the whole database, and compares every ask with all
-// acknowledgements.
+// audit compares every ask in the database with all acknowledgements, checks the
+// invariants, and returns the violations.
 func (c *checker) audit(ctx context.Context) (bad []violation, err error) {
 	if bad, err = c.check(ctx); err != nil {
 		return bad, err
@@ -72,7 +72,8 @@ func (c *checker) audit(ctx context.Context) (bad []violation, err error) {
 	return bad, nil
 }
 
-// checkAllAsks checks all asks, and that all acknowledged asks are stored.
+// checkAllAsks checks every ask in the database, and that all acknowledged asks are
+// stored.
 func (c *checker) checkAllAsks(ctx context.Context) (bad []violation, err error) {
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {
@@ -111,8 +112,8 @@ func (c *checker) missing(found map[string]bool) (bad []violation) {
 	return bad
 }
 
-// outcomeOf reads the ask with a key from the store. Its outcome is nil if it
-// is pending.
+// outcomeOf returns the id and the outcome of the ask with a key. The outcome is nil if
+// the ask is pending.
 func outcomeOf(ctx context.Context, path, key string) (id string, o *askback.Outcome, err error) {
 	db, err := sqlite.Open(path, nil)
 	if err != nil {

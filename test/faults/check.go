@@ -16,9 +16,9 @@ import (
 // kindAsk is the kind of the records of asks.
 const kindAsk = "ask"
 
-// A checker checks that a database is consistent and agrees with the acknowledgements.
-// It reads only the events since its last check, so that checks of a growing database
-// stay cheap.
+// A checker checks that a database is consistent and agrees with the acknowledgements. The
+// method check reads only the events since the last check, so that it stays fast while the
+// database grows.
 type checker struct {
 	path      string
 	ackLog    *ackLog
@@ -44,7 +44,8 @@ func (c *checker) compared() string {
 	return fmt.Sprintf("%d acknowledgements and %d events compared", c.ackLog.acks, c.seq)
 }
 
-// check opens the database, as after a crash, and returns the violations.
+// check opens the database, as a server does after a crash, and returns the violations
+// that are new since the last check.
 func (c *checker) check(ctx context.Context) (bad []violation, err error) {
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {
@@ -70,8 +71,8 @@ func (c *checker) check(ctx context.Context) (bad []violation, err error) {
 	return bad, nil
 }
 
-// checkNewEvents reads the events since the last check, and returns the ids of
-// their asks.
+// checkNewEvents checks the events since the last check, and returns the ids of their
+// asks.
 func (c *checker) checkNewEvents(ctx context.Context, db store.Store) (touched map[string]bool, bad []violation, err error) {
 	touched = map[string]bool{}
 	if bad, err = c.checkLastEvent(ctx, db); err != nil {
@@ -104,7 +105,8 @@ func (c *checker) checkLastEvent(ctx context.Context, db store.Store) ([]violati
 	return nil, err
 }
 
-// checkEvent checks one event.
+// checkEvent checks the sequence numbers of an event, and that its session or ask may have
+// this event now.
 func (c *checker) checkEvent(e store.Event) (bad []violation) {
 	if e.Seq != c.seq+1 {
 		bad = append(bad, violated(inconsistent, "event %d follows %d", e.Seq, c.seq))
@@ -129,7 +131,8 @@ func (c *checker) checkEvent(e store.Event) (bad []violation) {
 // of its asks.
 func isSessionEvent(e store.Event) bool { return e.Subject == e.Stream }
 
-// apply checks an event against the earlier events of the ask.
+// apply adds an event to the history of an ask. It returns violations if the event cannot
+// follow the earlier ones.
 func (l *askHistory) apply(e store.Event) (bad []violation) {
 	violate := func(f fault, what string) {
 		bad = append(bad, violated(f, "%s: event %d, %s, %s", e.Subject, e.Seq, e.Type, what))
@@ -162,7 +165,8 @@ func (l *askHistory) apply(e store.Event) (bad []violation) {
 	return bad
 }
 
-// checkKeys checks that every acknowledged key is stored.
+// checkKeys checks that every key that was acknowledged since the last check is stored,
+// with the acknowledged ask.
 func (c *checker) checkKeys(ctx context.Context, db store.Store) (bad []violation, err error) {
 	for _, key := range slices.Sorted(maps.Keys(c.ackLog.newKeys)) {
 		r, err := db.ReadKey(ctx, kindAsk, key)
@@ -179,7 +183,8 @@ func (c *checker) checkKeys(ctx context.Context, db store.Store) (bad []violatio
 	return bad, nil
 }
 
-// checkAsk compares one record with its history and with the acknowledgements.
+// checkAsk checks that an ask is stored, and compares its record with its history and with
+// the acknowledgements.
 func (c *checker) checkAsk(ctx context.Context, db store.Store, id string) ([]violation, error) {
 	r, err := db.Read(ctx, kindAsk, id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A child is a child process that will be killed.
+// A child is a process that the tests start and kill.
 type child struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -18,8 +18,8 @@ type child struct {
 	notes bytes.Buffer
 }
 
-// startChild starts a program. If env is not nil, it is the environment of the child.
-// Its stdin stays open until it is killed.
+// startChild starts a program with a pipe as its stdin. If env is nil, the child has the
+// environment of this process. The child is killed when ctx is done.
 func startChild(ctx context.Context, env []string, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), lines: make(chan []byte, 64)}
 	c.cmd.Env = env
@@ -42,7 +42,8 @@ func startChild(ctx context.Context, env []string, program string, args ...strin
 	return c, nil
 }
 
-// read sends complete lines. A last line that a kill truncated is dropped.
+// read sends the complete lines of stdout to c.lines, and closes it at the end. It drops a
+// last line that a kill truncated.
 func (c *child) read(stdout io.Reader) {
 	defer close(c.lines)
 	in := bufio.NewReader(stdout)
@@ -55,14 +56,15 @@ func (c *child) read(stdout io.Reader) {
 	}
 }
 
-// end kills the child if it still runs, and waits for it. It returns the exit
-// code, or -1 if the child was killed.
+// end kills the child if it still runs, calls take for the remaining lines, and waits for
+// the child. It returns the exit code, or -1 if the child was killed.
 func (c *child) end(take func([]byte)) (code int, err error) {
 	err = kill(c.cmd)
 	return c.ended(take), err
 }
 
-// ended reads the remaining lines and waits for the child.
+// ended calls take for the remaining lines, waits for the child, and returns its exit
+// code.
 func (c *child) ended(take func([]byte)) int {
 	for line := range c.lines {
 		take(line)
@@ -72,8 +74,8 @@ func (c *child) ended(take func([]byte)) int {
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// until calls take for each line for the duration d. It returns earlier if take
-// returns true, the child ends or ctx is done.
+// until calls take for each line until d has passed, take returns true, the child ends or
+// ctx is done.
 func (c *child) until(ctx context.Context, d time.Duration, take func([]byte) (enough bool)) {
 	t := time.NewTimer(d)
 	defer t.Stop()

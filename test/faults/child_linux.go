@@ -6,13 +6,14 @@ import (
 	"syscall"
 )
 
-// bind puts a child into its own process group, which is killed with this
-// process.
+// bind makes the child the leader of a new process group, which kill can end. Linux kills
+// the child if this process ends.
 func bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// kill sends SIGKILL to a child and the processes it started.
+// kill sends SIGKILL to a child and the processes that it started. It returns nil if the
+// child has exited.
 func kill(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {

@@ -11,7 +11,7 @@ import (
 // bind does nothing, because a child ends when its stdin is closed.
 func bind(*exec.Cmd) {}
 
-// kill sends SIGKILL to a child.
+// kill sends SIGKILL to a child. It returns nil if the child has exited.
 func kill(cmd *exec.Cmd) error {
 	err := cmd.Process.Kill()
 	if errors.Is(err, os.ErrProcessDone) {

@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// A clientFollower follows a stream with httpapi.Client, which reconnects by
-// itself. The client has one address; the transport sends its requests to the
-// current server and truncates the responses.
+// A clientFollower follows the events of all sessions with [httpapi.Client], which
+// reconnects by itself. The client has one address; the transport sends its requests to
+// the current server and truncates the responses.
 type clientFollower struct {
 	*record
 	conn  *connection
@@ -21,7 +21,7 @@ type clientFollower struct {
 	rand  *rand.Rand
 }
 
-// run follows the stream until ctx is done.
+// run follows the stream until ctx is done. An earlier end of the stream is a violation.
 func (r *clientFollower) run(ctx context.Context) {
 	httpClient := &http.Client{Transport: &reconnectingTransport{conn: r.conn, rand: r.rand}}
 	client := httpapi.NewClient("http://askback.invalid", r.token, httpClient)

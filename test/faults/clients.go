@@ -19,28 +19,29 @@ const (
 	personCount = 6
 )
 
-// A clientPool runs the clients that outlive the server: agents that ask and
-// wait, and people who answer. They reconnect to the next server, and record
-// all acknowledgements.
+// A clientPool runs clients that continue when the server is killed: agents that ask and
+// wait, and people who answer. They reconnect to the next server, and record all
+// acknowledgements.
 type clientPool struct {
 	conn   *connection
 	seed   uint64
 	agents []account // each is used by several agents
 	people []account
 
-	mu        sync.Mutex
-	ackLog    *ackLog
-	bad       []violation
-	states    [agentCount]agentState
-	maxRecent []agentState
-	next      int
-	paused    chan struct{} // closed when people may continue; nil if they are not paused
+	mu     sync.Mutex
+	ackLog *ackLog
+	bad    []violation
+	states [agentCount]agentState
+	recent []agentState
+	next   int
+	paused chan struct{} // closed when people may continue; nil if they are not paused
 }
 
 // An account is a name with its token.
 type account struct{ name, token string }
 
-// nameOf returns the name of the account of a token.
+// nameOf returns the name of the person with this token, or "" if it is not the token of a
+// person.
 func (c *clientPool) nameOf(token string) string {
 	for _, h := range c.people {
 		if h.token == token {
@@ -58,7 +59,7 @@ type agentState struct {
 	waiting bool
 }
 
-// run starts all clients, which run until ctx is done.
+// run starts all clients, which run until ctx is done or there is a violation.
 func (c *clientPool) run(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for i := range agentCount {
@@ -72,14 +73,13 @@ func (c *clientPool) run(ctx context.Context) *sync.WaitGroup {
 	return &all
 }
 
-// record records an acknowledgement.
+// record records an acknowledgement, and a violation if it contradicts an earlier one.
 func (c *clientPool) record(a ack) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bad = append(c.bad, c.ackLog.add(a)...)
 }
 
-// violate records a violation.
 func (c *clientPool) violate(f fault, format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,9 +101,9 @@ func (c *clientPool) noError(ctx context.Context, what string, err error) bool {
 	return err == nil
 }
 
-// recordOutcome records the outcome that a call returned to a client that tried to
-// settle the ask. The outcome must be that of the client if and only if err is nil,
-// even for a repeated call.
+// recordOutcome records the outcome that a call returned to a client that tried to settle
+// the ask. own reports whether an outcome is that of this client, which must be so if and
+// only if err is nil.
 func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.Ask, err error, own func(*askback.Outcome) bool) {
 	if !errors.Is(err, askback.ErrSettled) && !c.noError(ctx, what, err) {
 		return
@@ -118,15 +118,16 @@ func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.A
 	}
 }
 
-// setState sets the state of an agent.
+// setState sets the state of an agent. When the agent no longer waits, its ask becomes one
+// of the recent asks.
 func (c *clientPool) setState(i int, now agentState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !now.waiting && c.states[i].waiting { // people also send late answers to settled asks
-		if len(c.maxRecent) < maxRecent {
-			c.maxRecent = append(c.maxRecent, c.states[i])
+		if len(c.recent) < maxRecent {
+			c.recent = append(c.recent, c.states[i])
 		} else {
-			c.maxRecent[c.next%maxRecent] = c.states[i]
+			c.recent[c.next%maxRecent] = c.states[i]
 			c.next++
 		}
 	}
@@ -149,12 +150,13 @@ func (c *clientPool) agentStates() [agentCount]agentState {
 	return c.states
 }
 
-// randomAsk mostly returns an ask that an agent waits for, and sometimes a settled one.
+// randomAsk returns the current ask of a random agent, which has no id before the first
+// ask, or sometimes a settled ask.
 func (c *clientPool) randomAsk(r *rand.Rand) agentState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.maxRecent) > 0 && r.IntN(5) == 0 {
-		return c.maxRecent[r.IntN(len(c.maxRecent))]
+	if len(c.recent) > 0 && r.IntN(5) == 0 {
+		return c.recent[r.IntN(len(c.recent))]
 	}
 	return c.states[r.IntN(agentCount)]
 }
@@ -173,7 +175,7 @@ func (c *clientPool) pause() (resume func()) {
 	}
 }
 
-// waitWhilePaused blocks while the people are paused.
+// waitWhilePaused waits while the people are paused and ctx is not done.
 func (c *clientPool) waitWhilePaused(ctx context.Context) {
 	c.mu.Lock()
 	paused := c.paused
@@ -187,8 +189,8 @@ func (c *clientPool) waitWhilePaused(ctx context.Context) {
 	}
 }
 
-// withoutOutcome returns a violation for each agent that waited in then and has
-// received no outcome in now.
+// withoutOutcome compares two states of all agents. It returns a violation for each agent
+// that waited in then and has received no outcome up to now.
 func withoutOutcome(then, now [agentCount]agentState) (bad []violation) {
 	for i, s := range then {
 		if s.waiting && now[i].turn == s.turn {
@@ -237,7 +239,8 @@ func (a *agent) step(ctx context.Context, n int) {
 	}
 }
 
-// ask makes an ask with a key, and retries until it knows its id.
+// ask makes an ask with a key, and retries until a server responds. It reports whether the
+// ask was made.
 func (a *agent) ask(ctx context.Context, key string) (askback.Ask, bool) {
 	asked, _, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Ask(ctx, request(key))
@@ -252,7 +255,8 @@ func (a *agent) ask(ctx context.Context, key string) (askback.Ask, bool) {
 	return asked, true
 }
 
-// wait waits for an outcome, across restarts of the server.
+// wait waits for an outcome, across restarts of the server. It reports whether there is an
+// outcome.
 func (a *agent) wait(ctx context.Context, id string) (askback.Ask, bool) {
 	settled, _, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Wait(ctx, id)
@@ -268,8 +272,8 @@ func (a *agent) wait(ctx context.Context, id string) (askback.Ask, bool) {
 	return settled, true
 }
 
-// consume spends an approval. It may already be spent by an attempt whose
-// response was lost.
+// consume consumes an approval. ErrConsumed is expected if the response to an earlier
+// attempt was lost.
 func (a *agent) consume(ctx context.Context, of askback.Ask) {
 	_, retried, err := call(ctx, a.conn, a.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Consume(ctx, of.ID, of.Confirmation.Digest)
@@ -318,7 +322,8 @@ func (p *person) act(ctx context.Context) {
 // uniqueText returns a different text each time, so that all outcomes differ.
 func (p *person) uniqueText() string { return fmt.Sprintf("%s %x", p.account.name, p.rand.Uint64()) }
 
-// answer reads an ask and returns a call that answers it.
+// answer reads an ask and returns a function that answers it, or nil if the ask cannot be
+// read.
 func (p *person) answer(ctx context.Context, id string) func(context.Context) {
 	a, _, err := call(ctx, p.conn, p.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Get(ctx, id)
@@ -346,8 +351,8 @@ func (p *person) decline(id string) func(context.Context) {
 	})
 }
 
-// cancel returns a call that cancels an ask in the name of its agent. A
-// repeated cancel is not an error.
+// cancel returns a function that cancels an ask in the name of its agent. A repeated
+// cancel is not an error.
 func (p *person) cancel(at agentState) func(context.Context) {
 	text := p.uniqueText()
 	own := func(o *askback.Outcome) bool { return o.Status == askback.Cancelled && o.Actor.Name == at.owner.name }
@@ -356,7 +361,8 @@ func (p *person) cancel(at agentState) func(context.Context) {
 	})
 }
 
-// settle returns a call that settles an ask. It can be repeated.
+// settle returns a function that settles an ask by do and records the outcome. It can be
+// called repeatedly.
 func (p *person) settle(what string, as account, own func(*askback.Outcome) bool, do func(context.Context, *httpapi.Client) (askback.Ask, error)) func(context.Context) {
 	return func(ctx context.Context) {
 		a, _, err := call(ctx, p.conn, as.token, do)

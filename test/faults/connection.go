@@ -27,8 +27,8 @@ type connection struct {
 	http   *http.Client // nil if the server is not known
 }
 
-// connect returns the server. If it is not known, connect finds it first. Concurrent
-// calls share one search.
+// connect returns the current server and an HTTP client for it. If no server is known,
+// connect searches for one. Concurrent calls share one search.
 func (l *connection) connect(ctx context.Context) (instance.Server, *http.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,8 @@ func (l *connection) connect(ctx context.Context) (instance.Server, *http.Client
 	return l.server, l.http, nil
 }
 
-// reset discards a server that does not respond.
+// reset discards s, which does not respond, so that the next connect searches for a
+// server. It does nothing if another server is already known.
 func (l *connection) reset(s instance.Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +58,8 @@ func (l *connection) reset(s instance.Server) {
 	}
 }
 
-// call retries a call until a server responds or ctx is done. It reports
-// whether an earlier attempt was sent and lost, and may have taken effect.
+// call retries a call until a server responds and is not busy, or ctx is done. retried
+// reports whether an earlier attempt was lost, and may have taken effect.
 func call[T any](ctx context.Context, l *connection, token string, what func(context.Context, *httpapi.Client) (T, error)) (out T, retried bool, err error) {
 	for {
 		s, httpClient, err := l.connect(ctx)

@@ -18,7 +18,7 @@ type toolCall struct {
 	raw   []byte
 }
 
-// write formats the arguments as JSON text.
+// write sets raw to the JSON text of the arguments.
 func (c *toolCall) write() { c.raw = c.args.append(nil, styles[c.style]) }
 
 // clone returns a deep copy of c.
@@ -60,7 +60,7 @@ func (n *node) clone() *node {
 	return &m
 }
 
-// styles are styles of white space between the tokens of a document.
+// styles are functions that return the white space before a token; see [node.append].
 var styles = []func(token byte) string{
 	func(byte) string { return "" },
 	func(token byte) string {
@@ -82,9 +82,8 @@ var styles = []func(token byte) string{
 	},
 }
 
-// append appends the text of a node, with white space before each token. The
-// argument of space is 'n' for a name, 'v' for a value, or the punctuation
-// itself.
+// append appends the JSON text of a node, with white space before each token. The argument
+// of space is 'n' for a name, 'v' for a value, or the punctuation itself.
 func (n *node) append(b []byte, space func(token byte) string) []byte {
 	switch n.kind {
 	case array:
@@ -145,7 +144,8 @@ func drawText(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-// drawName returns a random name of an agent, a server or a tool, in one line.
+// drawName returns a random name of an agent, a server or a tool. It is not empty and has
+// no control characters.
 func drawName(r *rand.Rand) string {
 	printable := func(c rune) rune {
 		if c < ' ' || c == 0x7f {
@@ -197,14 +197,15 @@ func drawObject(r *rand.Rand, depth int) *node {
 	return n
 }
 
-// add inserts a member at a random position of an object.
+// add inserts a member into an object, at a random position.
 func (n *node) add(r *rand.Rand, name string, p *node) {
 	i := r.IntN(len(n.children) + 1)
 	n.names = slices.Insert(n.names, i, memberName{name, spell(r, name)})
 	n.children = slices.Insert(n.children, i, p)
 }
 
-// remove removes a member or an element.
+// remove removes the child with index i, and its name if n is an object, and returns the
+// child.
 func (n *node) remove(i int) *node {
 	p := n.children[i]
 	n.children = slices.Delete(n.children, i, i+1)
@@ -218,7 +219,8 @@ func newText(r *rand.Rand, s string) *node {
 	return &node{kind: text, value: s, literal: spell(r, s)}
 }
 
-// drawNumber returns a random number that a double represents exactly.
+// drawNumber returns a random number that equals the shortest decimal of a double, so that
+// all parsers read the same value.
 func drawNumber(r *rand.Rand) string {
 	switch r.IntN(6) {
 	case 0:
@@ -256,7 +258,7 @@ func spell(r *rand.Rand, s string) string {
 	return string(append(b, '"'))
 }
 
-// escape appends a \u escape, in lower or upper case.
+// escape appends c as a \u escape, or as two for a surrogate pair, in lower or upper case.
 func escape(r *rand.Rand, b []byte, c rune) []byte {
 	for _, unit := range utf16.Encode([]rune{c}) {
 		format := `\u%04x`

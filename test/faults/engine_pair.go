@@ -10,20 +10,21 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// pairsPerEngine is the number of pairs per engine. Its memory grows with each.
+// pairsPerEngine is the number of pairs after which an engine is replaced, because its
+// memory grows with each pair.
 const pairsPerEngine = 200
 
-// An engineChecker approves and consumes calls in a real engine.
+// An engineChecker checks pairs by approving and consuming the calls in a real engine.
 type engineChecker struct {
-	pairTest                  int
+	pairs                     int
 	agent, otherAgent, person askback.Client
 }
 
 func newEngineChecker() *engineChecker { return &engineChecker{} }
 
-// nextPair replaces the engine after pairsPerEngine pairs.
+// nextPair counts a pair, and replaces the engine after pairsPerEngine pairs.
 func (p *engineChecker) nextPair() {
-	if p.pairTest++; p.pairTest%pairsPerEngine != 1 {
+	if p.pairs++; p.pairs%pairsPerEngine != 1 {
 		return
 	}
 	e := engine.New(memstore.New(), nil)
@@ -38,7 +39,8 @@ func (p *engineChecker) ask(ctx context.Context, c *toolCall) (askback.Ask, erro
 	}})
 }
 
-// check approves the first call of a pair and tries to run the second one.
+// check approves the first call of a pair, and tries to consume the approval with the
+// second. If only the arguments differ, it also calls edit.
 func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation, err error) {
 	p.nextPair()
 	approved, err := p.ask(ctx, pair.approved)
@@ -69,7 +71,8 @@ func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation,
 	return append(bad, edited...), err
 }
 
-// edit approves the arguments of the second call instead of those of the first.
+// edit asks for the first call of a pair, and approves it with the arguments of the
+// second. Only the second may then be consumed.
 func (p *engineChecker) edit(ctx context.Context, pair *pair, digest string) ([]violation, error) {
 	a, err := p.ask(ctx, pair.approved)
 	if err != nil {
@@ -92,8 +95,8 @@ func (p *engineChecker) edit(ctx context.Context, pair *pair, digest string) ([]
 	return p.consume(ctx, a, before, pair.means), nil
 }
 
-// digestOf returns the digest that the engine computes for the second call, or
-// "" if it rejects the call.
+// digestOf asks for the second call of a pair and returns its digest, or "" if the engine
+// rejects the call.
 func (p *engineChecker) digestOf(ctx context.Context, pair *pair) (string, error) {
 	a, err := p.ask(ctx, pair.changed)
 	var invalid askback.Invalid
@@ -106,8 +109,8 @@ func (p *engineChecker) digestOf(ctx context.Context, pair *pair) (string, error
 	return a.Confirmation.Digest, nil
 }
 
-// consume checks that only an approved call, by the agent that asked, is accepted, and
-// only once.
+// consume checks that an approval is consumed only with the approved digest, only by the
+// agent that asked, and only once.
 func (p *engineChecker) consume(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
 	try := func(who askback.Client, digest string, want error, what string) {
 		if _, err := who.Consume(ctx, a.ID, digest); !errors.Is(err, want) {

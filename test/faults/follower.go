@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// The maximum number of bytes and the maximum time after which a follower closes its
-	// connection. Both are random, so that it stops anywhere in a frame.
+	// A follower closes most connections after a random number of bytes up to maxRead, or a
+	// random time up to maxFollowTime. So a stream ends anywhere in a frame.
 	maxRead       = 64 << 10
 	maxFollowTime = 60 * time.Millisecond
 )
@@ -34,21 +34,21 @@ type entry struct {
 
 func (h entry) String() string { return fmt.Sprintf("%s %d %s", h.session, h.seq, h.kind) }
 
-// pageURL matches the address of a page, which differs between servers.
+// pageURL matches the address of a page in an event, which differs between servers.
 var pageURL = regexp.MustCompile(`"page_url":(null|"[^"]*"),?`)
 
 // settledEvents are the types of events with an outcome.
 var settledEvents = map[string]bool{"question_answered": true, "question_declined": true, "question_cancelled": true, "question_expired": true}
 
-// A frame is one server-sent event. It is parsed without the client of Askback,
-// which is under test too.
+// A frame is one server-sent event. It is parsed without [httpapi.Client], which is under
+// test too.
 type frame struct {
 	id, event string
 	data      []byte
 }
 
-// A record contains the events that one reader received over all its
-// connections. It detects missing and repeated sequence numbers.
+// A record contains the events that one reader received over all its connections. It
+// detects missing, repeated and invalid events.
 type record struct {
 	name    string
 	session string // "" for all sessions
@@ -66,8 +66,8 @@ func newRecord(name string) *record {
 	return &record{name: name, last: map[string]int64{}, ended: map[string]bool{}}
 }
 
-// add adds an event. Sequence numbers begin at 1, except for sessions that
-// existed before the snapshot.
+// add adds an event, with its cursor as id. A violation is recorded unless the event has
+// the next sequence number of its session.
 func (r *record) add(id, event string, data []byte) {
 	var e struct {
 		Seq     int64           `json:"seq"`
@@ -125,8 +125,8 @@ func (r *record) hasBegun() bool {
 	return r.start != ""
 }
 
-// hasEnded reports whether the final message of each followed session was
-// received.
+// hasEnded reports whether the final message of the session was received or, for a reader
+// of all sessions, those of all followed sessions.
 func (r *record) hasEnded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -161,8 +161,8 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// follow reads from one connection until it is cut. It returns an error if the
-// server does not respond.
+// follow reads from one connection until it is cut. It returns an error if the server does
+// not respond with the stream.
 func (f *follower) follow(ctx context.Context, s instance.Server, httpClient *http.Client) error {
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
@@ -207,8 +207,8 @@ func (f *follower) request(ctx context.Context, server string) (*http.Request, e
 	return req, nil
 }
 
-// unexpectedStatus records a status other than 503, which a starting or
-// stopping server sends.
+// unexpectedStatus returns an error with the status. It records a violation unless the
+// status is 503, which a starting or stopping server sends.
 func (f *follower) unexpectedStatus(res *http.Response) error {
 	if res.StatusCode != http.StatusServiceUnavailable {
 		said, _ := io.ReadAll(io.LimitReader(res.Body, 1000))
@@ -219,7 +219,7 @@ func (f *follower) unexpectedStatus(res *http.Response) error {
 	return fmt.Errorf("refused: %s", res.Status)
 }
 
-// read adds the complete frames. A truncated frame does not count.
+// read adds the complete frames of a response. It drops a last frame that is truncated.
 func (f *follower) read(body io.Reader) {
 	in := bufio.NewReader(body)
 	for {
@@ -237,7 +237,7 @@ func (f *follower) read(body io.Reader) {
 	}
 }
 
-// readFrame reads lines up to an empty line.
+// readFrame reads a frame, which ends with an empty line.
 func readFrame(in *bufio.Reader) (t frame, err error) {
 	for {
 		line, err := in.ReadBytes('\n')

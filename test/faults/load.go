@@ -18,16 +18,16 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// loadAsker is the name of the agent.
+// loadAsker is the name of the agent in a child.
 const loadAsker = "faults"
 
-// maxRecent is how many asks the workers choose from.
+// maxRecent is the maximum number of recent asks, from which clients choose.
 const maxRecent = 256
 
 // loadTimeout is how long a child runs if it is not killed.
 const loadTimeout = time.Minute
 
-// A loadPlan is the configuration of a child, as JSON.
+// A loadPlan is the configuration of a child, which is passed as JSON.
 type loadPlan struct {
 	Path    string `json:"path"`
 	Seed    uint64 `json:"seed"`
@@ -36,9 +36,8 @@ type loadPlan struct {
 	Mutant  string `json:"mutant"`
 }
 
-// loadChild is the main function of a child. It asks, answers, declines,
-// cancels, claims, waits and consumes until it is killed, and prints an ack
-// after each call.
+// loadChild is the main function of a child. It asks, answers, declines, cancels, claims,
+// waits and consumes until it is killed, and prints all acknowledgements.
 func loadChild(ctx context.Context, plan string, in io.Reader, out io.Writer) error {
 	var p loadPlan
 	if err := json.Unmarshal([]byte(plan), &p); err != nil {
@@ -111,7 +110,7 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// record prints an ack as one line.
+// record prints an ack as one line of JSON. It ends the process if the parent has ended.
 func (l *load) record(a ack) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +119,7 @@ func (l *load) record(a ack) {
 	}
 }
 
-// remember adds an ask to the recent asks and drops the oldest.
+// remember adds an ask to the recent asks. If there are maxRecent, it replaces the oldest.
 func (l *load) remember(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +160,7 @@ func (w *worker) act(ctx context.Context) {
 	}
 }
 
-// randomAsk returns a recent ask.
+// randomAsk returns the id of a recent ask, or "" if there is none.
 func (w *worker) randomAsk() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -178,8 +177,8 @@ func (w *worker) uniqueText() string {
 	return fmt.Sprintf("%d.%d.%x", w.plan.Round, w.name, w.rand.Uint64())
 }
 
-// ask makes a new ask or repeats one of this worker, of another worker or of an
-// earlier child.
+// ask makes a new ask or repeats an ask of this worker, of another worker or of an earlier
+// child.
 func (w *worker) ask(ctx context.Context) {
 	lifetime, name, n := w.plan.Round, w.name, w.asked
 	switch dice := w.rand.IntN(10); {
@@ -200,8 +199,8 @@ func (w *worker) ask(ctx context.Context) {
 	w.remember(a.ID)
 }
 
-// request returns the request for a key: questions, some with a deadline, some
-// in a shared session, and confirmations.
+// request returns a request that depends only on its key: questions, some with a deadline,
+// some in a shared session, and confirmations.
 func request(key string) askback.Request {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, key)
@@ -221,7 +220,7 @@ func request(key string) askback.Request {
 	return r
 }
 
-// answer answers questions and decides confirmations.
+// answer answers a question or decides a confirmation, as a random person.
 func (w *worker) answer(ctx context.Context, id string) {
 	who := w.randomPerson()
 	a, err := who.Get(ctx, id)
@@ -256,8 +255,8 @@ func (w *worker) consume(ctx context.Context, id string) {
 	}
 }
 
-// recordOutcome records the outcome that a call returned, which may be that of
-// an earlier answer.
+// recordOutcome records the outcome, if any, that a call returned. With ErrSettled, it is
+// that of an earlier call.
 func (w *worker) recordOutcome(a askback.Ask, err error) {
 	if err != nil && !errors.Is(err, askback.ErrSettled) {
 		w.noError(context.Background(), err)
@@ -268,8 +267,8 @@ func (w *worker) recordOutcome(a askback.Ask, err error) {
 	}
 }
 
-// noError reports whether err is nil. It records errors other than those of a busy or
-// closed engine.
+// noError reports whether err is nil. It records other errors unless the engine is busy or
+// closed, or a context is done.
 func (w *worker) noError(ctx context.Context, err error) bool {
 	excused := ctx.Err() != nil || errors.Is(err, askback.ErrFull) || errors.Is(err, askback.ErrBusy) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrClosed)

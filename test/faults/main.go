@@ -59,7 +59,8 @@ var (
 	errUndetected = errors.New("the mutant was not detected")
 )
 
-// run runs the program with its arguments.
+// run runs the tests that the arguments select and prints the results. It deletes the
+// databases, unless there are violations or -keep is set.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {
@@ -90,7 +91,8 @@ type faultTest interface {
 	report() report
 }
 
-// runTests tests approvals, then kills the engine, the program and the server.
+// runTests tests approvals, then kills the engine, the program and the server. It stops
+// after a test with violations.
 func runTests(ctx context.Context, o options, dir string) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -110,7 +112,8 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	return r, r.killProgram(ctx, o, dir)
 }
 
-// killProgram builds the program, and kills it and its server.
+// killProgram builds the program, kills it, and kills its server without and with event
+// streams.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	program, err := build(ctx, dir)
 	if err != nil {

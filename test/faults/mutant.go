@@ -20,8 +20,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// mutants are the deliberate defects, each with the option of the test that must detect
-// it.
+// mutants maps the name of each deliberate defect to the option that sets how often the
+// test that must detect it is repeated.
 var mutants = map[string]func(*options) *int{
 	ackBeforeCommit: func(o *options) *int { return &o.load },
 	unforwarded:     func(o *options) *int { return &o.server },
@@ -41,8 +41,8 @@ func mutantNames() string { return strings.Join(slices.Sorted(maps.Keys(mutants)
 // before they are committed.
 const ackBeforeCommit = "ack-before-commit"
 
-// mutantStore returns the store for a child, and a function that completes its
-// pending work.
+// mutantStore returns the store for a child, which is s unless the mutant is
+// ackBeforeCommit. The function that it also returns waits for pending commits.
 func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
 	if mutant != ackBeforeCommit {
 		return s, func() {}
@@ -59,8 +59,8 @@ func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
 	}
 }
 
-// earlyAckStore acknowledges a change before it commits it. The engine continues
-// with its cached state, so only a kill reveals the defect.
+// earlyAckStore acknowledges a change of an existing record before it commits the change.
+// The engine continues with its cached state, so only a kill reveals the defect.
 type earlyAckStore struct {
 	engine.Store
 	queue   chan store.Change
@@ -79,7 +79,8 @@ func (e *earlyAckStore) Commit(ctx context.Context, c store.Change) (int64, erro
 // them to the server.
 const unforwarded = "unforwarded-answer"
 
-// mutantTransport returns the transport between clients and server, or nil.
+// mutantTransport returns a function that wraps the transport between clients and server,
+// or nil if the mutant needs none.
 func mutantTransport(mutant string, nameOf func(token string) string) func(http.RoundTripper) http.RoundTripper {
 	if mutant != unforwarded {
 		return nil
@@ -87,19 +88,19 @@ func mutantTransport(mutant string, nameOf func(token string) string) func(http.
 	return func(on http.RoundTripper) http.RoundTripper { return &droppingTransport{on: on, nameOf: nameOf} }
 }
 
-// dropInterval is the number of answers of which one is dropped.
+// One of dropInterval answers is not forwarded.
 const dropInterval = 20
 
 type droppingTransport struct {
-	on           http.RoundTripper
-	nameOf       func(token string) string
-	actionAnswer atomic.Int64
+	on      http.RoundTripper
+	nameOf  func(token string) string
+	answers atomic.Int64
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (l *droppingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	path, actionAnswer := strings.CutSuffix(r.URL.Path, "/answer")
-	if !actionAnswer || l.actionAnswer.Add(1)%dropInterval != 0 {
+	path, isAnswer := strings.CutSuffix(r.URL.Path, "/answer")
+	if !isAnswer || l.answers.Add(1)%dropInterval != 0 {
 		return l.on.RoundTrip(r)
 	}
 	said, err := io.ReadAll(r.Body)
@@ -115,7 +116,8 @@ func (l *droppingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, l.fakeAnswer(res, said, l.nameOf(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 }
 
-// fakeAnswer adds an outcome to a response with an ask.
+// fakeAnswer settles the ask in a response as the answer would have settled it. The answer
+// is the request body said, by a person named by.
 func (l *droppingTransport) fakeAnswer(res *http.Response, said []byte, by string) error {
 	var a askback.Ask
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {

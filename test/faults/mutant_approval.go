@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// looseDigest is the mutant that parses JSON leniently: the last of
-	// duplicate names, numbers as doubles, replaced invalid UTF-8.
+	// looseDigest is the mutant that parses JSON leniently: it uses the last of duplicate
+	// names, reads numbers as doubles, and replaces invalid UTF-8.
 	looseDigest = "loose-digest"
 	// joinedNames is the mutant whose digest has no separators between agent,
 	// server and tool.
@@ -97,7 +97,8 @@ func (b *overwritingStore) Commit(ctx context.Context, c store.Change) (int64, e
 	}
 }
 
-// changedAgain reports whether a record has changed between read and write.
+// changedAgain reports whether a record of the kind has changed since its version was
+// read.
 func (b *overwritingStore) changedAgain(ctx context.Context, put []store.Record) bool {
 	return slices.ContainsFunc(put, func(r store.Record) bool {
 		now, err := b.Read(ctx, r.Kind, r.ID)

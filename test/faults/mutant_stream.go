@@ -16,14 +16,15 @@ const (
 	laggingCursor = "lagging-cursor"
 	// skippingCursor is the mutant that continues a stream one event too late.
 	skippingCursor = "skipping-cursor"
-	// earlyEvent is the mutant that sends an event before its commit, which a
-	// kill then prevents.
+	// earlyEvent is the mutant that sends an event which is then never committed, as if a kill
+	// had prevented the commit.
 	earlyEvent = "event-before-commit"
 	// staleEvent is the mutant that sends an event without its outcome.
 	staleEvent = "stale-event"
 )
 
-// mutantStream returns the transport between followers and server, or nil.
+// mutantStream returns a function that wraps the transport between followers and server,
+// or nil if the mutant needs none.
 func mutantStream(mutant string) func(http.RoundTripper) http.RoundTripper {
 	switch mutant {
 	case laggingCursor, skippingCursor, earlyEvent, staleEvent:
@@ -34,14 +35,14 @@ func mutantStream(mutant string) func(http.RoundTripper) http.RoundTripper {
 	return nil
 }
 
-// A streamMutator mutates one in connectionsPerFault connections or one in
-// framesPerFault frames. It counts them, so that its effect does not depend on
-// chance.
+// A mutant changes one in connectionsPerFault connections or one in framesPerFault frames.
 const (
 	connectionsPerFault = 5
 	framesPerFault      = 20
 )
 
+// A streamMutator changes the responses of event streams. It counts connections and
+// frames, so that its effect does not depend on chance.
 type streamMutator struct {
 	on     http.RoundTripper
 	mutant string
@@ -51,7 +52,7 @@ type streamMutator struct {
 	count  int               // connections or frames so far
 }
 
-// isDue reports whether to mutate this connection or frame.
+// isDue counts a connection or frame, and reports whether to mutate it.
 func (t *streamMutator) isDue(interval int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +94,8 @@ func (t *streamMutator) recordCursor(path, before, at string) {
 	t.before[path+" "+at] = before
 }
 
-// mutatedStream is a response body with mutations.
+// mutatedStream is the body of an event stream in which some frames are changed, added or
+// left out.
 type mutatedStream struct {
 	io.Closer
 	in            *bufio.Reader
@@ -130,7 +132,7 @@ var (
 	outcome  = regexp.MustCompile(`"outcome":\{.*\}\}\}`)
 )
 
-// pass writes a frame, mutated or not.
+// pass writes a frame to t.out: unchanged, mutated, twice or not at all.
 func (t *mutatedStream) pass(frame []byte) {
 	id := frameID.FindSubmatch(frame)
 	if id == nil || bytes.Contains(frame, []byte("event: snapshot")) {

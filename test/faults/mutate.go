@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An effect is the expected effect of a mutation on the approval of a call.
+// An effect is the relation of a changed call to the approved one.
 type effect int
 
 const (
@@ -19,7 +19,7 @@ const (
 	effectCount               // number of effects
 )
 
-// String names an effect.
+// String returns the effect in words.
 func (e effect) String() string {
 	return [effectCount]string{"the same call", "another call", "rejected", "anything"}[e]
 }
@@ -54,7 +54,7 @@ var mutations = [...]mutation{
 	{"add a null", otherCall, addNull},
 	{"remove a member", otherCall, removeMember},
 	{"move a member to another object", otherCall, moveMember},
-	{"swap two values", otherCall, swapNames},
+	{"swap two values", otherCall, swapValues},
 	{"reorder an array", otherCall, reorderList},
 	{"nest the arguments", otherCall, wrap},
 	{"nest to the maximum depth", otherCall, wrapTo(maxDepth)},
@@ -70,7 +70,7 @@ var mutations = [...]mutation{
 	{"add space to agent, server or tool", otherCall, spaceCallName},
 }
 
-// onTree formats the arguments again if the tree has changed.
+// onTree formats the arguments again if their tree has changed. It returns changed.
 func (c *toolCall) onTree(changed bool) bool {
 	if changed {
 		c.write()
@@ -86,7 +86,7 @@ func pick[T any](r *rand.Rand, list []T) (one T) {
 	return list[r.IntN(len(list))]
 }
 
-// structural are bytes that JSON treats specially.
+// structural are bytes with a special meaning in JSON, and some that are often invalid.
 const structural = `{}[]",:0123456789.eE+-\/ un` + "\t\n\x00\x7f\xc3\xff"
 
 func someByte(r *rand.Rand) byte {
@@ -148,10 +148,11 @@ func respace(r *rand.Rand, c *toolCall) bool {
 // A place is the location of a string in a tree: a value or a member name.
 type place struct{ value, literal *string }
 
-// set sets the string.
+// set replaces the string by s, with random escapes.
 func (p place) set(r *rand.Rand, s string) { *p.value, *p.literal = s, spell(r, s) }
 
-// strings returns the places of all strings, or of all member names.
+// strings returns the places of all strings if k is text, or of all member names if k is
+// object.
 func (n *node) strings(k kind) (found []place) {
 	for _, m := range n.all(k) {
 		if k == text {
@@ -177,8 +178,8 @@ func respell(k kind) func(*rand.Rand, *toolCall) bool {
 	}
 }
 
-// replaceText changes a string or a member name, unless the object already has
-// a member with that name.
+// replaceText returns a mutation that changes a string if k is text, or a member name if k
+// is object. It does not apply if the object already has a member with the new name.
 func replaceText(k kind, how func(r *rand.Rand, s string) string) func(*rand.Rand, *toolCall) bool {
 	return func(r *rand.Rand, c *toolCall) bool {
 		if k == text {
@@ -228,8 +229,8 @@ var lookAlikes = []struct{ a, b string }{
 	{"\ufffd", "?"},
 }
 
-// replaceLookAlike replaces a part of s by one that looks alike, or inserts an
-// invisible character.
+// replaceLookAlike replaces a part of s by one that looks alike. If there is no such part,
+// it appends an invisible or combining character.
 func replaceLookAlike(r *rand.Rand, s string) string {
 	at := r.IntN(len(lookAlikes))
 	for i := range lookAlikes {
@@ -261,8 +262,8 @@ func flip(r *rand.Rand, s string) string {
 	return string(runes)
 }
 
-// duplicate repeats a member name, with any spelling, before or after the
-// other.
+// duplicate adds a member with the name of another member, before or after it. The two
+// names may have different escapes.
 func duplicate(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, withParts(c.args.all(object), 1))
 	if n == nil {
@@ -310,9 +311,8 @@ func moveMember(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(true)
 }
 
-// swapNames swaps the values of two members. The call is the same if the values
-// are.
-func swapNames(r *rand.Rand, c *toolCall) bool {
+// swapValues swaps the values of two members, unless the values may be equal.
+func swapValues(r *rand.Rand, c *toolCall) bool {
 	return c.swap(r, pick(r, withParts(c.args.all(object), 2)))
 }
 
@@ -326,16 +326,16 @@ func (c *toolCall) swap(r *rand.Rand, n *node) bool {
 	}
 	order := r.Perm(len(n.children))
 	i, j := order[0], order[1]
-	if n.children[i].mayMean(n.children[j]) {
+	if n.children[i].mayEqual(n.children[j]) {
 		return false
 	}
 	n.children[i], n.children[j] = n.children[j], n.children[i]
 	return c.onTree(true)
 }
 
-// mayMean reports whether two nodes may be equal. It does not compare arrays
-// and objects.
-func (n *node) mayMean(m *node) bool {
+// mayEqual reports whether two nodes may be equal. For two arrays or two objects, it
+// returns true without comparing them.
+func (n *node) mayEqual(m *node) bool {
 	switch {
 	case n.kind != m.kind:
 		return false
@@ -349,7 +349,8 @@ func (n *node) mayMean(m *node) bool {
 	return true
 }
 
-// halfPair inserts half a surrogate pair into a string or a member name.
+// halfPair inserts an incomplete or reversed surrogate pair into a string or a member
+// name.
 func halfPair(r *rand.Rand, c *toolCall) bool {
 	return c.into(r, pick(r, []string{`\ud800`, `\uDFFF`, `\udc00\ud83d`, `\ud83d\ud83d`}))
 }
@@ -405,7 +406,7 @@ func caseOfCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, flip) }
 
 func lookAlikeCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, replaceLookAlike) }
 
-// escapeCallName replaces a letter of a name by its JSON escape. Names are not
+// escapeCallName replaces the first letter of a name by its JSON escape. Names are not
 // JSON, so the name changes.
 func escapeCallName(r *rand.Rand, c *toolCall) bool {
 	return c.rename(r, func(r *rand.Rand, s string) string {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rewriteNumber changes the spelling of a number: 1 to 1.0, 1e0 or 10e-1.
+// rewriteNumber changes the spelling of a number, for example 1 to 1.0, 1e0 or 10e-1.
 func rewriteNumber(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, c.args.all(number))
 	if n == nil {
@@ -20,9 +20,9 @@ func rewriteNumber(r *rand.Rand, c *toolCall) bool {
 }
 
 func otherForm(r *rand.Rand, s string) string {
-	mantissa, exponent, maxPrinted := strings.Cut(strings.ToLower(s), "e")
+	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(s), "e")
 	tens := 0
-	if maxPrinted {
+	if hasExponent {
 		tens, _ = strconv.Atoi(exponent)
 	}
 	if strings.Trim(mantissa, "-0.") == "" {
@@ -51,7 +51,7 @@ func otherForm(r *rand.Rand, s string) string {
 	return mantissa + pick(r, []string{"e", "E"}) + pick(r, signs(tens)) + strconv.Itoa(max(tens, -tens))
 }
 
-// tenfold shifts the decimal point of a number without exponent by one.
+// tenfold returns ten times a number without an exponent, by moving its decimal point.
 func tenfold(mantissa string) string {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	sign := ""
@@ -71,7 +71,7 @@ func tenfold(mantissa string) string {
 	return sign + whole
 }
 
-// signs are the possible beginnings of an exponent.
+// signs returns valid beginnings for the exponent n, before its digits.
 func signs(n int) []string {
 	if n < 0 {
 		return []string{"-"}
@@ -101,7 +101,7 @@ func otherNumber(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(now.representable() && !now.equal(was))
 }
 
-// neighbour returns the next double.
+// neighbour returns the next larger double, or s if there is none.
 func neighbour(s string) string {
 	f, err := strconv.ParseFloat(s, 64)
 	next := math.Nextafter(f, math.Inf(1))
@@ -125,9 +125,10 @@ func inexactNumber(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(true)
 }
 
-// longer returns a number between a double and the next, closer to the first.
+// longer returns s with digits that a double cannot represent, or another such number if s
+// is zero.
 func longer(s string) string {
-	mantissa, exponent, maxPrinted := strings.Cut(strings.ToLower(s), "e")
+	mantissa, exponent, hasExponent := strings.Cut(strings.ToLower(s), "e")
 	if strings.Trim(mantissa, "-0.") == "" {
 		return "0.10000000000000001"
 	}
@@ -135,14 +136,14 @@ func longer(s string) string {
 		mantissa += "."
 	}
 	mantissa += strings.Repeat("0", 20) + "1"
-	if maxPrinted {
+	if hasExponent {
 		return mantissa + "e" + exponent
 	}
 	return mantissa
 }
 
-// otherType changes the type of a value to one that looks the same or is as
-// empty.
+// otherType replaces a value by one of another type that looks similar or is also empty,
+// or puts the value into an array.
 func otherType(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
 	if n == nil {
@@ -172,8 +173,8 @@ func otherType(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(true)
 }
 
-// unquoted returns the value that the content of a string spells, or an array
-// with the string.
+// unquoted returns the value that the content of a string spells, such as true or 1. For
+// any other string, it returns an array with the string.
 func unquoted(r *rand.Rand, n *node) node {
 	switch n.value {
 	case "true", "false", "null":
@@ -200,7 +201,7 @@ func wrapped(r *rand.Rand, n *node) *node {
 	return out
 }
 
-// wrapTo nests the arguments up to the given depth.
+// wrapTo returns a mutation that nests the arguments up to the given depth.
 func wrapTo(levels int) func(*rand.Rand, *toolCall) bool {
 	return func(r *rand.Rand, c *toolCall) bool {
 		for n := c.args.depth(); n < levels; n++ {
@@ -210,7 +211,8 @@ func wrapTo(levels int) func(*rand.Rand, *toolCall) bool {
 	}
 }
 
-// depth returns the depth of a node.
+// depth returns the depth to which arrays and objects are nested in n, or 0 if n is
+// neither.
 func (n *node) depth() (most int) {
 	for _, p := range n.children {
 		most = max(most, p.depth())

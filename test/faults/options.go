@@ -16,7 +16,7 @@ type options struct {
 	mutant                        string
 }
 
-// The values with -short, as in "make test".
+// The numbers of repetitions with -short, as in "make test".
 const (
 	shortLoad    = 100
 	shortBinary  = 30
@@ -26,7 +26,7 @@ const (
 	shortRaces   = 200
 )
 
-// The defaults of -pairs and -races, for each kill of -n.
+// The defaults of -pairs and -races, divided by -n.
 const (
 	pairsPerKill = 10_000
 	racesPerKill = 10
@@ -66,7 +66,8 @@ func setDefault(n *int, value int) {
 	}
 }
 
-// selectMutantTest disables all tests but the one that must detect the mutant.
+// selectMutantTest disables all tests but the one that must detect the mutant. It returns
+// an error if the mutant is unknown.
 func (o *options) selectMutantTest() error {
 	if o.mutant == "" {
 		return nil
@@ -83,7 +84,7 @@ func (o *options) selectMutantTest() error {
 	return nil
 }
 
-// command returns the command line that repeats the run.
+// command returns the command line that repeats the run with the same seed and numbers.
 func (o options) command() string {
 	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -seed %d", o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.seed)
 	if o.mutant != "" {

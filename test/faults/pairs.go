@@ -18,9 +18,9 @@ const (
 	productEach = 1000 // one in this many pairs is checked in an engine
 )
 
-// A pairTest tests that an approval is valid for one call only (F7, T4). It
-// makes pairs of an approved call and a changed one, and compares their digests
-// with their meanings.
+// A pairTest tests that an approval is valid for one call only (F7, T4). It makes pairs of
+// an approved call and a changed one. Their digests must be equal if and only if the calls
+// have the same meaning.
 type pairTest struct {
 	seed   uint64
 	digest digestFunc
@@ -41,14 +41,15 @@ func productDigest(names [3]string, args []byte) (string, error) {
 	return jcs.ConfirmationDigest(names[0], names[1], names[2], args)
 }
 
-// A tally counts the effects of a mutation.
+// A tally counts the pairs of one mutation by their effect.
 type tally [effectCount]int
 
 func newPairTest(seed uint64, mutant string) *pairTest {
 	return &pairTest{seed: seed, digest: mutantDigest(mutant)}
 }
 
-// run makes at least n pairs, on all processors.
+// run makes n pairs, rounded up to whole documents, on all processors. It makes fewer if
+// there is a violation.
 func (p *pairTest) run(ctx context.Context, n int) error {
 	documents := int64((n + perDocument - 1) / perDocument)
 	errs := make([]error, runtime.GOMAXPROCS(0))
@@ -64,7 +65,7 @@ func (p *pairTest) run(ctx context.Context, n int) error {
 	return errors.Join(errs...)
 }
 
-// merge adds the results of a worker.
+// merge adds the results of a worker to p.
 func (p *pairTest) merge(w *pairWorker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +77,6 @@ func (p *pairTest) merge(w *pairWorker) {
 	}
 }
 
-// report returns the result of the test.
 func (p *pairTest) report() report {
 	t := table{{"change", "pairs", "same call", "another call", "rejected"}}
 	for i, n := range p.counts {
@@ -102,8 +102,8 @@ type pairWorker struct {
 	bad           []violation
 }
 
-// run makes the pairs of one document after another. Each document has its own
-// random source, so that it can be repeated alone.
+// run makes the pairs of one document after another. A document is one approved call with
+// its changed calls. It has its own random source, so that it can be repeated alone.
 func (w *pairWorker) run(ctx context.Context, documents int64) error {
 	for {
 		i := w.next.Add(1) - 1
@@ -122,7 +122,8 @@ func (w *pairWorker) run(ctx context.Context, documents int64) error {
 	}
 }
 
-// document compares one approved call with changed ones.
+// document makes the approved call with number i, and compares it with perDocument changed
+// calls.
 func (w *pairWorker) document(ctx context.Context, i int64) error {
 	r := rand.New(rand.NewPCG(w.seed, uint64(i)))
 	base := &pair{approved: drawCall(r), document: i}
@@ -166,7 +167,7 @@ type pair struct {
 	means    effect // effect by meaning, not by digest
 }
 
-// change makes the changed call.
+// change makes the changed call by a random mutation that applies to the approved call.
 func (p *pair) change(r *rand.Rand) {
 	for {
 		p.mutation = r.IntN(len(mutations))
@@ -177,8 +178,8 @@ func (p *pair) change(r *rand.Rand) {
 	}
 }
 
-// compare returns the effect by the digests, and records a violation if the
-// meaning differs.
+// compare returns the effect according to the digests. It records a violation if the
+// effect according to the meaning differs.
 func (w *pairWorker) compare(p *pair) effect {
 	p.means = w.meaningOf(p)
 	if want := mutations[p.mutation].want; want != anyEffect && p.means != want {

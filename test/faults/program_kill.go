@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The agent name of the command line, its question, and the answers.
+// The agent name under which the program asks, and the beginning of its questions.
 const (
 	commandAsker    = "local"
 	commandQuestion = "Which colour"
@@ -63,8 +63,8 @@ func newProgramTest(dir, program string, seed uint64) (*programTest, error) {
 	return b, nil
 }
 
-// run runs rounds until n processes were killed or there is a violation. Some
-// processes end before they are killed, so there are more rounds than kills.
+// run runs rounds until n processes were killed, there is a violation, or there were 10*n
+// rounds. Without a violation, it then audits the database.
 func (b *programTest) run(ctx context.Context, n int) error {
 	for b.kills < n && b.rounds < 10*n && len(b.bad) == 0 {
 		if err := ctx.Err(); err != nil {
@@ -83,9 +83,9 @@ func (b *programTest) run(ctx context.Context, n int) error {
 	return err
 }
 
-// round asks with a key, which may be that of an earlier round, and kills the
-// process. Then it mostly settles the ask from another process, which is killed
-// too, and checks the database. Some rounds end without a kill.
+// round asks with a key, which may be that of an earlier round, and kills the process.
+// Then it mostly settles the ask from another process, which is killed too, and checks the
+// database. Some rounds also call finish.
 func (b *programTest) round(ctx context.Context) error {
 	n := b.rounds
 	if n > 0 && b.rand.IntN(10) < 3 {
@@ -114,8 +114,8 @@ func (b *programTest) round(ctx context.Context) error {
 	return nil
 }
 
-// lookUp returns the ask with a key. The id is "" if there is none or no
-// database yet.
+// lookUp returns the id and the outcome of the ask with a key. The id is "" if there is no
+// such ask.
 func (b *programTest) lookUp(ctx context.Context, key string) (id string, o *askback.Outcome, err error) {
 	id, o, err = outcomeOf(ctx, b.path, ownedKey(commandAsker, key))
 	if errors.Is(err, store.ErrNotFound) {
@@ -150,7 +150,7 @@ func (b *programTest) ask(ctx context.Context, key string, lifetime time.Duratio
 	return b.recordOutput(ctx, key, c.notes.Bytes(), printed.Bytes(), code)
 }
 
-// write writes an answer to stdin. The process may have ended already.
+// write writes an answer to stdin. It ignores errors, because the process may have ended.
 func (b *programTest) write(c *child) {
 	_, _ = io.WriteString(c.stdin, fmt.Sprintf("%d\n", 1+b.rand.IntN(len(colours))))
 }
@@ -175,8 +175,8 @@ func (b *programTest) count(code int, c *child, expected []int) {
 	b.bad = append(b.bad, violated(failed, "%q ended with %d: %s", c.cmd.Args[1:], code, c.notes.String()))
 }
 
-// recordOutput records what "askback ask" acknowledged: the ask, if it printed
-// the question; the outcome, if it printed that.
+// recordOutput records what "askback ask" acknowledged: the ask if it printed the
+// question, and the outcome if it printed the outcome.
 func (b *programTest) recordOutput(ctx context.Context, key string, notes, printed []byte, code int) error {
 	var o askback.Outcome
 	whole := json.Unmarshal(printed, &o) == nil
@@ -226,7 +226,7 @@ func (b *programTest) settle(ctx context.Context, id string) error {
 	return err
 }
 
-// finish asks twice more with a key, without a kill: both processes must print
+// finish runs "askback ask" twice with a key, without a kill. Both processes must print
 // the same outcome.
 func (b *programTest) finish(ctx context.Context, key string) error {
 	var first askback.Outcome
@@ -270,7 +270,6 @@ func (b *programTest) start(ctx context.Context, args ...string) (*child, error)
 	return startChild(ctx, b.env, b.program, append(args, "--db", b.path)...)
 }
 
-// report returns the result of the test.
 func (b *programTest) report() report {
 	return report{noun: "kills", what: "of the program", n: b.kills, detail: b.checker.compared(), bad: b.bad}
 }

@@ -80,7 +80,7 @@ func (c *race) at(r *rand.Rand, who askback.Principal) askback.Client {
 // label returns the agent name in this race. Grants are per agent name.
 func (c *race) label() string { return fmt.Sprintf("racer %d", c.number) }
 
-// request returns a request in the session of this race.
+// request returns a request to confirm a call, in the session of this race.
 func (c *race) request(tool string, input json.RawMessage) askback.Request {
 	return askback.Request{
 		Agent: c.label(), SessionKey: c.label(), Confirmation: &askback.Confirmation{ToolName: tool, Server: "infra", Input: input},
@@ -92,7 +92,8 @@ var (
 	editedInput = json.RawMessage(`{"build":4712}`)
 )
 
-// prepare makes the contested ask and the grant.
+// prepare makes the ask that the calls settle and consume, and the grant that they use and
+// revoke.
 func (c *race) prepare(ctx context.Context) (err error) {
 	r := c.request(raceTool, raceInput)
 	if c.rand.IntN(2) == 0 {
@@ -123,7 +124,7 @@ func (c *race) prepare(ctx context.Context) (err error) {
 
 // end returns a random time at which a deadline passes or a grant ends.
 func (c *race) end() time.Time {
-	return c.deadlines.startSessions.Add(time.Duration(c.rand.Int64N(int64(c.deadlines.long)))).Truncate(time.Millisecond)
+	return c.deadlines.start.Add(time.Duration(c.rand.Int64N(int64(c.deadlines.length)))).Truncate(time.Millisecond)
 }
 
 // run runs all calls concurrently and returns when they have ended.
@@ -166,7 +167,7 @@ func (c *race) record(t reply) {
 	c.replies = append(c.replies, t)
 }
 
-// closeSettled marks the ask as settled, so that it can be consumed.
+// closeSettled closes c.settled, for which consume waits.
 func (c *race) closeSettled() { c.once.Do(func() { close(c.settled) }) }
 
 func (c *race) answer(name string, a askback.Answer) runner {
@@ -183,14 +184,16 @@ func (c *race) cancel(ctx context.Context, r *rand.Rand) {
 	c.record(reply{action: actionCancel, who: racerName, ask: got, err: err})
 }
 
-// consumeEarly consumes the approval, which may not be given yet.
+// consumeEarly consumes the approval without waiting for it, so that the ask may still be
+// pending.
 func (c *race) consumeEarly(ctx context.Context, r *rand.Rand) {
 	c.consumeWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
 }
 
-// consume consumes what was approved, or else what was asked. It reads the
-// outcome from the engine on which it consumes: another engine may reject the
-// call because it has an older state, which is safe.
+// consume waits until the ask is settled, and consumes it with the approved digest or, if
+// it was not approved, with that of the ask. It reads the outcome from the engine on which
+// it consumes: another engine may reject the call because it has an older state, which is
+// safe.
 func (c *race) consume(ctx context.Context, r *rand.Rand) {
 	<-c.settled
 	client := c.agent(r)
@@ -219,8 +222,8 @@ func (c *race) revoke(ctx context.Context, r *rand.Rand) {
 
 func (c *race) askCovered(ctx context.Context, r *rand.Rand) { c.askCoveredAfter(ctx, r, false) }
 
-// askCoveredAfter asks for a call that the grant covers, and consumes its
-// approval twice concurrently.
+// askCoveredAfter asks for a call that the grant covers, and consumes its approval twice
+// concurrently. revoked reports whether the grant was revoked before.
 func (c *race) askCoveredAfter(ctx context.Context, r *rand.Rand, revoked bool) {
 	a, err := c.agent(r).Ask(ctx, c.request(raceTool, raceInput))
 	c.record(reply{action: actionAskCovered, who: racerName, ask: a, revoked: revoked, err: err})
@@ -239,7 +242,8 @@ func (c *race) askCoveredAfter(ctx context.Context, r *rand.Rand, revoked bool) 
 	group.Wait()
 }
 
-// askOther asks for a call that the grant does not cover, for one reason.
+// askOther asks for a call that the grant does not cover, because one property of the
+// request differs.
 func (c *race) askOther(ctx context.Context, r *rand.Rand) {
 	q := c.request(raceTool, raceInput)
 	switch dice := r.IntN(5); {

@@ -36,7 +36,8 @@ func (c *raceChecker) violate(f fault, format string, args ...any) {
 	c.bad = append(c.bad, violated(f, format, args...))
 }
 
-// read reads the final state with a client that may see everything.
+// read reads the final state of the race: asks and grants with a client that can read all
+// of them, and events from the store.
 func (c *raceChecker) read(ctx context.Context, who askback.Client, s store.Store) (err error) {
 	if c.final, err = who.Get(ctx, c.asked.ID); err != nil {
 		return err
@@ -71,7 +72,8 @@ func (c *raceChecker) check() {
 	c.checkGrantedAsks()
 }
 
-// checkOutcome compares the outcome of the ask with the replies.
+// checkOutcome compares the outcome of the ask with the replies, the deadline and the
+// expected digest.
 func (c *raceChecker) checkOutcome() {
 	o := c.final.Outcome
 	if o == nil {
@@ -104,7 +106,8 @@ func (c *raceChecker) checkOutcome() {
 	}
 }
 
-// approvedDigest returns the digest that the outcome should approve.
+// approvedDigest returns the digest that the outcome must have. It is "" if the ask was
+// not approved, and that of the edited arguments if cem approved them.
 func (c *raceChecker) approvedDigest() string {
 	switch o := c.final.Outcome; {
 	case !o.Approved():
@@ -127,8 +130,8 @@ func jsonText(o *askback.Outcome) string {
 	return string(text)
 }
 
-// checkSpent checks that the approval was consumed once, and only with its
-// digest.
+// checkSpent checks that the approval, if there is one, was consumed exactly once and only
+// with its digest.
 func (c *raceChecker) checkSpent() {
 	var want error = askback.ErrConsumed
 	if !c.final.Outcome.Approved() {
@@ -154,7 +157,8 @@ func (c *raceChecker) checkSpent() {
 	c.checkSpentOnce("the ask", times, c.final.Outcome.Approved())
 }
 
-// checkSpentOnce checks that an approval was consumed exactly once.
+// checkSpentOnce checks that an approval was consumed at most once, and exactly once if
+// approved is true.
 func (c *raceChecker) checkSpentOnce(what string, times int, approved bool) {
 	switch {
 	case times > 1:
@@ -166,7 +170,8 @@ func (c *raceChecker) checkSpentOnce(what string, times int, approved bool) {
 	}
 }
 
-// checkHistory checks the events of the session in their order.
+// checkHistory checks the events of the session in their order, and collects the histories
+// of the grants.
 func (c *raceChecker) checkHistory() {
 	c.made = map[string]*grantHistory{}
 	histories := map[string]*askHistory{}
@@ -197,7 +202,8 @@ func (c *raceChecker) checkHistory() {
 	}
 }
 
-// checkGrantEvent checks an event of a grant.
+// checkGrantEvent checks an event against the earlier events of its grant, and adds it to
+// them.
 func (c *raceChecker) checkGrantEvent(e store.Event) {
 	var said struct{ Grant askback.Grant }
 	if err := json.Unmarshal(e.Data, &said); err != nil {
@@ -225,7 +231,8 @@ func (c *raceChecker) checkGrantEvent(e store.Event) {
 	}
 }
 
-// checkGrants compares the listed grants with their history.
+// checkGrants compares the listed grants with their history, and checks that the
+// revocation succeeded.
 func (c *raceChecker) checkGrants() {
 	listed := map[string]bool{}
 	for _, g := range c.grants {
@@ -253,7 +260,8 @@ func (c *raceChecker) checkGrants() {
 	}
 }
 
-// checkGrantedAsks checks the asks that a grant may have approved.
+// checkGrantedAsks checks the asks that a grant may have approved, and that each approval
+// is counted as a use of its grant.
 func (c *raceChecker) checkGrantedAsks() {
 	counted := map[string]int{}
 	for _, t := range c.replies {
@@ -286,13 +294,14 @@ func (c *raceChecker) checkGrantedAsks() {
 	}
 }
 
-// endedWithSession reports whether an ask for people was cancelled because its
-// session failed.
+// endedWithSession reports whether an ask that was returned as pending was cancelled later
+// because its session failed.
 func (c *raceChecker) endedWithSession(returned askback.Ask, stored *askback.Outcome) bool {
 	return c.failed && returned.Outcome == nil && stored.Status == askback.Cancelled && stored.Actor.Kind == askback.ActorTimer
 }
 
-// checkGranted checks an ask that was approved by a grant.
+// checkGranted checks an ask that a grant approved, and the calls that consumed its
+// approval.
 func (c *raceChecker) checkGranted(t reply) {
 	o := t.ask.Outcome
 	switch {

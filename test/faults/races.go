@@ -22,8 +22,8 @@ import (
 const (
 	// concurrentRaces is how many races run concurrently.
 	concurrentRaces = 16
-	// leadTime is the time between the preparation and the deadlines. The clock
-	// skips it.
+	// leadTime is the time between the preparation and the deadlines. The clock is moved
+	// forward over it.
 	leadTime = time.Minute
 )
 
@@ -31,7 +31,7 @@ const (
 // duration of a batch.
 var deadlineSpread = map[string]time.Duration{inMemory: 4 * time.Millisecond, onSQLite: 16 * time.Millisecond}
 
-// The stores for races.
+// The stores on which races run.
 const (
 	inMemory = "in memory"
 	onSQLite = "on SQLite"
@@ -59,7 +59,7 @@ type movedClock struct{ ahead atomic.Int64 }
 
 func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// jump moves the clock forward to at.
+// jump moves the clock forward to at. It does nothing if the clock is later already.
 func (c *movedClock) jump(at time.Time) { c.ahead.Add(int64(max(0, at.Sub(c.now())))) }
 
 func newRaceTest(dir, where string, seed uint64, mutant string) *raceTest {
@@ -112,7 +112,7 @@ func (p *raceTest) batch(ctx context.Context, n int) error {
 	if err := forEach(list, func(c *race) error { return c.prepare(ctx) }); err != nil {
 		return fmt.Errorf("prepare a race %s: %w", p.where, err)
 	}
-	p.clock.jump(deadlines.startSessions.Add(-time.Millisecond))
+	p.clock.jump(deadlines.start.Add(-time.Millisecond))
 	stop := runEngines(ctx, engines)
 	if err := forEach(list, func(c *race) error { c.run(ctx); return nil }); err != nil {
 		return err
@@ -121,13 +121,13 @@ func (p *raceTest) batch(ctx context.Context, n int) error {
 	return p.check(ctx, list)
 }
 
-// A period is the period in which deadlines and grants end.
+// A period is the time in which the deadlines of a batch pass and its grants end.
 type period struct {
-	startSessions time.Time
-	long          time.Duration
+	start  time.Time
+	length time.Duration
 }
 
-// engines returns n engines on the same store.
+// engines returns n new engines on the same store.
 func (p *raceTest) engines(n int) []*engine.Engine {
 	list := make([]*engine.Engine, n)
 	for i := range list {
@@ -136,7 +136,7 @@ func (p *raceTest) engines(n int) []*engine.Engine {
 	return list
 }
 
-// runEngines runs the engines, for their deadlines, until stop is called.
+// runEngines runs the engines, which makes deadlines pass, until stop is called.
 func runEngines(ctx context.Context, engines []*engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -149,7 +149,7 @@ func runEngines(ctx context.Context, engines []*engine.Engine) (stop func()) {
 	}
 }
 
-// forEach calls f for all races concurrently.
+// forEach calls the function for all races concurrently, and returns the joined errors.
 func forEach(list []*race, what func(*race) error) error {
 	errs := make([]error, len(list))
 	var group sync.WaitGroup
@@ -182,7 +182,6 @@ func racer(name string) askback.Principal {
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
-// report returns the result of the test.
 func (p *raceTest) report() report {
 	t := table{{"events " + p.where, "times"}}
 	for _, what := range slices.Sorted(maps.Keys(p.counts)) {

@@ -46,20 +46,22 @@ func finishedRace(t *testing.T) *raceChecker {
 	return c
 }
 
-func TestRaceWithoutViolations(t *testing.T) {
+func TestRaceCheckerAcceptsValidRace(t *testing.T) {
 	c := finishedRace(t)
 	if c.check(); len(c.bad) > 0 {
 		t.Errorf("got %v, want no violations in\n%s", c.bad, c.log())
 	}
 }
 
-// one returns the first reply of an action.
+// one returns the first reply of an action for which with returns true, or of any kind if
+// with is nil.
 func (c *raceChecker) one(d action, with func(reply) bool) *reply {
 	i := slices.IndexFunc(c.replies, func(t reply) bool { return t.action == d && (with == nil || with(t)) })
 	return &c.replies[i]
 }
 
-// move moves the event of one type to the place after that of another.
+// move moves the first event of one type behind the first of another, and numbers the
+// events again.
 func (c *raceChecker) move(event, behind string) {
 	i := slices.IndexFunc(c.history, func(e store.Event) bool { return e.Type == event })
 	moved := c.history[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// compare compares the events of each reader with the history in the database,
-// and with the events that a new engine sends from the same cursor.
+// compare audits the database. Then it compares the events of each reader with the
+// history, and with the events that a new engine sends from the same cursor.
 func (s *streamTest) compare(ctx context.Context) (err error) {
 	check := newChecker(s.path, s.clientPool.ackLog)
 	bad, err := check.audit(ctx)
@@ -30,12 +30,12 @@ func (s *streamTest) compare(ctx context.Context) (err error) {
 	}
 	s.lines = len(history)
 	s.bad = append(s.bad, s.sentTexts.compare(history)...)
-	pairsPerEngine := engine.New(db, nil).As(askback.Principal{Kind: askback.Responder, Name: s.reader.name})
+	client := engine.New(db, nil).As(askback.Principal{Kind: askback.Responder, Name: s.reader.name})
 	replayed := map[string][]entry{}
 	for _, r := range s.records {
 		if _, ok := replayed[r.session]; !ok {
 			lines := eventsOf(history[s.begun:], r.session)
-			if replayed[r.session], err = replay(ctx, pairsPerEngine, r, len(lines)); err != nil {
+			if replayed[r.session], err = replay(ctx, client, r, len(lines)); err != nil {
 				return err
 			}
 			s.bad = append(s.bad, compareEvents(lines, replayed[r.session])...)
@@ -65,12 +65,12 @@ func eventsOf(history []store.Event, session string) (out []store.Event) {
 	return out
 }
 
-// replay returns up to n events from the cursor at which a reader began.
+// replay returns the n events after the cursor at which a reader began.
 func replay(ctx context.Context, client askback.Events, r *record, n int) (out []entry, err error) {
 	if n == 0 {
 		return nil, nil
 	}
-	command := newRecord("the replay")
+	received := newRecord("the replay")
 	for e, err := range client.Events(ctx, r.session, askback.Cursor(r.start)) {
 		if err != nil {
 			return nil, fmt.Errorf("replay %q: %w", r.session, err)
@@ -79,14 +79,15 @@ func replay(ctx context.Context, client askback.Events, r *record, n int) (out [
 		if err != nil {
 			return nil, err
 		}
-		if command.add(string(e.Cursor), string(e.Type), data); len(command.all) >= n {
+		if received.add(string(e.Cursor), string(e.Type), data); len(received.all) >= n {
 			break
 		}
 	}
-	return command.all, nil
+	return received.all, nil
 }
 
-// compareEvents compares the replayed events with the history.
+// compareEvents returns a violation for the first difference between the history and the
+// replayed events.
 func compareEvents(lines []store.Event, events []entry) (bad []violation) {
 	for i, l := range lines {
 		if i >= len(events) {

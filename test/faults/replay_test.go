@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// frameOf returns a server-sent event.
+// frameOf returns the id, the type and the data of a server-sent event.
 func frameOf(session string, seq int, kind, data string) (id, event string, raw []byte) {
 	return fmt.Sprintf("c%d", seq), kind, fmt.Appendf(nil, `{"seq":%d,"session_id":%q,"type":%q,"data":%s}`, seq, session, kind, data)
 }
@@ -75,10 +75,10 @@ func faultsOf(bad []violation) (out []fault) {
 }
 
 // A follower must receive the events of the history, all and unchanged (F11).
-func TestRecordIsComparedWithTheHistory(t *testing.T) {
+func TestRecordMustMatchTheHistory(t *testing.T) {
 	a, b, c := entry{"ses_a", "message", 1, [32]byte{1}}, entry{"ses_a", "message", 2, [32]byte{2}}, entry{"ses_b", "message", 1, [32]byte{3}}
-	otherCall := b
-	otherCall.sum = [32]byte{9}
+	changed := b
+	changed.sum = [32]byte{9}
 	for _, test := range []struct {
 		what   string
 		events []entry
@@ -88,7 +88,7 @@ func TestRecordIsComparedWithTheHistory(t *testing.T) {
 		{"last event missing", []entry{a, b}, []fault{lost}},
 		{"no events", nil, []fault{lost}},
 		{"events of two sessions swapped", []entry{a, c, b}, []fault{inconsistent}},
-		{"other content", []entry{a, otherCall, c}, []fault{duplicated}},
+		{"other content", []entry{a, changed, c}, []fault{duplicated}},
 		{"unknown event", []entry{a, b, c, {"ses_b", "message", 2, [32]byte{}}}, []fault{duplicated}},
 	} {
 		r := newRecord("a reader")
@@ -108,7 +108,7 @@ func TestRecordIsComparedWithTheHistory(t *testing.T) {
 	}
 }
 
-func TestSentTextsAreComparedWithTheHistory(t *testing.T) {
+func TestSentTextsMustMatchTheHistory(t *testing.T) {
 	line := func(text string) store.Event {
 		data, err := json.Marshal(lifecycle.Event{Text: text})
 		if err != nil {

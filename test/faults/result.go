@@ -30,7 +30,7 @@ type result struct {
 	took    time.Duration
 }
 
-// add runs a test and adds its report.
+// add runs a test and adds its report. It does nothing if times is 0.
 func (r *result) add(ctx context.Context, p faultTest, times int) error {
 	if times == 0 {
 		return nil
@@ -41,11 +41,11 @@ func (r *result) add(ctx context.Context, p faultTest, times int) error {
 	return err
 }
 
-// err returns the error for a result. A run with a mutant always fails: with
-// errViolated if it was detected, else with errUndetected.
+// err returns errViolated if there are violations. If a run with a mutant has no
+// violations that show a lost change or a wrong approval, it returns errUndetected.
 func (r result) err(mutant string) error {
-	switch report := r.count(lost)+r.count(duplicated)+r.count(accepted) > 0; {
-	case mutant != "" && !report:
+	switch detected := r.count(lost)+r.count(duplicated)+r.count(accepted) > 0; {
+	case mutant != "" && !detected:
 		return fmt.Errorf("%w: %s", errUndetected, mutant)
 	case mutant != "":
 		return fmt.Errorf("%w: the mutant %s was detected after %s", errViolated, mutant, r.reports[len(r.reports)-1].summary())

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// The server is killed within maxServeTime after it has proved its
-	// identity, or sometimes after its start.
+	// The server is killed within maxServeTime after it has proved its identity, unless it is
+	// killed early or while all agents wait.
 	maxServeTime = 120 * time.Millisecond
 	// In one of fullWaitInterval rounds, people pause until every agent waits. Then the
 	// server is killed, and each agent must receive its outcome from the next server.
-	fullWaitInterval = 4
+	fullWaitInterval = 5
 	// outcomeTimeout is how long agents may wait for these outcomes. It is shorter than the
 	// wait of one request, so that an agent that is not notified fails.
 	outcomeTimeout = 40 * time.Second
@@ -53,7 +53,8 @@ func newServerTest(dir, program string, seed uint64, mutant string) (*serverTest
 	return o, nil
 }
 
-// run kills the server n times, or until there is a violation.
+// run kills the server n times, or until there is a violation. Then it audits the
+// database.
 func (o *serverTest) run(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil
@@ -74,7 +75,8 @@ func (o *serverTest) run(ctx context.Context, n int) error {
 	return err
 }
 
-// createTokens creates the tokens of all clients with the program.
+// createTokens creates the tokens of the clients with the program, and reads the token of
+// the local agent.
 func (o *serverTest) createTokens(ctx context.Context) error {
 	for _, name := range []string{"ada", "bob", "cleo"} {
 		h, err := o.token(ctx, askback.Agent, name)
@@ -98,12 +100,12 @@ func (o *serverTest) createTokens(ctx context.Context) error {
 	return nil
 }
 
-// kill runs and kills one server after another. At the end, all agents must
-// have received their outcomes.
+// kill starts and kills one server after another, n times or until there is a violation.
+// At the end, all agents must have received their outcomes.
 func (o *serverTest) kill(ctx context.Context, n int) error {
 	for o.kills < n && ctx.Err() == nil && o.clientPool.ok() && len(o.bad) == 0 {
 		var err error
-		switch o.rand.IntN(earlyKillInterval + fullWaitInterval) {
+		switch o.rand.IntN(2 * fullWaitInterval) {
 		case 0:
 			err = o.killEarly(ctx)
 		case 1, 2:
@@ -152,8 +154,8 @@ func (o *serverTest) serve(ctx context.Context, during func()) error {
 	return o.end(ctx, c)
 }
 
-// killWhileAllWait kills the server when every agent waits, and checks that
-// each receives its outcome from the next server.
+// killWhileAllWait kills the server when every agent waits, and checks that each receives
+// its outcome from the next server, which is killed too.
 func (o *serverTest) killWhileAllWait(ctx context.Context) error {
 	resume := o.clientPool.pause()
 	err := o.serve(ctx, func() {
@@ -174,8 +176,8 @@ func (o *serverTest) killWhileAllWait(ctx context.Context) error {
 	})
 }
 
-// until waits until a condition is true, there is a violation or outcomeTimeout has
-// passed.
+// until waits until a condition is true, there is a violation, outcomeTimeout has passed
+// or ctx is done.
 func (o *serverTest) until(ctx context.Context, so func() bool) {
 	ctx, stop := context.WithTimeout(ctx, outcomeTimeout)
 	defer stop()
@@ -195,8 +197,8 @@ func (o *serverTest) end(ctx context.Context, c *child) error {
 	return err
 }
 
-// check compares the database with the acknowledgements: the new events after
-// most kills, everything from time to time.
+// check compares the database with the acknowledgements: mostly the new events, and
+// everything if the number of kills is a multiple of auditInterval.
 func (o *serverTest) check(ctx context.Context) error {
 	if !exists(o.path) {
 		return nil
@@ -214,7 +216,6 @@ func (o *serverTest) check(ctx context.Context) error {
 	return nil
 }
 
-// report returns the result of the test.
 func (o *serverTest) report() report {
 	slices.Sort(o.waited)
 	detail := ""

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A session and its asks are committed in one change (C1).
+// The audit compares the counts and the history of a session with its asks (E8).
 func TestAuditDetectsCorruptedSession(t *testing.T) {
 	for what, how := range map[string]string{
 		"intact":                       ``,
@@ -29,8 +29,8 @@ func TestAuditDetectsCorruptedSession(t *testing.T) {
 	}
 }
 
-// databaseWithSession creates a database with a session that has two asks, one
-// answer and a message.
+// databaseWithSession creates a database with a session that has two asks, one answer and
+// a message, and returns a checker for it.
 func databaseWithSession(t *testing.T) *checker {
 	t.Helper()
 	c := newChecker(filepath.Join(t.TempDir(), "session.db"), newAckLog())

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// streamCount is how many sessions are followed, each by its own stream.
+	// streamCount is the number of sessions that are followed, each by a separate stream.
 	streamCount = 8
 	// finalMessage is sent to each session at the end.
 	finalMessage = "final message"
 	// maxServeTimeStreams is the maximum lifetime of a server, long enough for
 	// most followers to reconnect.
 	maxServeTimeStreams = 300 * time.Millisecond
-	// stallTimeout is how long a follower may receive no new event before the
-	// final message.
+	// The test fails if a follower is incomplete and no follower receives an event for
+	// stallTimeout.
 	stallTimeout = 40 * time.Second
 )
 
@@ -38,7 +38,7 @@ type streamTest struct {
 	agent      account
 	person     account
 	reader     account
-	streamTest []stream
+	streams    []stream
 	sentTexts  *sentTexts
 	records    []*record
 	begun      int // number of events before the followers started
@@ -57,7 +57,8 @@ func newStreamTest(dir, program string, seed uint64, mutant string) (*streamTest
 	return s, nil
 }
 
-// run kills the server n times, or until there is a violation.
+// run kills the server n times, or until there is a violation. Without a violation, it
+// then compares the received events with the history.
 func (s *streamTest) run(ctx context.Context, n int) error {
 	if err := s.createTokens(ctx); err != nil {
 		return err
@@ -124,7 +125,7 @@ func (s *streamTest) while(ctx context.Context) {
 	_ = pause.For(ctx, randomDuration(s.rand, maxServeTimeStreams))
 }
 
-// serve starts a server, calls during, and kills the server.
+// serve starts a server, calls during when the server is ready, and kills it.
 func (s *streamTest) serve(ctx context.Context, during func()) error {
 	c, err := s.start(ctx)
 	if err != nil {
@@ -153,7 +154,7 @@ func (s *streamTest) startSessions(ctx context.Context) {
 		if !s.clientPool.noError(ctx, "start "+key, err) {
 			return
 		}
-		s.streamTest = append(s.streamTest, stream{key, made.ID})
+		s.streams = append(s.streams, stream{key, made.ID})
 		s.begun++
 	}
 }
@@ -167,7 +168,7 @@ func (s *streamTest) follow(ctx context.Context, readers *sync.WaitGroup) {
 	client := &clientFollower{record: s.record("the client follower of all", ""), conn: httpClient, token: s.reader.token, rand: chance(1)}
 	readers.Go(func() { all.run(ctx) })
 	readers.Go(func() { client.run(ctx) })
-	for i, one := range s.streamTest {
+	for i, one := range s.streams {
 		f := &follower{
 			record: s.record("the follower of "+one.id, one.id), conn: httpClient, path: "/api/v1/sessions/" + one.id + "/events",
 			token: []string{s.reader.token, s.agent.token}[i%2], rand: chance(2 + i),
@@ -176,11 +177,12 @@ func (s *streamTest) follow(ctx context.Context, readers *sync.WaitGroup) {
 	}
 }
 
-// record returns the record for a follower.
+// record returns a new record for a follower. The followed sessions begin with their
+// second event, because they were started before the followers.
 func (s *streamTest) record(name, session string) *record {
 	r := newRecord(name)
 	r.session = session
-	for _, one := range s.streamTest {
+	for _, one := range s.streams {
 		r.last[one.id] = 1 // session_started
 	}
 	s.records = append(s.records, r)
@@ -191,7 +193,7 @@ func (s *streamTest) writers(ctx context.Context, writers *sync.WaitGroup) {
 	for i := range writerCount {
 		w := &writer{
 			person: person{clientPool: s.clientPool, account: s.person, rand: rand.New(rand.NewPCG(s.seed, uint64(i)))},
-			number: i, agent: s.agent, streamTest: s.streamTest, sentTexts: s.sentTexts,
+			number: i, agent: s.agent, streams: s.streams, sentTexts: s.sentTexts,
 		}
 		writers.Go(func() { w.run(ctx) })
 	}
@@ -200,13 +202,13 @@ func (s *streamTest) writers(ctx context.Context, writers *sync.WaitGroup) {
 // close sends the final message to each session.
 func (s *streamTest) close(ctx context.Context) {
 	w := &writer{person: person{clientPool: s.clientPool}, sentTexts: s.sentTexts}
-	for _, one := range s.streamTest {
+	for _, one := range s.streams {
 		said := finalMessage + " to " + one.key
 		w.send(ctx, s.person, one.id, said, askback.SendMessage{Text: said})
 	}
 }
 
-// ok reports whether the test can continue.
+// ok reports whether there are no violations and ctx is not done.
 func (s *streamTest) ok(ctx context.Context) bool {
 	for _, r := range s.records {
 		if _, ok := r.status(); !ok {
@@ -216,8 +218,8 @@ func (s *streamTest) ok(ctx context.Context) bool {
 	return ctx.Err() == nil && len(s.bad) == 0 && s.clientPool.ok()
 }
 
-// until waits until a condition is true for all records. It fails if they
-// receive no events for stallTimeout.
+// until waits until a condition is true for all records. It is a violation if no record
+// receives an event for stallTimeout.
 func (s *streamTest) until(ctx context.Context, so func(*record) bool) {
 	before, limit := 0, time.Now().Add(stallTimeout)
 	for s.ok(ctx) {
@@ -240,7 +242,6 @@ func (s *streamTest) until(ctx context.Context, so func(*record) bool) {
 	}
 }
 
-// report returns the result of the test.
 func (s *streamTest) report() report {
 	events, cuts := 0, 0
 	for _, r := range s.records {

@@ -13,14 +13,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how deep arguments may be nested.
+// maxDepth is the maximum depth of nested arrays and objects in arguments.
 const maxDepth = 32
 
 // errAmbiguous is returned for JSON that parsers read in different ways.
 var errAmbiguous = errors.New("not a text that all parsers read alike")
 
-// A valueReader parses JSON to compare values. It uses another parser than the
-// product.
+// A valueReader parses JSON to compare values. It uses another parser than Askback, so
+// that both do not have the same defect.
 type valueReader struct {
 	decoder jsontext.Decoder
 	source  bytes.Reader
@@ -29,9 +29,9 @@ type valueReader struct {
 // A decimal is a number as it is written in JSON.
 type decimal string
 
-// read returns the value of a text: nil, bool, string, [decimal], []any or
-// map[string]any. Duplicate names, invalid UTF-8, lone surrogates, excessive
-// depth and numbers that a double does not represent are errors.
+// read returns the value of a JSON text: nil, bool, string, [decimal], []any or
+// map[string]any. Duplicate names, invalid UTF-8, lone surrogates, excessive depth and
+// numbers that a double does not represent are errors.
 func (m *valueReader) read(raw []byte) (any, error) {
 	m.source.Reset(raw)
 	m.decoder.Reset(&m.source)
@@ -101,7 +101,8 @@ func (m *valueReader) members() (any, error) {
 	return object, err
 }
 
-// equalValues reports whether two values are equal.
+// equalValues reports whether two results of [valueReader.read] are equal. Numbers are
+// compared by value.
 func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

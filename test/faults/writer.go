@@ -39,20 +39,21 @@ func (w *sentTexts) acknowledged(what string) {
 	w.acked[what] = true
 }
 
-// compare compares the texts with a history.
+// compare returns violations if the messages in a history contradict the counts of the
+// texts.
 func (w *sentTexts) compare(history []store.Event) (bad []violation) {
-	report := map[string]int{}
+	counts := map[string]int{}
 	for _, e := range history {
 		var h lifecycle.Event
 		if err := json.Unmarshal(e.Data, &h); err != nil {
 			bad = append(bad, violated(inconsistent, "event %d: %v", e.Seq, err))
 		}
 		if what := messageText(e.Type, h); what != "" {
-			report[what]++
+			counts[what]++
 		}
 	}
 	for what, tries := range w.tries {
-		switch n := report[what]; {
+		switch n := counts[what]; {
 		case n == 0 && w.acked[what]:
 			bad = append(bad, violated(lost, "%q was acknowledged and is not in the history", what))
 		case n > tries:
@@ -62,7 +63,7 @@ func (w *sentTexts) compare(history []store.Event) (bad []violation) {
 	return bad
 }
 
-// messageText returns the text of a message event, or "".
+// messageText returns the text of a message, or "" for an event of another type.
 func messageText(kind string, h lifecycle.Event) string {
 	if kind == "message" {
 		return h.Text
@@ -73,10 +74,10 @@ func messageText(kind string, h lifecycle.Event) string {
 // A writer is an agent in a followed or a new session, and the person who answers it.
 type writer struct {
 	person
-	number     int
-	agent      account
-	streamTest []stream
-	sentTexts  *sentTexts
+	number    int
+	agent     account
+	streams   []stream
+	sentTexts *sentTexts
 }
 
 // A stream is a session that is followed from its beginning.
@@ -89,10 +90,10 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// step asks, mostly answers, and mostly sends a message. Asks without an answer
-// end when the person ends the turn of the session.
+// step asks, mostly answers or declines, and sometimes sends a message or ends the turn.
+// Asks without an answer end with the turn of the session.
 func (w *writer) step(ctx context.Context, n int) {
-	at := w.streamTest[w.rand.IntN(len(w.streamTest))]
+	at := w.streams[w.rand.IntN(len(w.streams))]
 	id, ok := w.ask(ctx, n, at)
 	if !ok {
 		return
@@ -119,8 +120,8 @@ func (w *writer) step(ctx context.Context, n int) {
 	}
 }
 
-// endTurn cancels the open asks of the session. The next ask or message begins
-// another turn.
+// endTurn ends the turn of a session, which cancels its open asks. The next ask or message
+// begins another turn.
 func (w *writer) endTurn(ctx context.Context, id string) {
 	_, _, err := call(ctx, w.conn, w.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
 		return c.Send(ctx, id, askback.EndTurn{})
@@ -134,7 +135,8 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in a new one, or without a session.
+// ask asks in a followed session, in a new one, or without a session. It returns the id of
+// the ask, and reports whether the ask was made.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)
@@ -155,7 +157,8 @@ func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool)
 	return asked.ID, true
 }
 
-// send sends a command until a server accepts it.
+// send sends a command until a server accepts it, and records that its text was
+// acknowledged.
 func (w *writer) send(ctx context.Context, as account, id, what string, t askback.Command) {
 	_, _, err := call(ctx, w.conn, as.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
 		w.sentTexts.addTry(what)
