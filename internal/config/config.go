@@ -43,14 +43,16 @@ type Retention struct {
 	Settled time.Duration // for an ask, after its outcome; pending asks are always kept
 }
 
-// Equal reports whether two files have the same settings, however they are written.
+// Equal reports whether c and d have the same settings. How their files are written does
+// not matter.
 func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 
-// maxSize is the maximum size of a file in bytes, far above what a person writes.
+// maxSize is the maximum size of a file in bytes, far more than settings need.
 const maxSize = 1 << 20
 
-// Load reads settings from r. Errors contain name as the name of the file. ${NAME} in a value
-// is replaced by the variable of env. The error is [Invalid], unless reading from r fails.
+// Load reads settings from r. Its errors give name as the name of the file. Load replaces
+// ${NAME} in a text by the value that env returns for NAME. The error is an [Invalid],
+// unless reading from r fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// expand replaces ${NAME} in text by the variable NAME, and $${ by a literal ${. It does not
-// expand the values of variables.
+// expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
+// ${. Values are not expanded again. If a name is invalid or its variable is not set,
+// expand adds a problem at v and returns false.
 func (l *loader) expand(v value, text string) (string, bool) {
 	var b strings.Builder
 	ok := true
@@ -37,5 +38,6 @@ func (l *loader) expand(v value, text string) (string, bool) {
 	}
 }
 
-// variablePattern matches the name of a variable that a shell can set.
+// variablePattern matches a name of at most 200 characters that a shell can give to a
+// variable.
 var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)

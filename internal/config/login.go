@@ -13,14 +13,15 @@ type Login struct {
 	OIDC OIDC
 }
 
-// OIDC is an OpenID Connect issuer. The zero value means no issuer.
+// OIDC configures an OpenID Connect issuer, and this server as its client. The zero value
+// means that there is no issuer.
 type OIDC struct {
 	Issuer       string // exactly as in its discovery document
 	ClientID     string
 	ClientSecret string // "" for a public client
 }
 
-// login returns a function that reads the settings of the log-in.
+// login returns a function that reads the settings of the log-in into c.
 func (l *loader) login(c *Config) func(value) {
 	o := &c.Login.OIDC
 	return l.group([]setting{
@@ -50,8 +51,8 @@ func (c Config) NoPersonCanLogIn() bool {
 	return c.Login.OIDC != (OIDC{}) && !slices.ContainsFunc(c.People, func(p Person) bool { return p.Email != "" })
 }
 
-// issuerProblem returns what is wrong with the URL of an issuer, or "". It requires https:
-// otherwise, anyone on the network path could log in as any person.
+// issuerProblem returns what is wrong with the URL of an issuer, or "". It requires https,
+// except on loopback: with http, anyone on the network path could log in as any person.
 func issuerProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	switch {

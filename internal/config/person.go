@@ -18,14 +18,14 @@ type Person struct {
 	Quiet    Quiet
 }
 
-// Quiet is the quiet hours of a person, in their time zone. The zero value means none. If To is
-// before From, it is on the next day.
+// Quiet has the quiet hours of a person, in their time zone. The zero value means none. If
+// To is before From, it is on the next day.
 type Quiet struct {
 	From, To time.Duration // since midnight
 }
 
-// people reads the list of people. Names and addresses must be unique, so that they identify
-// the person who answers.
+// people reads the list of people. Names, e-mail addresses and Slack ids must be unique, so
+// that each identifies one person.
 func (l *loader) people(v value) (out []Person) {
 	used := map[[2]string]bool{}
 	l.list(v, func(v value) {
@@ -65,8 +65,8 @@ func (l *loader) person(v value) (person Person) {
 	return person
 }
 
-// nameProblem returns what is wrong with the name of a person, or "". It rejects names that
-// look like a group, which begins with @, or like another name.
+// nameProblem returns what is wrong with the name of a person, or "". It rejects a name
+// that begins with @, as groups do, that begins or ends with a space, or that is too long.
 func nameProblem(s string) (problem string) {
 	switch {
 	case strings.HasPrefix(s, "@"):
@@ -104,7 +104,7 @@ func zoneProblem(s string) (problem string) {
 	return ""
 }
 
-// parseQuiet parses a range such as 22:00-07:00.
+// parseQuiet parses a range such as 22:00-07:00. It returns what is wrong with s, or "".
 func parseQuiet(s string) (q Quiet, problem string) {
 	from, to, _ := strings.Cut(s, "-")
 	var fromOK, toOK bool
@@ -119,7 +119,8 @@ func parseQuiet(s string) (q Quiet, problem string) {
 	return q, ""
 }
 
-// parseClock parses a time such as 07:00. It returns the time since midnight.
+// parseClock parses a time such as 07:00. It returns the time since midnight, and reports
+// whether s is valid.
 func parseClock(s string) (time.Duration, bool) {
 	t, err := time.Parse("15:04", s)
 	if err != nil || len(s) != len("15:04") {

@@ -17,8 +17,8 @@ type Problem struct {
 	Fix          string // what to write instead
 }
 
-// Invalid is the error for a file with problems. They are in the order of the file, and never
-// contain the value of a variable.
+// Invalid is the error for a file with problems. The problems are in the order of the file,
+// and never contain the value of a variable.
 type Invalid struct {
 	File     string
 	Problems []Problem
@@ -37,8 +37,8 @@ func (v Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems is the maximum number of problems that are reported together. The next load
-// reports further problems.
+// maxProblems is the maximum number of problems in an [Invalid]. Further problems are
+// reported when these have been corrected.
 const maxProblems = 20
 
 // position is a position in the file, from 1.
@@ -51,7 +51,8 @@ func (l *loader) addProblem(at position, fix, format string, args ...any) {
 	}
 }
 
-// err returns the problems as an [Invalid], or nil.
+// err returns the problems in the order of the file as an [Invalid], or nil if there are
+// none.
 func (l *loader) err() error {
 	if len(l.problems) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func (l *loader) err() error {
 	return Invalid{l.name, l.problems}
 }
 
-// quote returns at most 40 characters of s, in quotes.
+// quote returns s in quotes, shortened to 40 characters.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"
@@ -70,7 +71,8 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// nearest returns the known name that was probably meant, or "".
+// nearest returns the known name that is most similar to name, or "" if no known name is
+// similar.
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -81,8 +83,8 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// normalize removes the most frequent differences between names: case and separators. Of a
-// name that is too long to be a setting, it returns only the beginning.
+// normalize removes the most frequent differences between names: case and separators. It
+// returns at most 40 characters.
 func normalize(name string) []rune {
 	letters := []rune(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)))
 	return letters[:min(len(letters), 40)]

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// settings returns the keys of askback.yaml (wire.md §10). A key that this release does not
-// support has a reason instead of a read function.
+// settings returns the top-level settings of askback.yaml (wire.md §10), which are read
+// into c. A setting that this release does not support has a reason instead of a read
+// function.
 func settings(l *loader, c *Config) []setting {
 	return []setting{
 		{key: "listen", read: l.textTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
@@ -40,7 +41,7 @@ func settings(l *loader, c *Config) []setting {
 	}
 }
 
-// renamedSettings maps settings of other programs to a hint with their name here.
+// renamedSettings maps the settings of other programs to hints with their names here.
 var renamedSettings = map[string]string{
 	"agent_question_callback_url":    "it is called channels.webhook.url here",
 	"agent_question_timeout_seconds": "it is the timeout of a route here",
@@ -48,7 +49,7 @@ var renamedSettings = map[string]string{
 	"agent_question_slack_channel":   "it is called channels.slack.channel here",
 }
 
-// oneOf returns a function that reads one of the given words.
+// oneOf returns a function that reads one of the given words into dst.
 func (l *loader) oneOf(dst *string, words ...string) func(value) {
 	return l.textTo(dst, "one of "+strings.Join(words, ", "), func(s string) string {
 		if !slices.Contains(words, s) {
@@ -69,8 +70,8 @@ func addressProblem(s string) (problem string) {
 	return ""
 }
 
-// originProblem returns what is wrong with an origin, or "". It allows only scheme, host and
-// port, because the pages are at the root.
+// originProblem returns what is wrong with an origin, or "". It allows only scheme, host
+// and port, because Askback serves its pages at the root.
 func originProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || s != u.Scheme+"://"+u.Host {
@@ -79,8 +80,8 @@ func originProblem(s string) (problem string) {
 	return ""
 }
 
-// database reads the address of the database. Its problems do not repeat the address, which
-// can contain a password.
+// database reads the address of the database into c. Its problems do not repeat the
+// address, which can contain a password.
 func (l *loader) database(v value, c *Config) {
 	const example = "sqlite:PATH, as in sqlite:/var/lib/askback/askback.db"
 	l.text(example, func(s string) string {

@@ -30,7 +30,8 @@ type value struct {
 	at   position
 }
 
-// fields reads a mapping with a table of settings.
+// fields reads the mapping n, which is at path in the file, with a table of settings.
+// Unknown and repeated keys are problems.
 func (l *loader) fields(n ast.Node, path string, table []setting) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
@@ -62,7 +63,8 @@ func (l *loader) field(v *ast.MappingValueNode, path string, table []setting, se
 	}
 }
 
-// suggestKey returns the setting that was probably meant, or all supported ones.
+// suggestKey returns what to write instead of an unknown key. It suggests the name that the
+// setting has here, the most similar key, or all supported keys.
 func suggestKey(name string, table []setting) string {
 	var known, supported []string
 	for _, s := range table {
@@ -96,7 +98,7 @@ func valuePosition(n ast.Node, key position) position {
 	return positionOf(n)
 }
 
-// describe returns a description of the type of a node.
+// describe returns what a node is, such as "a list".
 func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode:
@@ -115,7 +117,7 @@ func describe(n ast.Node) string {
 	return "no value"
 }
 
-// group returns a function that reads a nested mapping.
+// group returns a function that reads a nested mapping with a table of settings.
 func (l *loader) group(table []setting) func(value) {
 	return func(v value) {
 		if l.hasValue(v) {
@@ -124,7 +126,8 @@ func (l *loader) group(table []setting) func(value) {
 	}
 }
 
-// list calls each for every entry of a list. The entries are numbered from 1.
+// list calls each for every entry of the list v. The key of an entry ends with its number,
+// from 1. If v is not a list, list adds a problem.
 func (l *loader) list(v value, each func(value)) {
 	if !l.hasValue(v) {
 		return
@@ -153,8 +156,9 @@ func (l *loader) hasValue(v value) bool {
 	return true
 }
 
-// scalar returns a value as written in the file, and as text with its variables expanded.
-// Variables cannot add structure: the result is always one scalar.
+// scalar returns a string or an integer: raw is its content in the file, and text has its
+// variables expanded. The file is already parsed, so a variable cannot add keys or entries.
+// Any other value is a problem, and ok is false.
 func (l *loader) scalar(v value, example string) (raw, text string, ok bool) {
 	if !l.hasValue(v) {
 		return "", "", false
@@ -176,7 +180,7 @@ func (l *loader) scalar(v value, example string) (raw, text string, ok bool) {
 }
 
 // text returns a function that reads one line of text and calls set, which returns what is
-// wrong with the text, or "".
+// wrong with the text, or "". A number without quotes is a problem.
 func (l *loader) text(example string, set func(text string) (problem string)) func(value) {
 	return func(v value) {
 		if n, isNumber := v.node.(*ast.IntegerNode); isNumber {
@@ -224,7 +228,7 @@ func (l *loader) number(example string, set func(text string) (problem string)) 
 	}
 }
 
-// count returns a function that reads a whole number of at least 1.
+// count returns a function that reads a whole number from 1 to 1000000 into dst.
 func (l *loader) count(dst *int) func(value) {
 	const most = 1_000_000
 	return l.number("a whole number from 1 to 1000000", func(s string) string {
@@ -237,7 +241,8 @@ func (l *loader) count(dst *int) func(value) {
 	})
 }
 
-// duration returns a function that reads a duration: 10m, 90d, or a whole number of seconds.
+// duration returns a function that reads a duration other than zero into dst: 10m, 90d, or
+// a whole number of seconds.
 func (l *loader) duration(dst *time.Duration) func(value) {
 	return l.number("90s, 10m, 2h or 7d, or a number of seconds", func(s string) string {
 		d, err := askback.ParseDuration(s)

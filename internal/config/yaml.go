@@ -25,7 +25,7 @@ type loader struct {
 // parse returns the root of the file, or nil if the file is empty or has problems.
 //
 // Many features of YAML are read differently by different programs, or let a small file
-// become large. Only keys, lists and scalars are supported.
+// become large. So only keys, lists and scalars are supported.
 func (l *loader) parse(src []byte) ast.Node {
 	if len(src) > maxSize {
 		l.addProblem(position{1, 1}, "", "this file is larger than %d bytes", maxSize)
@@ -42,8 +42,9 @@ func (l *loader) parse(src []byte) ast.Node {
 	return root
 }
 
-// parseYAML parses YAML. It recovers from a panic of the library and returns an error, so that
-// a server can reload its settings safely.
+// parseYAML returns the root of src, or nil if src is empty or a token is a problem. It
+// returns a panic of the library as an error, so that a server can reload its settings
+// safely.
 func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -62,7 +63,7 @@ func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	return parsed.Docs[0].Body, nil
 }
 
-// addSyntaxError adds an error of the YAML library.
+// addSyntaxError adds a problem for an error of the YAML library.
 func (l *loader) addSyntaxError(err error) {
 	var known yaml.Error
 	if errors.As(err, &known) && known.GetToken() != nil {
@@ -72,7 +73,8 @@ func (l *loader) addSyntaxError(err error) {
 	l.addProblem(position{1, 1}, "", "this is not valid YAML: %v", err)
 }
 
-// checkCharacters rejects invisible characters.
+// checkCharacters adds problems for tabs, control characters, byte order marks, and bytes
+// that are not UTF-8.
 func (l *loader) checkCharacters(src string) {
 	here := position{1, 1}
 	for i, r := range src {
@@ -93,7 +95,7 @@ func (l *loader) checkCharacters(src string) {
 	}
 }
 
-// unsupportedTokens has the name of each part of YAML that is not supported.
+// unsupportedTokens has the name of each token of YAML that is not supported.
 var unsupportedTokens = map[token.Type]string{
 	token.AnchorType:      "an anchor",
 	token.AliasType:       "an alias",
@@ -106,14 +108,15 @@ var unsupportedTokens = map[token.Type]string{
 	token.FoldedType:      "a block scalar",
 }
 
-// Nesting is limited, because the library is recursive. Settings never reach the limits.
+// The limits for nesting, which settings never reach. The YAML library is recursive, so
+// deep nesting could exhaust the stack.
 const (
 	maxDepth  = 16
 	maxColumn = 64 // of a key or of an entry of a list; each level is indented by a column or more
 )
 
 // maxTokens is the maximum number of tokens in a file, enough for a thousand people. The
-// library takes time proportional to the square of the number of tokens.
+// YAML library takes time proportional to the square of the number of tokens.
 const maxTokens = 25_000
 
 func (l *loader) checkTokens(tokens token.Tokens) {
@@ -141,8 +144,8 @@ func (l *loader) checkTokens(tokens token.Tokens) {
 	}
 }
 
-// startsBlock reports whether a token starts a nested block without brackets: an entry of a
-// list, or a key.
+// startsBlock reports whether the token at i can start a nested block without brackets: an
+// entry of a list, or a key.
 func startsBlock(tokens token.Tokens, i int) bool {
 	return tokens[i].Type == token.SequenceEntryType ||
 		i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
@@ -155,8 +158,8 @@ func tokenPosition(t *token.Token) position {
 	return position{t.Position.Line, t.Position.Column}
 }
 
-// positionOf returns the position of a value. For the library, a mapping begins at the colon
-// of its first key.
+// positionOf returns the position of a value. A mapping without braces is at its first key:
+// the position in the library is that of the colon.
 func positionOf(n ast.Node) position {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return positionOf(m.Values[0].Key)
