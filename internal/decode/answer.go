@@ -60,7 +60,7 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 	return out
 }
 
-// grant reads the grant that approve_all requests: {"scope", "expires_in"}.
+// grant reads the grant that the decision approve_all requests: {"scope", "expires_in"}.
 func (r *reader) grant(n node) *askback.GrantRequest {
 	var out askback.GrantRequest
 	r.fields(n, `{"scope": "tool_and_input", "expires_in": "24h"}`, map[string]func(node){
@@ -70,8 +70,8 @@ func (r *reader) grant(n node) *askback.GrantRequest {
 	return &out
 }
 
-// questionRef returns an empty answer to the question that has key as its id, q1 to q4, or
-// as its text.
+// questionRef returns an answer without values to the question with this key: an id from q1
+// to q4, or the text of the question.
 func questionRef(key string) askback.QuestionAnswer {
 	if len(key) == 2 && key[0] == 'q' && strings.Contains("1234", key[1:]) {
 		return askback.QuestionAnswer{ID: key}
@@ -79,7 +79,7 @@ func questionRef(key string) askback.QuestionAnswer {
 	return askback.QuestionAnswer{Question: key}
 }
 
-// Reason parses the body of decline and cancel: {"reason"}, or no body.
+// Reason parses the body of a request to decline or cancel an ask: {"reason"}, or no body.
 func Reason(raw []byte) (string, error) {
 	var reason string
 	err := optional(raw, `{"reason": "…"}`, func(r *reader) map[string]func(node) {
@@ -93,7 +93,7 @@ func Nothing(raw []byte) error {
 	return optional(raw, "{}", func(*reader) map[string]func(node) { return nil })
 }
 
-// Digest parses the body of consume: {"digest"}.
+// Digest parses the body of POST /asks/{id}/consume: {"digest"}, which is required.
 func Digest(raw []byte) (string, error) {
 	r, n, err := parse(raw)
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// An InputKind is a kind of input that has corrections: a body or the input of a tool.
+// An InputKind is a kind of input that [Correction] explains.
 type InputKind int
 
-// The kinds of input: the body of POST /asks, and the input of the two tools.
+// The kinds of input: the body of POST /asks, and the inputs of the tools ask_user_question
+// and confirm_action.
 const (
 	Body InputKind = iota
 	QuestionsTool
 	ConfirmTool
 )
 
-// MaxCorrection is the maximum length of a tool's error in characters (wire.md §5), so
-// that a model reads all of it.
+// MaxCorrection is the maximum length of a correction in characters (wire.md §5).
 const MaxCorrection = 400
 
 // maxExplanation is the maximum length of the text before the example, in characters.
@@ -30,10 +30,10 @@ const maxExplanation = 200
 
 const beforeExample = " Example: "
 
-// Correction explains an invalid input to its sender in at most MaxCorrection characters:
-// where the mistakes are, what is expected, and a valid example. The example keeps the
-// texts of the sender if possible. It keeps the arguments of a confirmation unchanged, or
-// is a general example.
+// Correction explains err, the error for the invalid input raw, in at most [MaxCorrection]
+// characters: where the mistakes are, what is expected, and a valid example. The example
+// keeps the texts of the sender if possible. It keeps the arguments of a confirmation
+// unchanged, or is a general example.
 func Correction(raw []byte, err error, form InputKind) string {
 	text := explain(raw, err)
 	room := MaxCorrection - utf8.RuneCountInString(text) - len(beforeExample)
@@ -64,8 +64,8 @@ func explain(raw []byte, err error) string {
 	return text + "."
 }
 
-// describe formats a problem with its pointer. In the flat form it removes the list of
-// questions from the pointer.
+// describe formats a problem with its pointer, and with its fix if that is short. If the
+// input is in the flat form, the pointer does not contain /questions/0.
 func describe(p askback.Problem, flat bool) string {
 	pointer := p.Pointer
 	if flat && pointer != "" {
@@ -92,7 +92,7 @@ func isFlat(raw []byte) bool {
 	return question && !questions
 }
 
-// accepts reports whether an example is valid without repairs.
+// accepts reports whether an example is valid and needs no repair.
 func (f InputKind) accepts(example []byte) bool {
 	var r askback.Request
 	var err error

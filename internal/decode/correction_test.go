@@ -25,7 +25,7 @@ func bodyError(t *testing.T, body string) error {
 }
 
 // An example for a confirmation has exactly the tool and arguments that were sent, or is
-// the general one (T4).
+// the general example (T4).
 func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	const generic = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 	for body, want := range map[string]string{
@@ -50,9 +50,9 @@ func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	}
 }
 
-// A correction names the place of a mistake, even if that is a number that a double cannot
-// hold.
-func TestCorrectionNamesThePlace(t *testing.T) {
+// A correction has the pointer of a mistake, even if that is a number that a double cannot
+// hold. For invalid JSON it has the position.
+func TestCorrectionNamesThePosition(t *testing.T) {
 	for body, where := range map[string]string{
 		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: "/account",
 		`{"question": "A?", "timeout": "soon"}`:                                              "/timeout: ",
@@ -84,7 +84,7 @@ func TestExampleKeepsAQuestionWithAWarning(t *testing.T) {
 	}
 }
 
-// Long texts are shortened in the example.
+// The example has at most four questions, with shortened texts.
 func TestExampleShortensLongTexts(t *testing.T) {
 	long := strings.Repeat("Welche Farbe soll es werden? ", 40)
 	body := `{"questions": [{"question": ` + quoted("1 "+long) + `, "options": ["a"]}, {"question": ` + quoted("2 "+long) + `, "options": ["` +
@@ -101,7 +101,6 @@ func TestExampleShortensLongTexts(t *testing.T) {
 	}
 }
 
-// An example has no two questions with the same text.
 func TestExampleHasNoDuplicateQuestions(t *testing.T) {
 	const body = `{"questions": [{"question": "A?"}, {"question": "A?"}, {"question": "B?"}]}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
@@ -146,7 +145,7 @@ func TestExampleNeverChangesAnAction(t *testing.T) {
 }
 
 // A question of a tool has two to four options, or none. "Other" is not counted (wire.md
-// §5).
+// §5). Fields other than those of questions are rejected.
 func TestToolAcceptsTwoToFourOptions(t *testing.T) {
 	for options, ok := range map[string]bool{
 		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true, `["a", "b", "c", "d", "e"]`: false,

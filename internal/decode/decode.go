@@ -1,9 +1,9 @@
-// Package decode parses what clients and models send to Askback. Its errors have a
-// pointer, an expectation and an example for every mistake.
+// Package decode parses what clients and models send to Askback. Its errors describe each
+// mistake: where it is, what is wrong, and how to correct it.
 //
 // It makes values of the root package from bytes; the root package checks their rules. The
-// error is a [jcs.SyntaxError] for bytes that are not JSON, and an [askback.Invalid] with
-// all other mistakes.
+// error is a *[jcs.SyntaxError] for bytes that are not strict JSON. Otherwise it is an
+// [askback.Invalid] with all mistakes.
 //
 // Models make harmless mistakes that would cost a round trip: JSON in a string, a missing
 // list, a flag in quotes (F15). In questions these are repaired, and each repair is added
@@ -73,7 +73,7 @@ func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	return false
 }
 
-// fields calls the reader of each member of an object. A null member is ignored. A member
+// fields calls the reader of each member of an object, unless the member is null. A member
 // without a reader is a problem.
 func (r *reader) fields(n node, example string, readers map[string]func(node)) {
 	if !r.require(n, jcs.Object, example) {
@@ -110,12 +110,12 @@ func unknownFieldFix(name string, readers map[string]func(node)) string {
 	return "the fields are " + strings.Join(names, ", ")
 }
 
-// maxDistance is the largest edit distance of a misspelt name.
+// maxDistance is the largest edit distance at which a name counts as a misspelling of
+// another.
 const maxDistance = 2
 
-// editDistance returns the edit distance of two field names, ignoring case and
-// underscores. For names that are too short or too different it returns more than
-// maxDistance.
+// editDistance returns the edit distance of two field names, ignoring case and underscores.
+// If the names differ and one of them is very short, it returns more than maxDistance.
 func editDistance(a, b string) int {
 	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "")), strings.ToLower(strings.ReplaceAll(b, "_", ""))
 	switch {
@@ -127,7 +127,8 @@ func editDistance(a, b string) int {
 	return levenshtein(a, b)
 }
 
-// levenshtein returns the number of bytes to insert, delete or replace to get b from a.
+// levenshtein returns the smallest number of bytes to insert, delete or replace to get b
+// from a.
 func levenshtein(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -219,7 +220,7 @@ func (r *reader) elements(n node, example string, read func(node)) {
 	}
 }
 
-// raw reads a value of one of these kinds as its source bytes.
+// raw reads a value of one of the given kinds, and stores its source bytes.
 func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(node) {
 	return func(n node) {
 		if !slices.Contains(kinds, n.Kind) {
@@ -230,7 +231,8 @@ func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(
 	}
 }
 
-// duration reads a string such as "10m" or "7d", or a whole number of seconds.
+// duration reads a string such as "10m" or "7d", or a whole number of seconds. Zero is a
+// problem.
 func (r *reader) duration(into *time.Duration) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String && n.Kind != jcs.Number {

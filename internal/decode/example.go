@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// example returns a valid input of at most room characters. It keeps the texts of raw if
-// the result is valid and short enough.
+// example returns a valid input of at most room characters. It is made from raw if
+// possible, and is a general example otherwise.
 func (f InputKind) example(raw []byte, err error, room int) string {
 	fits := func(example []byte) bool {
 		return utf8.RuneCount(example) <= room && f.accepts(example)
@@ -28,7 +28,8 @@ func (f InputKind) example(raw []byte, err error, room int) string {
 	return f.questionsExample(v, raw, err, fits)
 }
 
-// parseLeniently returns the value in raw, or as much of it as can be parsed.
+// parseLeniently returns the value in raw, without any text after it. It returns a missing
+// value if raw cannot be parsed or repaired.
 func parseLeniently(raw []byte) jcs.Value {
 	_, n, _, err := parseRepaired(raw)
 	syntax, ok := err.(*jcs.SyntaxError)
@@ -39,8 +40,8 @@ func parseLeniently(raw []byte) jcs.Value {
 	return n.Value
 }
 
-// actionExample keeps the texts of an action unchanged or leaves them out: a shortened text
-// would describe another action.
+// actionExample returns an example with the unchanged texts of the action in v, or a
+// general example. A shortened text would describe another action.
 func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 	own := struct {
 		Action  string `json:"action"`
@@ -56,8 +57,9 @@ func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 // exampleConfirmation shows how to send a number that a double cannot hold.
 const exampleConfirmation = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 
-// confirmationExample keeps the tool, the exact arguments, the agent and the recipients.
-// If one of them is invalid, it returns the general example.
+// confirmationExample returns an example with the tool, the exact arguments and the
+// addressFields of v. If one of them is invalid, or the example does not fit, it returns
+// exampleConfirmation.
 func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte) bool) string {
 	c, _ := v.Get("confirmation")
 	extra, whole := addressFields(v, err)
@@ -86,8 +88,8 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 	return string(example)
 }
 
-// addressFields returns the valid fields that name the recipients and the session. complete
-// reports whether no field of these is invalid.
+// addressFields returns the valid and short fields of v that name the recipients, the
+// session, the ask and the agent. complete reports whether these are all that were sent.
 func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
 	fields = keptFields(v, err, keepableFields[:addressCount])
 	sent := 0
@@ -101,7 +103,8 @@ func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
 
 const exampleQuestions = `{"questions": [{"question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite"}]}]}`
 
-// questionsExample shortens the questions of the sender until they fit.
+// questionsExample returns an example with as many questions of the sender as fit,
+// shortened if necessary, or exampleQuestions.
 func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits func([]byte) bool) string {
 	found := guessQuestions(v, maxStrings)
 	if len(found) == 0 {
@@ -123,12 +126,12 @@ func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits fun
 	return exampleQuestions
 }
 
-// sizes are tried in order, from large to small.
+// sizes are from large to small. An example has the first size at which it fits.
 var sizes = []size{{120, 4, 60, false}, {80, 4, 40, false}, {60, 4, 24, false}, {40, 4, 24, true}, {30, 3, 12, true}, {24, 2, 10, true}, {24, 0, 0, true}}
 
 // size limits the texts of an example.
 type size struct {
-	text, labels, label int
+	text, labels, label int // characters of a question, number of labels, characters of a label
 	plainLabels         bool // options as strings, not as objects
 }
 
@@ -146,7 +149,8 @@ func (s size) render(found []guessed, extra [][]byte) []byte {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(append(fields, extra...), []byte(", ")))
 }
 
-// renderOptions returns the fields of a question for its options.
+// renderOptions returns the members options and multiSelect of a question, or "" if it has
+// fewer than two options.
 func (s size) renderOptions(d guessed) string {
 	labels := distinctLabels(d.labels, s)
 	if len(labels) < askback.MinOptions {
@@ -166,8 +170,8 @@ func (s size) renderOptions(d guessed) string {
 	return fields
 }
 
-// distinctLabels returns the first labels without duplicates. It leaves out "Other", which
-// is always offered.
+// distinctLabels returns the first labels, shortened and without duplicates. It leaves out
+// labels that begin with "other", because "Other" is always offered.
 func distinctLabels(labels []string, s size) (out []string) {
 	for _, l := range labels {
 		l = truncate(l, max(s.label, 1))
@@ -183,8 +187,8 @@ func distinctLabels(labels []string, s size) (out []string) {
 // people.
 var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
 
-// addressCount is the number of keepableFields, from the first, that name the recipients
-// and the session.
+// addressCount is how many of keepableFields, from the first, name the recipients, the
+// session, the ask and the agent.
 const addressCount = 5
 
 // keptFields returns the members of v with these names that are valid and short.

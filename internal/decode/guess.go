@@ -18,7 +18,8 @@ type guessed struct {
 	multi  bool
 }
 
-// guessQuestions finds questions in any value.
+// guessQuestions returns the parts of v that look like questions. It decodes JSON that is
+// encoded as a string, but at most the given number of times.
 func guessQuestions(v jcs.Value, strings int) (out []guessed) {
 	switch v = unpackValue(v, strings); v.Kind {
 	case jcs.String:
@@ -49,7 +50,7 @@ func guess(text string, labels []string, multi bool) []guessed {
 	return []guessed{{text, labels, multi}}
 }
 
-// labelsOf returns the labels of the options of a question.
+// labelsOf returns the labels of the options of a question, even if "options" is misspelt.
 func labelsOf(v jcs.Value) (out []string) {
 	options, ok := lenientMember(v, "options", "choices")
 	for _, m := range v.Members() {
@@ -72,7 +73,8 @@ func labelsOf(v jcs.Value) (out []string) {
 	return out
 }
 
-// unpackValue parses JSON that is encoded as a string.
+// unpackValue decodes JSON that is encoded as a string, at most the given number of times.
+// It returns other values unchanged.
 func unpackValue(v jcs.Value, strings int) jcs.Value {
 	for ; strings > 0 && v.Kind == jcs.String && looksLikeJSON(v.Text()); strings-- {
 		inner, err := jcs.Parse([]byte(v.Text()))
@@ -84,7 +86,8 @@ func unpackValue(v jcs.Value, strings int) jcs.Value {
 	return v
 }
 
-// lenientMember returns the member with one of these names, ignoring case and underscores.
+// lenientMember returns the value of the first of these names that v has, ignoring case and
+// underscores.
 func lenientMember(v jcs.Value, names ...string) (jcs.Value, bool) {
 	for _, name := range names {
 		for _, m := range v.Members() {
@@ -113,7 +116,8 @@ func textOf(v jcs.Value, name string) string {
 	return s.Text()
 }
 
-// oneLine returns text as one line, without the markup at its end.
+// oneLine returns text as one line of at most askback.MaxQuestion characters, without the
+// markup at its end.
 func oneLine(field, text string) string {
 	text, _, _ = cutTail(field, truncate(text, askback.MaxQuestion))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError }), " ")
@@ -121,7 +125,8 @@ func oneLine(field, text string) string {
 	return text
 }
 
-// guessFromText returns the first complete question in input that is not JSON.
+// guessFromText returns the string after the first "question" in input that is not JSON, or
+// nil if there is none.
 func guessFromText(raw []byte) []guessed {
 	const name = `"question"`
 	i := bytes.Index(raw, []byte(name))

@@ -99,8 +99,8 @@ func encodeQuestions(t *testing.T, questions []askback.Question) string {
 
 var sections = []string{"questions", "warnings", "error", "tool error"}
 
-// Malformed calls of models are repaired or explained (F15, W1–W15).
-func TestMalformedCalls(t *testing.T) {
+// Malformed calls of models are repaired or rejected (F15, W1–W15).
+func TestMalformedCallsAreRepairedOrRejected(t *testing.T) {
 	shapes := map[string]bool{}
 	for _, w := range malformedCalls(t) {
 		_, shape, _ := strings.Cut(string(w.file.Comment), "shape: ")
@@ -134,7 +134,7 @@ func (w malformedCall) write(t *testing.T, got map[string]string) {
 	}
 }
 
-// Questions never contain raw markup of a call (W10).
+// Questions never contain raw markup of the tool call (W10).
 func TestQuestionsHaveNoMarkupOfTheCall(t *testing.T) {
 	for _, w := range malformedCalls(t) {
 		if strings.HasPrefix(w.name, "w10") && w.name != "w10_about_markup" && strings.Contains(w.section("questions"), "parameter") {

@@ -17,23 +17,24 @@ type embedded struct {
 	from       string // the pointer of the text
 }
 
-// callTags are the tags around a tool call. If a text ends with closing tags of these only,
-// they are removed.
+// callTags are the tags around a tool call. If a text ends with closing tags of only these,
+// or of its own field, they are removed.
 var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "tool_use"}
 
-// textFields are the fields whose texts may end with a tail.
+// textFields are the fields whose texts may end with markup of the tool call.
 var textFields = []string{"question", "header", "label", "description", "title", "context"}
 
-// recoverableFields are the fields that are read from a tail; the value reports whether the
-// field is a string. The recipients and the deadline are never read from markup.
+// recoverableFields are the fields that may be embedded parameters; the value reports
+// whether the field is a string. The recipients and the deadline are never read from
+// markup.
 var recoverableFields = map[string]bool{
 	"question": true, "header": true, "title": true, "context": true, "description": true,
 	"questions": false, "options": false, "choices": false, "descriptions": false, "default": false,
 	"multiSelect": false, "multi_select": false, "multiple": false, "allow_custom": false, "required": false,
 }
 
-// EndsInMarkup reports whether a text ends with markup of the tool call that sent it. It is
-// used for texts that are never repaired.
+// EndsInMarkup reports whether the text of a field ends with markup of the tool call that
+// sent it.
 func EndsInMarkup(field, text string) bool {
 	_, _, found := cutTail(field, text)
 	return found
@@ -63,7 +64,8 @@ func (r *reader) modelFields(n node, example string, readers map[string]func(nod
 	}
 }
 
-// removeMarkup removes the tail from the text of n and returns its parameters.
+// removeMarkup returns n without the markup at the end of its text, and the parameters in
+// that markup. It adds a warning if there was markup.
 func (r *reader) removeMarkup(n node, field string) (node, []embedded) {
 	head, tail, found := cutTail(field, n.Text())
 	if !found {
@@ -89,7 +91,8 @@ func (r *reader) textNode(n node, text string) node {
 	return n
 }
 
-// readParameter reads an embedded parameter as a field of n, unless n has that field.
+// readParameter reads an embedded parameter as a field of n, unless n has that field. It is
+// a problem if the parameter is not in recoverableFields, or is also in earlier.
 func (r *reader) readParameter(n node, p embedded, earlier []embedded, readers map[string]func(node)) {
 	target := n.in(p.name, jcs.Value{})
 	isText, known := recoverableFields[p.name]
@@ -121,7 +124,8 @@ func canonicalName(name string) string {
 	return name
 }
 
-// cutTail splits text into its head and its tail, in linear time.
+// cutTail splits text into its head and the parameters of its tail, in linear time. found
+// reports whether there is a tail.
 func cutTail(field, text string) (head string, tail []embedded, found bool) {
 	ticks := 0
 	for i := 0; ; {
@@ -209,11 +213,12 @@ func (run tail) cut(field, text string, at int) (head string, params []embedded,
 	return text, nil, false
 }
 
-// maxOpenTags limits the time for malicious texts.
+// maxOpenTags is the maximum number of closing tags for which cut searches the text. It
+// limits the time for malicious texts.
 const maxOpenTags = 8
 
-// valueSize returns the size of the value of a parameter. It ends at its closing tag, at
-// the next parameter, or at the end of s.
+// valueSize returns the size of the value at the start of s. The value ends before the next
+// parameter, before the closing tag of its parameter or of the call, or at the end of s.
 func valueSize(s, name string) int {
 	for i := strings.IndexByte(s, '<'); i >= 0; {
 		t, ok := readTag(s[i:])

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// flat is the form of a single question without a list (C1, C2).
+// flat has the fields of a single question that was sent without a list (C1, C2).
 type flat struct {
 	question     askback.Question
 	descriptions []string
@@ -29,7 +29,7 @@ func (r *reader) flatFields(f *flat, fields map[string]func(node)) {
 	}
 }
 
-// questionFields returns the readers of the fields of a question, with the names that
+// questionFields returns the readers of the fields of a question, also under the names that
 // other tools use.
 func (r *reader) questionFields(q *askback.Question, defaultNode *node) map[string]func(node) {
 	options := func(n node) {
@@ -101,8 +101,9 @@ func (r *reader) questions(n node) []askback.Question {
 	return out
 }
 
-// checkLength adds a problem and reports false if a list is much too long to read. A list
-// that is only slightly too long is read, so that all its problems are reported.
+// checkLength reports whether a list is short enough to read, and adds a problem if it is
+// not. A list that is only slightly too long is read, so that all its problems are
+// reported.
 func (r *reader) checkLength(n node, what string, limit int) bool {
 	const maxRead = 2 * askback.MaxOptions
 	if len(n.Elements()) > maxRead {
@@ -128,8 +129,9 @@ func (r *reader) question(n node) askback.Question {
 }
 
 // clientID reads the id that a client gave to the question at a pointer, as tools of other
-// programs require. The id is ignored with a warning, unless it is the one that the
-// question gets anyway: answers are matched by the text of the question.
+// programs require. The id is ignored, because answers are matched by the text of the
+// question. A warning is added, unless the id is that of the question here, such as q1 for
+// the first.
 func (r *reader) clientID(id node, pointer string) {
 	i, err := strconv.Atoi(path.Base(pointer))
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
@@ -176,8 +178,8 @@ func (r *reader) option(n node) askback.Option {
 	return o
 }
 
-// optionObject parses an option that was sent as JSON inside a string (W3). It must have a
-// label, because a label may look like JSON too.
+// optionObject parses an option that was sent as JSON inside a string (W3). A string
+// without a "label" in it is returned unchanged: it is a label that looks like JSON.
 func (r *reader) optionObject(n node) node {
 	if n.Kind != jcs.String || n.strings == maxStrings || !looksLikeJSON(n.Text()) {
 		return n
@@ -191,8 +193,8 @@ func (r *reader) optionObject(n node) node {
 	return n
 }
 
-// labelAlias returns the name under which an option without "label" has its label, or ""
-// if that is ambiguous.
+// labelAlias returns the other name under which an option without "label" has its label. It
+// returns "" unless there is exactly one such name, and its value is a string.
 func labelAlias(v jcs.Value) (name string) {
 	if _, ok := v.Get("label"); ok {
 		return ""

@@ -70,8 +70,8 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 }
 
 // missingBrackets returns the missing closing brackets of truncated JSON, innermost first.
-// It reports false after a number, whose last digits may be missing, and where another
-// value must follow. It does not detect an unclosed string: the parser does.
+// It reports false if there are none, after a number, whose last digits may be missing, and
+// where another value must follow. It does not detect an unclosed string: the parser does.
 func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {
@@ -95,8 +95,8 @@ func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	return missing, len(missing) > 0 && strings.IndexByte(last, raw[len(raw)-1]) >= 0
 }
 
-// unpack parses JSON that was sent inside a string (W1, W2, W3). If it is invalid, unpack
-// adds a problem and reports false.
+// unpack parses JSON that was sent inside a string (W1, W2, W3). If it is invalid, or
+// inside more than maxStrings strings, unpack adds a problem and reports false.
 func (r *reader) unpack(n node) (node, bool) {
 	for n.Kind == jcs.String && looksLikeJSON(n.Text()) {
 		if n.strings == maxStrings {
@@ -121,7 +121,8 @@ func looksLikeJSON(text string) bool {
 	return text != "" && strings.IndexByte(`[{"`, text[0]) >= 0
 }
 
-// parseString parses the content of a string as JSON.
+// parseString parses the content of a string as JSON, adds missing closing brackets, and
+// adds a warning.
 func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 	src := []byte(n.Text())
 	v, err := jcs.Parse(src)
@@ -150,7 +151,8 @@ func (r *reader) optionalText(into *string) func(node) {
 	}
 }
 
-// lenientFlag reads a flag that may be a string or a number (W9).
+// lenientFlag reads a flag that may be a string or a number (W9). Any other value is
+// ignored with a warning. It is a problem if the flag was sent twice with different values.
 func (r *reader) lenientFlag(into *bool) func(node) {
 	given := false
 	return func(n node) {
@@ -168,7 +170,8 @@ func (r *reader) lenientFlag(into *bool) func(node) {
 	}
 }
 
-// parseFlag returns the value of a flag, and whether n is one.
+// parseFlag returns the value of a flag that is a boolean, a string such as "yes", or a
+// number such as 1. ok reports whether n is one of these.
 func parseFlag(n node) (yes, ok bool) {
 	if n.Kind == jcs.Bool {
 		return n.Bool(), true
@@ -182,7 +185,7 @@ func parseFlag(n node) (yes, ok bool) {
 	return false, false
 }
 
-// excerpt quotes the beginning of a string, or returns the digits of a number.
+// excerpt returns the beginning of a string in quotes, or a number as it was sent.
 func excerpt(n node) string {
 	if n.Kind == jcs.String {
 		return strconv.Quote(truncate(n.Text(), 20))
@@ -198,7 +201,8 @@ func truncate(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// alias reads a field that was sent under a name of other programs, with a warning.
+// alias returns a reader for a field that was sent under a name of other programs. It adds
+// a warning, and then calls read.
 func (r *reader) alias(name string, read func(node)) func(node) {
 	return func(n node) {
 		r.warn(n.pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))
@@ -208,15 +212,16 @@ func (r *reader) alias(name string, read func(node)) func(node) {
 
 const severalQuestions = "this text asks several questions"
 
-// warnSeveralQuestions adds a warning if the text of q contains several questions, which
-// would get one answer (W14).
+// warnSeveralQuestions adds a warning if q has no options and its text enumerates several
+// questions, which would get one answer (W14).
 func (r *reader) warnSeveralQuestions(pointer string, q askback.Question) {
 	if len(q.Options) == 0 && isEnumeration(q.Text) {
 		r.warn(pointer, severalQuestions, "it was asked as one question; send each as an entry of questions, with its options")
 	}
 }
 
-// isEnumeration reports whether text contains 1) and 2), or lines that begin with 1. and 2.
+// isEnumeration reports whether text contains 1) and then 2), or lines that begin with 1.
+// and then 2.
 func isEnumeration(text string) bool {
 	return containsInOrder(text, "1)", "2)", " \n\t(:：") || containsInOrder(text, "1.", "2.", "\n")
 }

@@ -56,7 +56,7 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// Flags may be strings or numbers, but contradictory flags are rejected (W9).
+// Flags may be strings or numbers, but contradictory fields are rejected (W9).
 func TestFlagsMayBeStringsOrNumbers(t *testing.T) {
 	for value, want := range map[string]bool{
 		`"true"`: true, `"false"`: false, `"yes"`: true, `"No"`: false, `1`: true, `0`: false, `"1"`: true, `"maybe"`: false, `[true]`: false, `2`: false,

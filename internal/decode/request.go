@@ -10,7 +10,7 @@ import (
 const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
 // Request parses the body of POST /asks (wire.md §2): questions, a confirmation, or the
-// flat form of one question, with their common fields. Repairs are in Warnings, with
+// flat form of one question, with their common fields. Warnings has the repairs, with
 // pointers into the body after JSON in strings was decoded.
 func Request(raw []byte) (askback.Request, error) {
 	return request(raw, func(r *reader, b *askback.Request) map[string]func(node) {
@@ -59,7 +59,7 @@ func request(raw []byte, extra func(*reader, *askback.Request) map[string]func(n
 	return out, r.err()
 }
 
-// rejectRepairs turns warnings into problems: a confirmation must be exact.
+// rejectRepairs turns warnings into problems, because a confirmation is never repaired.
 func (r *reader) rejectRepairs() {
 	for _, m := range r.warnings {
 		r.problem(m.Pointer, m.Detail, "a body with a confirmation is never repaired: send it in the correct form")
@@ -67,8 +67,9 @@ func (r *reader) rejectRepairs() {
 	r.warnings = nil
 }
 
-// mergeWarnings returns earlier warnings, which another program sent, and those of r. A
-// warning about several questions is not repeated.
+// mergeWarnings returns earlier warnings, which another program sent, and then those of r,
+// up to the limit of askback.MaxProblems. A warning about several questions is not
+// repeated.
 func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {

@@ -62,7 +62,7 @@ func TestEveryRequestFormIsParsed(t *testing.T) {
 }
 
 // All problems of a request are returned at once, with their pointers (F15).
-func TestInvalidRequestsNameEveryField(t *testing.T) {
+func TestErrorsNameEveryInvalidField(t *testing.T) {
 	for body, pointers := range map[string]string{
 		`[]`:                                  "",
 		`{"question": 1}`:                     "/question",
@@ -114,7 +114,8 @@ func TestInvalidJSONIsASyntaxError(t *testing.T) {
 	}
 }
 
-// Each form of an answer (wire.md §3) is parsed.
+// Each form of an answer (wire.md §3) is parsed. The error for an invalid answer has a
+// pointer.
 func TestEveryAnswerFormIsParsed(t *testing.T) {
 	for body, want := range map[string]askback.Answer{
 		`{"answer": "SQLite"}`:   {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}},
@@ -153,7 +154,7 @@ func TestEveryAnswerFormIsParsed(t *testing.T) {
 	}
 }
 
-// A body with two decisions is rejected, also if their names differ in case (T5).
+// A body with two decisions is rejected, even if their names differ in case (T5).
 func TestTwoDecisionsAreRejected(t *testing.T) {
 	for _, body := range []string{
 		`{"decision": "denied", "decision": "approved"}`, `{"decision": "denied", "Decision": "approved"}`,
@@ -165,9 +166,8 @@ func TestTwoDecisionsAreRejected(t *testing.T) {
 	}
 }
 
-// Reasons, digests and requests for tokens are parsed. Unknown and missing fields are
-// rejected.
-func TestOtherBodiesAreParsed(t *testing.T) {
+// Unknown fields and a missing digest are rejected.
+func TestReasonsAndTokenRequestsAreParsed(t *testing.T) {
 	if got, err := decode.Reason([]byte(`{"reason": "why"}`)); got != "why" || err != nil {
 		t.Errorf("reason: got %q, %v", got, err)
 	}

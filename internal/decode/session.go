@@ -39,8 +39,8 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	return out, r.err()
 }
 
-// Message parses the body of POST /sessions/{id}/messages: {"text"} from a person, {"text",
-// "final"} from the agent. A body without a role has the role that is passed.
+// Message parses the body of POST /sessions/{id}/messages: {"text", "role"} and, from the
+// agent, "final". A body without "role" has the role that is passed.
 func Message(raw []byte, role askback.Role) (askback.Command, error) {
 	r, n, err := parse(raw)
 	if err != nil {

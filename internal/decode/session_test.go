@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Every field of the bodies for sessions is read.
+// Every field of the bodies of session requests is read.
 func TestSessionBodiesAreParsed(t *testing.T) {
 	start, err := decode.SessionRequest([]byte(`{"external": true, "session_key": "k", "agent": "a", "title": "t", "metadata": {"n": 1}, "prompt": null}`))
 	check(t, err, start, askback.SessionRequest{Key: "k", Agent: "a", Title: "t", Metadata: []byte(`{"n": 1}`)})

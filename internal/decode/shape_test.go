@@ -83,8 +83,8 @@ func malform(t *rapid.T, questions []map[string]any) string {
 	return sent
 }
 
-// A repaired call has the same questions as a valid one (F15, W1–W11).
-func TestRepairsChangeNoText(t *testing.T) {
+// A repaired call has the same questions as the call without mistakes (F15, W1–W11).
+func TestRepairsDoNotChangeQuestions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		questions, want := wellFormed(t)
 		sent := malform(t, questions)

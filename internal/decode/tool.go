@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// MaxToolOptions is how many options a model may offer (wire.md §5). More do not fit side
-// by side, and people do not read them.
+// MaxToolOptions is the maximum number of options in a question from a model (wire.md §5).
+// More do not fit side by side.
 const MaxToolOptions = 4
 
 // Questions parses the input of the tool ask_user_question (wire.md §5) and returns a
@@ -42,7 +42,7 @@ func Questions(input []byte) (askback.Request, error) {
 	return normal, nil
 }
 
-// singleOptions returns a problem for each list with one option, which is not a choice.
+// singleOptions returns a problem for each question with one option, which is not a choice.
 func singleOptions(questions []askback.Question) (bad askback.Invalid) {
 	for i, q := range questions {
 		if len(q.Options) == 1 && i < askback.MaxQuestions {
@@ -67,8 +67,8 @@ type Action struct {
 	SuggestYes      bool // selects the highlighted answer; it never approves anything
 }
 
-// Confirm parses the input of the tool confirm_action. It repairs nothing, because a
-// person approves these words.
+// Confirm parses the input of the tool confirm_action. It repairs nothing, because a person
+// approves exactly these texts.
 func Confirm(input []byte) (Action, error) {
 	r, n, err := parse(input)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *reader) suggestion(yes *bool) func(node) {
 	}
 }
 
-// marshal returns the JSON of v, which can always be encoded.
+// marshal returns the JSON of v, which must be a value that can always be encoded.
 func marshal(v any) []byte {
 	b, _ := jcs.Marshal(v)
 	return b
