@@ -7,13 +7,12 @@ import (
 	"path/filepath"
 )
 
-// attending returns the folder with a file for each ask that a hook on this machine waits
-// for.
+// attending returns the folder of the records that Attend makes: a file for each ask.
 func (p Place) attending() string { return p.file("attending") }
 
 // Attend records that this process waits for an ask, until done is called or the process
-// ends in any way. The record is a shared lock on a file, so several processes can wait
-// for one ask.
+// ends in any way. The record is a shared lock on a file, so several processes can wait for
+// one ask.
 func (p Place) Attend(id string) (done func(), err error) {
 	if filepath.Base(id) != id {
 		return nil, fmt.Errorf("%q is not an id", id)
@@ -37,7 +36,8 @@ func (p Place) Attend(id string) (done func(), err error) {
 	}
 }
 
-// release removes the file, unless another process waits for the same ask.
+// release closes the file of a record. It removes the file, unless another process waits
+// for the same ask.
 func (p Place) release(f *os.File, path string) {
 	if flock(f) == nil {
 		_ = os.Remove(path)
@@ -45,15 +45,16 @@ func (p Place) release(f *os.File, path string) {
 	_ = f.Close()
 }
 
-// Attended reports whether a process waits for an ask, or ended without removing its
-// record.
+// Attended reports whether an ask has a record: a process waits for it, or ended without
+// calling done.
 func (p Place) Attended(id string) bool {
 	_, err := os.Stat(filepath.Join(p.attending(), id))
 	return err == nil
 }
 
 // Abandoned calls do for each ask whose waiting processes have all ended without removing
-// their record. If do returns nil, the record is removed.
+// their record. If do returns nil, the record is removed. Abandoned returns all errors,
+// joined.
 func (p Place) Abandoned(do func(id string) error) error {
 	entries, err := os.ReadDir(p.attending())
 	if errors.Is(err, os.ErrNotExist) {
@@ -90,7 +91,7 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	return os.Remove(path)
 }
 
-// isAt reports whether the open file f still has this path.
+// isAt reports whether path is still the path of the open file f.
 func isAt(f *os.File, path string) bool {
 	info, err := f.Stat()
 	if err != nil {

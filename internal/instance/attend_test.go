@@ -19,8 +19,8 @@ func abandoned(t *testing.T, p instance.Place, err error) (ids []string) {
 	return ids
 }
 
-// The record of an ask exists as long as any process waits for it.
-func TestAskIsAttendedUntilLastProcessEnds(t *testing.T) {
+// An ask has a record until every wait for it has ended.
+func TestAskIsAttendedUntilLastWaitEnds(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	if got := abandoned(t, p, nil); got != nil {
 		t.Errorf("got %v before any", got)
@@ -47,8 +47,8 @@ func TestAskIsAttendedUntilLastProcessEnds(t *testing.T) {
 	}
 }
 
-// Abandoned returns an ask again until its function succeeds.
-func TestAbandonedAskIsReturnedUntilHandled(t *testing.T) {
+// Abandoned calls its function for an ask until the function succeeds.
+func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	p := instance.Place{Database: filepath.Join(t.TempDir(), "other.db")}
 	done, err := p.Attend("ask_1")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// flock returns an error: on this system Askback is only a client of other servers.
+// flock returns an error, because Askback cannot open a database on this system.
 func flock(*os.File) error {
 	return errors.New("this system cannot open a database; use a remote server")
 }

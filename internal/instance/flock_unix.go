@@ -23,7 +23,8 @@ func share(f *os.File) error {
 	}
 }
 
-// flock takes an exclusive lock on f, or returns [ErrHeld].
+// flock takes an exclusive lock on f without waiting. It returns [ErrHeld] if another
+// process has a lock on f.
 func flock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

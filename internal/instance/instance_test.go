@@ -50,6 +50,7 @@ func server(t *testing.T, secret string) (instance.Server, *httptest.Server) {
 	return instance.Server{Instance: secret, URL: s.URL, PID: os.Getpid(), Kind: instance.KindAsk, Secret: secret}, s
 }
 
+// A database has one lock, which is exclusive until it is released (T26).
 func TestOneProcessHoldsLock(t *testing.T) {
 	p := place(t)
 	first := hold(t, p)
@@ -161,7 +162,8 @@ func TestJoinEndsWithContext(t *testing.T) {
 	}
 }
 
-// A server that does not know the secret, or sends more than the reply, is rejected.
+// A server is rejected if its reply is too long, has no valid proof, is followed by more
+// bytes, or closes the connection.
 func TestServerWithoutProofIsRejected(t *testing.T) {
 	for name, reply := range map[string]string{
 		"wrong proof":      "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"proof\":\"yes\"}",
@@ -202,8 +204,8 @@ func TestServerWithoutProofIsRejected(t *testing.T) {
 	}
 }
 
-// The proof is for one connection, not for an address: a program that takes over the port
-// after the proof gets no request.
+// The proof is for one connection, not for an address. A program that takes over the port
+// after the proof receives only the challenge.
 func TestProofIsBoundToConnection(t *testing.T) {
 	s, real := server(t, "secret")
 	client := s.Client()
@@ -231,20 +233,20 @@ func TestProofIsBoundToConnection(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var received bytes.Buffer
-	thief := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	other := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		_ = r.Write(&received)
 		fmt.Fprint(w, `{"status":"ok","proof":"00"}`)
 	})}
 	served := make(chan error)
-	go func() { served <- thief.Serve(ln) }()
+	go func() { served <- other.Serve(ln) }()
 	for range 3 {
 		if err := ask(); err == nil {
-			t.Error("a request got through to the thief")
+			t.Error("a request reached the other program")
 		}
 	}
-	thief.Close()
+	other.Close()
 	<-served
 	if !strings.Contains(received.String(), "/healthz?nonce=") || strings.Contains(received.String(), "askback_secret") {
 		t.Errorf("the other program read %s, want only the challenge", received.String())
@@ -306,7 +308,7 @@ func TestTwoDatabasesCanShareAFolder(t *testing.T) {
 	}
 }
 
-// Of two processes that create the same file, one succeeds.
+// Of several concurrent calls that create the same file, one succeeds.
 func TestCreateFileSucceedsOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "user.token")
 	var group sync.WaitGroup

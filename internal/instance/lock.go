@@ -14,8 +14,8 @@ var ErrHeld = errors.New("another askback process holds the database")
 // A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct{ file *os.File }
 
-// Hold takes the lock of a database, or returns [ErrHeld]. The lock file is never
-// deleted: a process could lock the deleted file and another a new one. The system
+// Hold takes the lock of a database, or returns [ErrHeld]. The lock file is never deleted:
+// one process could otherwise lock the deleted file and another a new one. The system
 // releases the lock when the process ends in any way.
 func Hold(database string) (*Lock, error) {
 	f, err := os.OpenFile(database+".lock", os.O_CREATE|os.O_RDWR, 0o600)

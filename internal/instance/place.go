@@ -15,8 +15,8 @@ import (
 // A Place is a database file together with its lock file and its server.json.
 type Place struct{ Database string }
 
-// At returns the place of a database file and creates its folder. It resolves links, so
-// that a database has one lock for all of its paths.
+// At returns the place of a database file and creates its folder. It resolves symbolic
+// links, so that a database has one lock for all of its paths.
 func At(database string) (Place, error) {
 	path, err := filepath.Abs(database)
 	if err != nil {
@@ -38,19 +38,20 @@ func At(database string) (Place, error) {
 }
 
 // A Server is the content of server.json: the process that serves a place. Only its user
-// can read the file, so knowledge of Secret proves that a server is this process.
+// can read the file, so a program that knows Secret is trusted to be this process.
 type Server struct {
 	Instance string `json:"instance"`
 	URL      string `json:"url"`   // where it listens
 	Pages    string `json:"pages"` // where people find it
 	PID      int    `json:"pid"`
-	Kind     string `json:"kind"` // "serve", or "ask" for one that yields
+	Kind     string `json:"kind"` // KindServe or KindAsk
 	Version  string `json:"version"`
 	Schema   int    `json:"schema"`
 	Secret   string `json:"secret"`
 }
 
-// Kinds of servers.
+// The kinds of servers: askback serve, and a command that serves only while it runs and
+// lets askback serve take over.
 const (
 	KindServe = "serve"
 	KindAsk   = "ask"
@@ -68,8 +69,9 @@ const searchPause = 20 * time.Millisecond
 // server returns the path of server.json.
 func (p Place) server() string { return p.file("server.json") }
 
-// file returns the path of a file next to the database. For a database other
-// than askback.db the file name begins with its name, so that databases can share a folder.
+// file returns the path of a file next to the database. For a database other than
+// askback.db, the name of the file begins with that of the database, so that databases can
+// share a folder.
 func (p Place) file(name string) string {
 	dir, database := filepath.Split(p.Database)
 	if database != "askback.db" {
@@ -96,7 +98,8 @@ func (p Place) Retract() error {
 	return err
 }
 
-// Last returns the server in server.json. That server may have ended.
+// Last returns the server in server.json, which may have ended. It reports false if the
+// file is missing, invalid or not private.
 func (p Place) Last() (Server, bool) {
 	raw, err := readPrivate(p.server())
 	if err != nil {
@@ -106,9 +109,9 @@ func (p Place) Last() (Server, bool) {
 	return s, json.Unmarshal(raw, &s) == nil && s.Secret != ""
 }
 
-// Join returns the lock, or the server that holds it, after the server proved its
-// identity. The process may be starting or ending, so Join retries for 5 seconds before
-// it returns [ErrNoReply].
+// Join takes the lock, or returns the server of the process that holds it, after that
+// server proved its identity. The process may be starting or ending, so Join retries for 5
+// seconds before it returns [ErrNoReply].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	var lock *Lock
 	s, err := p.search(ctx, joinTime, func() (done bool, err error) {
@@ -122,13 +125,14 @@ func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 }
 
 // Find returns the server of the place, after it proved its identity. It does not try to
-// take the lock. After the given time it returns [ErrNoReply].
+// take the lock. If that takes longer than within, it returns [ErrNoReply].
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 	return p.search(ctx, within, func() (bool, error) { return false, nil })
 }
 
-// search waits until a server proves its identity, or until done returns true or an
-// error. It calls done and reads server.json again even while a server does not reply.
+// search waits until a server proves its identity, or until done returns true or an error.
+// It calls done and reads server.json again even while a server does not reply. If all this
+// takes longer than within, it returns [ErrNoReply].
 func (p Place) search(ctx context.Context, within time.Duration, done func() (bool, error)) (Server, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNoReply, p.Database))
 	defer cancel()
@@ -169,7 +173,8 @@ func (l *check) stop() {
 	}
 }
 
-// wait waits for the proof, for at most searchPause.
+// wait waits for the proof, for at most searchPause. After a failed proof it pauses, so
+// that the next check does not follow at once.
 func (l *check) wait(ctx context.Context) (proved bool, err error) {
 	next := time.NewTimer(searchPause)
 	defer next.Stop()

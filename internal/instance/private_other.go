@@ -4,7 +4,8 @@ package instance
 
 import "os"
 
-// readPrivate reads a file. It checks no owner: on this system no process can hold a database.
+// readPrivate reads a file. It does not check the owner, because no process can open a
+// database on this system.
 func readPrivate(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// A server.json that another user could have written is not trusted (T28).
-func TestWritableServerFileIsNotTrusted(t *testing.T) {
+// A server.json that other users can read or write, that is a link, or that belongs to
+// another user is not trusted (T28).
+func TestServerFileMustBePrivate(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"as it should be":  func(string) error { return nil },
 		"others may read":  func(path string) error { return os.Chmod(path, 0o644) },

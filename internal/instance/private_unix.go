@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// readPrivate reads a file, or returns an error unless it belongs to this user and no other
-// user can read or write it. With the server.json of another user, the token would be
-// sent to that user's server.
+// readPrivate reads a file. It returns an error for a symbolic link, a file of another
+// user, and a file that other users can read or write. A server.json of another user could
+// direct the token to the server of that user.
 func readPrivate(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

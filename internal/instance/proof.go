@@ -17,11 +17,12 @@ import (
 	"time"
 )
 
-// ErrNotProved is returned if the program at the address of a server cannot prove that it
+// ErrNotProved is returned if the program at the address of a server does not prove that it
 // is that server.
 var ErrNotProved = errors.New("the program at this address is not the server of this database")
 
-// Proof returns the proof of a server with this secret for a nonce.
+// Proof returns the proof that a server knows secret: the HMAC-SHA256 of nonce with secret
+// as its key, in hexadecimal.
 func Proof(secret, nonce string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(nonce))
@@ -40,9 +41,9 @@ func (s Server) Proves(ctx context.Context) error {
 	return conn.Close()
 }
 
-// Dial connects to the server, for any address, and returns a connection on which the
+// Dial connects to the server, whatever the address, and returns a connection on which the
 // server proved its identity. Another program can take over a port, but not an open
-// connection. So a token that is sent on this one reaches only the server.
+// connection. So a token that is sent on this connection reaches only the server.
 func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -66,10 +67,12 @@ func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return conn, nil
 }
 
-// maxReply is how many bytes of a reply are read before the server is verified.
+// maxReply is the maximum number of bytes of a reply that are read before the server is
+// verified.
 const maxReply = 8 << 10
 
-// challenge sends a nonce and checks the proof. It reads no bytes after the reply.
+// challenge sends a nonce and checks the proof in the reply. It returns [ErrNotProved] also
+// if more bytes follow the reply, or if the server is about to close the connection.
 func (s Server) challenge(conn net.Conn, host string) error {
 	nonce := rand.Text()
 	_, err := fmt.Fprintf(conn, "GET /healthz?nonce=%s HTTP/1.1\r\nHost: %s\r\n\r\n", nonce, host)
@@ -95,7 +98,8 @@ func (s Server) challenge(conn net.Conn, host string) error {
 	return nil
 }
 
-// Client returns an HTTP client that connects only to this server.
+// Client returns an HTTP client that connects only to this server, whatever the URL, and
+// verifies it on each connection.
 func (s Server) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: s.Dial, Proxy: nil, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
