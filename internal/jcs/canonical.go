@@ -12,8 +12,9 @@ import (
 )
 
 // Canonical returns the canonical form of a JSON text by RFC 8785 (JCS). The error is a
-// *SyntaxError if raw is not strict JSON. It is a *NumberError if a number differs from
-// the shortest form of its nearest double: two numbers could then have the same form.
+// *SyntaxError if raw is not strict JSON. It is a *NumberError if a number is not equal to
+// the shortest form of its nearest double: different numbers could otherwise have the same
+// form.
 func Canonical(raw []byte) ([]byte, error) {
 	v, err := Parse(raw)
 	if err != nil {
@@ -22,8 +23,8 @@ func Canonical(raw []byte) ([]byte, error) {
 	return v.Canonical()
 }
 
-// Canonical is like the function Canonical, for a parsed value.
-// Pointers in errors start at v.
+// Canonical is like the function [Canonical], for a value that is already parsed. Pointers
+// in errors start at v.
 func (v Value) Canonical() ([]byte, error) {
 	var w writer
 	if err := w.value(v); err != nil {
@@ -43,9 +44,9 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// ConfirmationDigest returns the digest to which an approval is bound. It is the digest
-// of {"agent", "server", "tool_name", "input"} (wire.md section 2). Without a server,
-// server is "". Pointers in errors start at the input. Names must be UTF-8.
+// ConfirmationDigest returns the digest to which an approval is bound: the SHA-256 of the
+// canonical form of {"agent", "server", "tool_name", "input"} (wire.md section 2). Without
+// a server, server is "". Pointers in errors start at the input. Names must be UTF-8.
 func ConfirmationDigest(agent, server, toolName string, input []byte) (string, error) {
 	for _, s := range []string{agent, server, toolName} {
 		if !utf8.ValidString(s) {

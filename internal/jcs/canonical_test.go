@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// The forms of doubles in RFC 8785 appendix B.
+// The numbers are those of RFC 8785 appendix B.
 func TestNumbersMatchRFC8785(t *testing.T) {
 	for bits, want := range map[uint64]string{
 		0x0000000000000000: "0",
@@ -47,7 +47,7 @@ func TestNumbersMatchRFC8785(t *testing.T) {
 	}
 }
 
-// The samples of RFC 8785 sections 3.2.2, 3.2.3 and 3.2.4. The first number of
+// The samples are those of RFC 8785 sections 3.2.2, 3.2.3 and 3.2.4. The first number of
 // the first sample is rounded by the RFC and rejected here, so its rounded form is used.
 func TestSamplesMatchRFC8785(t *testing.T) {
 	const sample = `{
@@ -91,7 +91,7 @@ func TestStringsHaveTheFewestEscapes(t *testing.T) {
 	}
 }
 
-func TestOneNumberHasOneForm(t *testing.T) {
+func TestEqualNumbersHaveTheSameForm(t *testing.T) {
 	for src, want := range map[string]string{
 		"1.0": "1", "1e2": "100", "100": "100", "-0": "0", "-0.0e-7": "0", "0e999999999999": "0", "10E-1": "1", "-1.50": "-1.5", "0.1": "0.1",
 		"9007199254740992": "9007199254740992", "9007199254740993.0e-1": "", "1e23": "1e+23", "1e21": "1e+21", "123456789012345680000": "123456789012345680000",

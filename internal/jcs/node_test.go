@@ -69,7 +69,7 @@ func compareWithNode(t *testing.T, texts []string) (compared int) {
 	return compared
 }
 
-// JavaScript parses and prints the same numbers (T5).
+// JavaScript prints the numbers of accepted texts in the same form (T5).
 func TestNumbersAgreeWithNode(t *testing.T) {
 	var texts []string
 	for e := -330; e <= 310; e++ {
@@ -88,7 +88,8 @@ func TestNumbersAgreeWithNode(t *testing.T) {
 	}
 }
 
-// JavaScript parses the same documents, and sorts their names in the same order (T5).
+// JavaScript has the same canonical form of accepted documents, with names in the same
+// order (T5).
 func TestDocumentsAgreeWithNode(t *testing.T) {
 	var texts []string
 	documents, broken := documents(), mutated()

@@ -78,7 +78,7 @@ func (p *parser) scalar(v *Value) (err *SyntaxError) {
 	return err
 }
 
-// nested parses the content of an array or an object with inside, one level deeper.
+// nested parses an array or an object by calling inside for its content, one level deeper.
 func (p *parser) nested(v *Value, inside func(*Value) *SyntaxError) *SyntaxError {
 	if p.depth == 0 {
 		return p.fail(p.pos, "expected fewer levels: arrays and objects are nested too deeply")
@@ -136,7 +136,8 @@ func (p *parser) list(bracket byte, item func(i int) *SyntaxError) *SyntaxError 
 	}
 }
 
-// name parses the name of a member and the colon, and adds the member to the path.
+// name parses the name of a member and the colon, and adds the name to the path. If fresh
+// returns false for the name, it is a duplicate and an error.
 func (p *parser) name(fresh func(name string) bool) (m Member, err *SyntaxError) {
 	p.space()
 	m.Offset = p.pos
@@ -237,8 +238,8 @@ func (p *parser) space() {
 	}
 }
 
-// peek returns the next byte, or 0 at the end. A NUL in the text is not a token either,
-// so both lead to unexpected, which distinguishes them.
+// peek returns the next byte, or 0 at the end. A NUL byte in the text is an error too, so
+// most callers need not distinguish the two.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]
@@ -254,7 +255,8 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// literal accepts whole words only, so that "nullable" is reported at its first byte.
+// literal reports whether word is next in the text, and skips it. It accepts whole words
+// only, so that "nullable" is reported at its first byte.
 func (p *parser) literal(word string) bool {
 	rest, ok := strings.CutPrefix(p.src[p.pos:], word)
 	if !ok || rest != "" && isWord(rest[0]) {

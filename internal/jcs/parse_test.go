@@ -180,7 +180,7 @@ func TestIntegersAreExact(t *testing.T) {
 	}
 }
 
-func TestDepthHasALimit(t *testing.T) {
+func TestDepthIsLimited(t *testing.T) {
 	deep := func(n int) []byte { return []byte(strings.Repeat(`[`, n) + strings.Repeat(`]`, n)) }
 	if _, err := jcs.Parse(deep(jcs.MaxDepth)); err != nil {
 		t.Errorf("got %v at the limit, want nothing", err)

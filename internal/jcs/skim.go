@@ -3,8 +3,8 @@ package jcs
 import "slices"
 
 // Skim returns the members of an object that have one of these names, in source order. It
-// checks the rest of the text but stores none of it. A member has its kind, its position
-// and its text, but no children: parse its raw bytes for them.
+// checks the rest of the text but stores none of it. The value of a member has its kind,
+// its position and its text, but no children: parse its raw bytes for them.
 //
 // The text may have at most depth levels of nested arrays and objects.
 //

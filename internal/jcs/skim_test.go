@@ -94,7 +94,8 @@ func TestSkimIsStrict(t *testing.T) {
 	}
 }
 
-// Skipped text uses no memory. As a tree, each byte of it could use a hundred (T5).
+// Skim uses no memory for the text that it skips. As a tree, each byte of it could use a
+// hundred (T5).
 func TestSkippedTextUsesNoMemory(t *testing.T) {
 	const size = 4 << 20
 	for name, src := range map[string]string{

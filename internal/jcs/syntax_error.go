@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError describes where and why a text is not strict JSON.
+// A SyntaxError describes why and where a text is not strict JSON.
 type SyntaxError struct {
 	Offset       int    // of the offending byte
 	Line, Column int    // from 1; the column counts code points
@@ -15,7 +15,8 @@ type SyntaxError struct {
 	Detail       string // what was expected; quotes at most a few characters of the text
 }
 
-// Error returns the position and the detail in one line. It leaves out a long pointer.
+// Error returns the line, the column, the pointer and the detail in one line. It leaves out
+// a long pointer.
 func (e *SyntaxError) Error() string {
 	place := fmt.Sprintf("line %d, column %d", e.Line, e.Column)
 	if e.Pointer != "" && len(e.Pointer) <= maxPointerShown {
@@ -32,7 +33,8 @@ type NumberError struct {
 	Detail  string
 }
 
-// Error returns the position and the detail in one line.
+// Error returns the pointer and the detail in one line. Instead of a long pointer it gives
+// the byte offset.
 func (e *NumberError) Error() string {
 	if len(e.Pointer) > maxPointerShown {
 		return fmt.Sprintf("at byte %d: %s", e.Offset, e.Detail)
@@ -41,11 +43,11 @@ func (e *NumberError) Error() string {
 }
 
 const (
-	// maxPointerShown is the longest pointer in the text of an error. It keeps
-	// hostile names of a megabyte out of logs.
+	// maxPointerShown is the maximum length of a pointer in the text of an error, in
+	// bytes. It keeps very long names out of logs.
 	maxPointerShown = 120
-	// maxQuoted is the most characters that an error quotes: enough to find the
-	// position, and too few to leak a secret.
+	// maxQuoted is the maximum number of characters that an error quotes: enough to find
+	// the position, and too few to leak a secret.
 	maxQuoted = 20
 )
 
@@ -60,7 +62,8 @@ func position(before string) (line, column int) {
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
-// excerpt returns the beginning of s in quotation marks, with invisible characters escaped.
+// excerpt returns at most limit characters of s in quotation marks, with invisible
+// characters escaped.
 func excerpt(s string, limit int) string {
 	n := 0
 	for i := range s {
@@ -72,7 +75,7 @@ func excerpt(s string, limit int) string {
 	return strconv.Quote(s)
 }
 
-// A step is one level of the path to the value that is being parsed.
+// A step is one level of the path to a value.
 type step struct {
 	name  string
 	index int // of an element; -1 for a member

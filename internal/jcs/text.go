@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// str parses a string and, if keep is set, returns its content. Text without escapes is
+// str parses a string and, if keep is set, returns its content. A string without escapes is
 // not copied.
 func (p *parser) str(keep bool) (string, *SyntaxError) {
 	p.pos++ // the opening quote
@@ -98,7 +98,7 @@ func (p *parser) escape() (rune, *SyntaxError) {
 	return 0, p.fail(start, "expected a pair of surrogates, got one alone")
 }
 
-// hex parses the u and its four digits.
+// hex parses the u of an escape and the four digits after it.
 func (p *parser) hex() (rune, *SyntaxError) {
 	p.pos++ // the u
 	var r rune

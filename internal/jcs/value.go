@@ -3,13 +3,14 @@
 // An approval is bound to a digest (wire.md section 2), so no two parsers may understand
 // the same bytes differently. This parser accepts RFC 8259 without the parts that parsers
 // handle differently: duplicate names, invalid UTF-8 and lone surrogates. The canonical
-// form is that of RFC 8785. A number that changes as a double is rejected, not rounded.
+// form is that of RFC 8785. A number that changes when it is read as a double has no
+// canonical form: it is not rounded.
 package jcs
 
 import "strings"
 
-// MaxDepth is the most levels of nested arrays and objects. It is the limit of a request
-// body (wire.md section 1).
+// MaxDepth is the maximum number of levels of nested arrays and objects. It is the limit of
+// a request body (wire.md section 1).
 const MaxDepth = 32
 
 // A Kind is the kind of a JSON value.
@@ -30,7 +31,7 @@ var kindNames = [...]string{
 	Missing: "nothing", Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "an array", Object: "an object",
 }
 
-// String returns the name of the kind with its article, such as "an array".
+// String returns the kind as it is named in errors, such as "an array".
 func (k Kind) String() string { return kindNames[k] }
 
 // A Value is one parsed JSON value. It is read-only: callers must not change the slices
@@ -45,8 +46,8 @@ type Value struct {
 	children *children
 }
 
-// children is separate from Value to keep a Value small, since attackers send arrays of a
-// million numbers.
+// children are the elements of an array, or the members of an object. They are not fields
+// of Value, to keep it small: attackers send arrays of a million numbers.
 type children struct {
 	elements []Value
 	members  []Member
@@ -66,8 +67,8 @@ func (v Value) Text() string { return v.text }
 // Bool reports whether v is the literal true.
 func (v Value) Bool() bool { return v.yes }
 
-// Int returns the exact value of a number that is an integer of 64 bits. 1e2 and 5.0
-// are integers, 5.5 is not.
+// Int returns the exact value of a number, and reports whether it is an integer of 64 bits.
+// 1e2 and 5.0 are integers, 5.5 is not.
 func (v Value) Int() (int64, bool) {
 	if v.Kind != Number {
 		return 0, false
@@ -91,8 +92,8 @@ func (v Value) Members() []Member {
 	return v.children.members
 }
 
-// Get returns the member with this exact name. It compares all names: to read many members
-// of a large object, range over Members.
+// Get returns the value of the member with exactly this name. It compares all names: to
+// read many members of a large object, range over Members.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members() {
 		if m.Name == name {
@@ -105,8 +106,8 @@ func (v Value) Get(name string) (Value, bool) {
 // Raw returns the bytes of v in src, which must be the bytes v was parsed from.
 func (v Value) Raw(src []byte) []byte { return src[v.Offset:v.End:v.End] }
 
-// Pointer returns an RFC 6901 pointer extended by unescaped tokens. For example,
-// Pointer("/questions", "0", "a/b") returns "/questions/0/a~1b".
+// Pointer returns the RFC 6901 pointer base, extended by tokens, which it escapes. For
+// example, Pointer("/questions", "0", "a/b") returns "/questions/0/a~1b".
 func Pointer(base string, tokens ...string) string {
 	for _, t := range tokens {
 		base += "/" + escapeToken.Replace(t)
