@@ -88,8 +88,8 @@ func TestNumbersAgreeWithNode(t *testing.T) {
 	}
 }
 
-// JavaScript has the same canonical form of accepted documents, with names in the same
-// order (T5).
+// JavaScript computes the same canonical form of each accepted document, with names in the
+// same order (T5).
 func TestDocumentsAgreeWithNode(t *testing.T) {
 	var texts []string
 	documents, broken := documents(), mutated()

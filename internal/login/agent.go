@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Agent verifies an access token and returns the name of its agent. The token is a JWT
-// of the issuer (RFC 9068) whose audience is the public URL and [ResourcePath].
+// Agent verifies an access token and returns the name of its agent. The token is a JWT of
+// the issuer (RFC 9068) whose audience is the public URL followed by [ResourcePath].
 //
-// The name is derived from the subject, which never changes. An e-mail address could
-// later belong to another person. The label is the verified e-mail address, or "" if
-// there is none or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
+// The name is derived from the subject, which never changes. An e-mail address could later
+// belong to another person. The label is the verified e-mail address, or "" if there is
+// none or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
 		return "", "", ErrInvalid
@@ -32,9 +32,10 @@ func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, e
 	return "oauth:" + printable(verified.Subject), label, nil
 }
 
-// rejectAccess returns why a token of the issuer is not an access token, or "". A token
-// of the type at+jwt is an access token. Another type is rejected if it is known to be
-// something else (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
+// rejectAccess returns why a token of the issuer is not accepted as an access token, or "".
+// A token that is bound to a key is rejected. Otherwise, a token of the type at+jwt is an
+// access token. A token of another type is rejected if it is known to be something else
+// (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
 func rejectAccess(typ string, c claims) (why string) {
 	switch {
 	case c.has("cnf"):
@@ -51,7 +52,7 @@ func rejectAccess(typ string, c claims) (why string) {
 	return ""
 }
 
-// isJWT reports whether a secret has the form of a JWT in compact form.
+// isJWT reports whether a string looks like a JWT in compact form.
 func isJWT(secret string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 	return strings.Count(secret, ".") == 2 && strings.Trim(secret, letters) == ""
@@ -72,11 +73,12 @@ func tokenType(token string) string {
 // hashPrefix is the prefix of a subject that was replaced by its hash.
 const hashPrefix = "sha256:"
 
-// maxPrintable is the length in bytes from which a subject is replaced by its hash.
+// maxPrintable is the maximum length in bytes of a subject that is not replaced by its
+// hash.
 const maxPrintable = 100
 
-// printable returns s if people can read it in one line. A string that is too long, or is
-// not visible ASCII, is replaced by its hash, so no two subjects collide.
+// printable returns s if people can read it in one line. A string that is too long, not
+// visible ASCII, or like a hash is replaced by its hash, so no two subjects collide.
 func printable(s string) string {
 	hidden := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if len(s) <= maxPrintable && !strings.HasPrefix(s, hashPrefix) && strings.IndexFunc(s, hidden) < 0 {

@@ -137,7 +137,7 @@ func TestInvalidTokensAreRejected(t *testing.T) {
 	}
 }
 
-// While the issuer cannot be reached, every token is rejected.
+// While the issuer cannot be reached, only tokens with known keys are accepted.
 func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
 	f := newFixture(t)
 	token := f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(time.Hour).Unix()}))
@@ -166,7 +166,8 @@ func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
 	}
 }
 
-// New keys are accepted, and forged tokens do not make the server read the keys each time.
+// New keys are accepted after ten seconds, and forged tokens do not make the server read
+// the keys each time.
 func TestKeysAreCached(t *testing.T) {
 	f := newFixture(t)
 	if _, _, err := f.login.Agent(t.Context(), f.Sign(f.access())); err != nil {
@@ -363,7 +364,7 @@ func (s *switchingTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 }
 
 // The metadata of an issuer that is reached by https must not name an http URL.
-func TestIssuerByHTTPSHasOnlyHTTPSAddresses(t *testing.T) {
+func TestHTTPSIssuerWithHTTPEndpointIsRejected(t *testing.T) {
 	for _, at := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"} {
 		metadata := logintest.Claims{
 			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a", "token_endpoint": "https://id.example.com/t",

@@ -22,7 +22,7 @@ type cachingTransport struct {
 	entries map[string]*cacheEntry // by URL
 }
 
-// cacheEntry is a document that is being fetched, or was. Its result is set before
+// cacheEntry is a document that is being fetched, or was. Its other fields are set before
 // fetched is closed.
 type cacheEntry struct {
 	fetched     chan struct{}
@@ -32,20 +32,22 @@ type cacheEntry struct {
 	until       time.Time // zero until it is fetched
 }
 
-// The times for which a result is cached. New keys of an issuer are found after the
-// first; a failed fetch is repeated after the second.
+// The times for which a document is cached, and for which a failed fetch is not repeated.
+// New keys of an issuer are found after successTTL.
 const (
 	successTTL = 10 * time.Second
 	failureTTL = 2 * time.Second
 )
 
-// maxDocument bounds a document, in bytes: far more than keys and metadata need.
+// maxDocument is the maximum size of a document in bytes, far more than keys and metadata
+// need.
 const maxDocument = 1 << 20
 
 // errFetch is returned if a document of the issuer cannot be fetched.
 var errFetch = errors.New("the issuer's document cannot be fetched")
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip returns the document of a URL from the cache, or fetches it. It implements
+// [http.RoundTripper].
 func (t *cachingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	e, err := t.get(r)
 	if err != nil {
@@ -77,7 +79,8 @@ func (t *cachingTransport) get(r *http.Request) (*cacheEntry, error) {
 	}
 }
 
-// fill fetches a URL and stores the result. It ends within [issuerTimeout].
+// fill fetches a URL and stores the document or the error in e. It ends within
+// [issuerTimeout].
 func (t *cachingTransport) fill(e *cacheEntry, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), issuerTimeout)
 	defer cancel()

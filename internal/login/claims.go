@@ -14,12 +14,13 @@ import (
 // names, and accept duplicates.
 type claims struct{ jcs.Value }
 
-// strictNames are the claims that this package reads.
+// strictNames are the claims that decide whether a token is accepted, and for whom.
 var strictNames = []string{
 	"iss", "sub", "aud", "exp", "nbf", "nonce", "email", "email_verified", "typ", "cnf", "events", "at_hash", "c_hash",
 }
 
-// readClaims parses claims. It rejects input that two parsers could read differently.
+// readClaims parses claims. It rejects input that two parsers could read differently, such
+// as strictNames that are not in lower case.
 func readClaims(b []byte) (claims, error) {
 	v, err := jcs.Parse(b)
 	if err != nil {
@@ -48,8 +49,8 @@ func claimsOf(source interface{ Claims(any) error }) (c claims, err error) {
 
 func (c claims) has(name string) bool { _, ok := c.Get(name); return ok }
 
-// text returns a claim that is a string, and "" if there is none. For a claim of another
-// type it returns "?", which is not a valid value of any claim.
+// text returns a claim that is a string, or "" if there is no such claim. For a claim of
+// another type it returns "?", which is not a valid value of any claim.
 func (c claims) text(name string) string {
 	v, ok := c.Get(name)
 	if !ok {
@@ -61,14 +62,14 @@ func (c claims) text(name string) string {
 	return v.Text()
 }
 
-// lacksEmail reports whether the e-mail address is missing, or whether it is verified.
+// lacksEmail reports whether one of the claims email and email_verified is missing.
 func (c claims) lacksEmail() bool { return !c.has("email") || !c.has("email_verified") }
 
-// maxEmail is the greatest length of an e-mail address (RFC 5321).
+// maxEmail is the maximum length of an e-mail address in bytes (RFC 5321).
 const maxEmail = 254
 
-// verifiedEmail returns the e-mail address if the issuer has verified that it belongs to
-// this person. Some issuers write true as a string.
+// verifiedEmail returns the e-mail address if it is valid, and the issuer has verified that
+// it belongs to this person. Some issuers write true as a string.
 func (c claims) verifiedEmail() (email string, ok bool) {
 	v, _ := c.Get("email_verified")
 	verified := v.Kind == jcs.Bool && v.Bool() || v.Kind == jcs.String && v.Text() == "true"

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/loopback"
 )
 
-// The names of the session cookie. A browser accepts the prefix __Host- only over https,
-// and sends the cookie to this host alone. On loopback there is no https.
+// The names of the session cookie, by https and on loopback. A browser accepts the prefix
+// __Host- only over https, and sends the cookie to this host alone.
 const (
 	secureCookie = "__Host-askback"
 	plainCookie  = "askback"
@@ -28,11 +28,12 @@ func cookieName(r *http.Request) string {
 	return ""
 }
 
-// Secure reports whether a request came over https.
+// Secure reports whether a request came over https, to this server or to a proxy that sets
+// X-Forwarded-Proto.
 func Secure(r *http.Request) bool { return cookieName(r) == secureCookie }
 
-// Possible reports whether a browser that sent this request can stay logged in: over
-// https, or on loopback.
+// Possible reports whether a browser that sent this request can stay logged in: it came
+// over https, or on loopback.
 func Possible(r *http.Request) bool { return cookieName(r) != "" }
 
 // Secret returns the secret in the session cookie of a request, or "".
@@ -47,7 +48,7 @@ func SetCookie(w http.ResponseWriter, r *http.Request, secret string, lifetime t
 // ClearCookie deletes the session cookie.
 func ClearCookie(w http.ResponseWriter, r *http.Request) { deleteCookie(w, r, "") }
 
-// returnPathSuffix is the suffix of the cookie for the page that a person opened before
+// returnPathSuffix is the suffix of the cookie for the page to which a person returns after
 // the log-in.
 const returnPathSuffix = "-to"
 
@@ -68,8 +69,8 @@ func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
 }
 
 // setCookie sets a cookie whose name is that of the session cookie with a suffix. It
-// reports whether that is [Possible]. The issuer redirects back from another site, so
-// cookies are Lax.
+// reports whether that is [Possible]. The cookie is Lax, because the issuer redirects back
+// from another site.
 func setCookie(w http.ResponseWriter, r *http.Request, suffix, value string, lifetime time.Duration) bool {
 	name := cookieName(r)
 	if name == "" {

@@ -17,17 +17,19 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The errors of an [Issuer]. They wrap what the issuer replied, which is for the log only.
+// The errors of an [Issuer]. A returned error can also contain what the issuer replied,
+// which is for the log only.
 var (
 	// ErrUnreachable is returned if the issuer does not reply, or its reply is not valid.
 	ErrUnreachable = errors.New("the issuer does not answer as it should")
-	// ErrInvalid is returned for a token that is not the issuer's, not for this server, or
-	// expired.
+	// ErrInvalid is returned for a token or a reply that is not from the issuer, not for
+	// this server, expired, or otherwise not valid.
 	ErrInvalid = errors.New("the token is not valid here")
 	// ErrNotPending is returned if this browser has not begun the log-in that it finishes,
-	// or began it too long ago.
+	// began it too long ago, or cannot store a cookie.
 	ErrNotPending = errors.New("this browser has not begun this log-in")
-	// ErrDenied is returned if the issuer did not log the person in.
+	// ErrDenied is returned if the issuer did not log the person in, or rejects the code
+	// of the log-in.
 	ErrDenied = errors.New("the issuer denied the log-in")
 	// ErrTooMany is returned if log-ins exceed the rate limit for exchanging codes.
 	ErrTooMany = errors.New("too many log-ins end at this moment")
@@ -36,7 +38,8 @@ var (
 	// ErrNoEmail is returned if the issuer does not send an e-mail address, or does not send
 	// whether it is verified.
 	ErrNoEmail = errors.New("the issuer does not send a verified e-mail address")
-	// ErrUnverified is returned if the issuer has not verified the e-mail address.
+	// ErrUnverified is returned if the issuer has not verified the e-mail address, or it
+	// is not a valid one.
 	ErrUnverified = errors.New("the issuer has not verified the e-mail address")
 )
 
@@ -74,7 +77,7 @@ type Issuer struct {
 	attempted time.Time // when discovery was last attempted
 }
 
-// provider is the result of a discovery.
+// provider is the metadata and the keys of the issuer, as a discovery found them.
 type provider struct {
 	*oidc.Provider
 	keys  keys
@@ -82,14 +85,14 @@ type provider struct {
 	found time.Time
 }
 
-// The rate limit for exchanging codes: for each second, and in a burst. Without it,
+// The rate limit for exchanging codes: how many in each second, and in a burst. Without it,
 // strangers could use up the limit that the issuer has for this server.
 const (
 	exchangeRate  = 5
 	exchangeBurst = 20
 )
 
-// issuerTimeout bounds one request to the issuer.
+// issuerTimeout is the timeout of one request to the issuer.
 const issuerTimeout = 10 * time.Second
 
 // NewIssuer returns an issuer. It sends no request yet.
@@ -118,7 +121,7 @@ func (i *Issuer) Address() string { return i.settings.Issuer }
 // Callback returns the URL to which the issuer redirects people after a log-in.
 func (i *Issuer) Callback() string { return i.settings.PublicURL + CallbackPath }
 
-// Name returns the host of the issuer, by which people know it.
+// Name returns the host of the issuer, which people recognize.
 func (i *Issuer) Name() string {
 	u, err := url.Parse(i.settings.Issuer)
 	if err != nil {
@@ -127,7 +130,8 @@ func (i *Issuer) Name() string {
 	return u.Host
 }
 
-// Reach checks that the issuer can be reached. The error is [ErrUnreachable].
+// Reach returns an error unless the metadata of the issuer is known, or can be fetched. The
+// error is [ErrUnreachable].
 func (i *Issuer) Reach(ctx context.Context) error {
 	_, err := i.provider(ctx)
 	return err
@@ -145,7 +149,8 @@ const (
 // refreshTime is the timeout of a new discovery while an older result can still be used.
 const refreshTime = 2 * time.Second
 
-// provider returns the result of a recent discovery, or of a new one.
+// provider returns the result of a recent discovery, or of a new one. If a new one fails,
+// it returns the last result for up to staleTime.
 func (i *Issuer) provider(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
 	now := i.settings.Now()
@@ -212,8 +217,9 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 // cached.
 const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 
-// authStyle returns how a client sends its secret: by HTTP Basic if the issuer names no
-// method (OpenID Connect Discovery 1.0, section 3).
+// authStyle returns how this server sends its client secret. It is sent by HTTP Basic, also
+// if the issuer names no method (OpenID Connect Discovery 1.0, section 3). If the issuer
+// supports only client_secret_post, or there is no secret, it is sent in the body.
 func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	post := slices.Contains(methods, "client_secret_post") && !slices.Contains(methods, "client_secret_basic")
 	if post || secret == "" {
@@ -222,8 +228,8 @@ func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// verify checks that a token is signed by the issuer, is for this audience and has not
-// expired.
+// verify checks that a token is signed by the issuer, is for this audience, is valid now,
+// and has a subject.
 func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToken, claims, error) {
 	p, err := i.provider(ctx)
 	if err != nil {
@@ -252,11 +258,12 @@ var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
 
-// keys are the keys of the issuer. Its VerifySignature reports keys that could not be
+// keys are the keys of the issuer. Its VerifySignature records that keys could not be
 // fetched, which the library does not distinguish from a wrong signature.
 type keys struct{ remote oidc.KeySet }
 
-// unavailableKey is the context key of an *error, for keys that could not be fetched.
+// unavailableKey is the key of an *error in a context. VerifySignature sets the error if
+// keys could not be fetched.
 type unavailableKey struct{}
 
 // VerifySignature implements [oidc.KeySet].

@@ -24,8 +24,7 @@ type pendingLogin struct {
 	Until    int64  `json:"u"` // Unix time
 }
 
-// maxPending is the maximum number of pending logins of a browser, such as one in each
-// tab.
+// maxPending is the maximum number of pending logins in a browser, such as one in each tab.
 const maxPending = 5
 
 // setPending stores a pending login in a cookie. A browser with [maxPending] of them
@@ -77,9 +76,10 @@ func pendingSuffix(state string) string {
 	return pendingPrefix + base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// localPath returns to if it is a path of this server, and "/" otherwise.
-func localPath(to string) string {
-	u, err := url.Parse(to)
+// localPath returns the path of an address, without query and fragment, or "/" if the
+// address does not lead to this server.
+func localPath(address string) string {
+	u, err := url.Parse(address)
 	switch {
 	case err != nil, u.IsAbs(), u.Host != "", u.User != nil, u.Opaque != "":
 	case !strings.HasPrefix(u.Path, "/"), strings.HasPrefix(u.Path, "//"), strings.ContainsAny(u.Path, "\\\r\n\t"):

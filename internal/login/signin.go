@@ -12,11 +12,11 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Begin begins a log-in and returns the URL of the issuer to redirect the browser to.
-// The person returns to the path to. If choose is set, the issuer lets people choose an
-// account even if one is logged in. The errors are [ErrUnreachable], and [ErrNotPending]
+// Begin begins a log-in and returns the URL of the issuer to redirect the browser to. After
+// the log-in, the person returns to path. If choose is set, the issuer lets people choose
+// an account even if one is logged in. The errors are [ErrUnreachable], and [ErrNotPending]
 // if a cookie is not [Possible].
-func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error) {
+func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, path string, choose bool) (address string, err error) {
 	if !Possible(r) {
 		return "", ErrNotPending
 	}
@@ -25,7 +25,7 @@ func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose
 		return "", err
 	}
 	pending := pendingLogin{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(to),
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(path),
 		Until: i.settings.Now().Add(pendingTime).Unix(),
 	}
 	i.setPending(w, r, pending)
@@ -104,7 +104,8 @@ func (i *Issuer) redeem(ctx context.Context, pending pendingLogin, code string) 
 	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, c.text("email"), verified.Subject)
 }
 
-// userInfo returns claims from the UserInfo endpoint, if the ID token has too few.
+// userInfo returns the claims that the UserInfo endpoint has for the person with this
+// subject.
 func (i *Issuer) userInfo(ctx context.Context, p *provider, token *oauth2.Token, subject string) (claims, error) {
 	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {

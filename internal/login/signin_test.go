@@ -309,7 +309,8 @@ func TestCodeExchangesAreLimited(t *testing.T) {
 	}
 }
 
-// A person whose log-in failed can choose another account.
+// If choose is set, the issuer asks the person to log in again, so a person can choose
+// another account.
 func TestPersonCanChooseAnotherAccount(t *testing.T) {
 	f := newFixture(t)
 	for _, choose := range []bool{false, true} {

@@ -45,7 +45,8 @@ func (c Claims) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// An Issuer runs until the test ends. Change its fields before it is used.
+// An Issuer is an issuer of OpenID Connect that runs until the test ends. Its fields must
+// not be changed during a request.
 type Issuer struct {
 	URL          string
 	ClientID     string
@@ -106,7 +107,7 @@ func (i *Issuer) Rotate() {
 	i.key, i.id = key, rand.Text()
 }
 
-// Answer sets the status of every reply; 0 replies as usual.
+// Answer makes every reply an error with this status; 0 makes the issuer reply as usual.
 func (i *Issuer) Answer(status int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -120,16 +121,18 @@ func (i *Issuer) Asked(path string) int {
 	return i.asked[path]
 }
 
-// Sign returns a token with these claims, signed by ES256.
+// Sign returns a token with these claims, signed with the key of the issuer.
 func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
 
-// SignAs returns a token that names an algorithm. Only ES256 is a signature of the issuer:
-// "none" has no signature, and HS256 uses the public key as its secret.
+// SignAs returns a token that names an algorithm. Only ES256 is signed with the key of the
+// issuer. "none" has no signature, and any other is an HMAC with the public key as its
+// secret.
 func (i *Issuer) SignAs(alg string, c Claims) string {
 	return i.sign(alg, "at+jwt", text(c))
 }
 
-// SignText returns a token with this type and payload. The type "" is left out.
+// SignText returns a token with this type and payload, signed with the key of the issuer.
+// If kind is "", the token has no type.
 func (i *Issuer) SignText(kind, payload string) string { return i.sign("ES256", kind, payload) }
 
 func (i *Issuer) sign(alg, kind, payload string) string {
