@@ -43,7 +43,7 @@ func TestAskIsAttendedUntilLastWaitEnds(t *testing.T) {
 		t.Errorf("all left: got %v, attended %t", got, p.Attended("ask_1"))
 	}
 	if _, err := p.Attend("../ask_1"); err == nil {
-		t.Error("a path is no id")
+		t.Error("a path is accepted as an id")
 	}
 }
 

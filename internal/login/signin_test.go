@@ -30,7 +30,7 @@ func (b *browser) request(path string) *http.Request {
 	return r
 }
 
-// pending returns the cookie of the one pending login.
+// pending returns the cookie of the only pending login.
 func (b *browser) pending(t *testing.T) *http.Cookie {
 	t.Helper()
 	for _, c := range b.cookies {
@@ -75,9 +75,9 @@ func (b *browser) begin(t *testing.T, i *login.Issuer, to string) string {
 	return callback
 }
 
-func (b *browser) finish(i *login.Issuer, callcallback string) (email, to string, err error) {
+func (b *browser) finish(i *login.Issuer, callback string) (email, to string, err error) {
 	w := httptest.NewRecorder()
-	email, to, err = i.Finish(w, b.request(callcallback))
+	email, to, err = i.Finish(w, b.request(callback))
 	b.setCookies(w)
 	return email, to, err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxDepth is the limit for nested lists and quotes. Deeper marks are text.
+// maxDepth is the maximum depth of nested lists and quotes. Deeper marks are text.
 const maxDepth = 4
 
 // parser parses a document. It counts the bytes that it reads, so that a test can check
@@ -29,8 +29,7 @@ const (
 	number
 )
 
-// lines splits src into lines, and replaces the tabs at the start of each line by
-// spaces.
+// lines splits src into lines, and replaces each tab at the start of a line by four spaces.
 func lines(src string) []string {
 	all := strings.Split(src, "\n")
 	for i, line := range all {
@@ -78,7 +77,8 @@ func (p *parser) blocks(rest []string, depth int) []Block {
 	return out
 }
 
-// kind returns the kind of the first line. For a table it also reads the second line.
+// kind returns the kind of block that begins with the first line. For a table it also reads
+// the second line.
 func (p *parser) kind(rest []string, depth int) kind {
 	line := rest[0]
 	p.work += len(line) + 1
@@ -114,7 +114,7 @@ func dedent(line string, n int) string { return line[min(indent(line), n):] }
 // run returns how often c is repeated at the start of s.
 func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(rune(c)))) }
 
-// fenceOf returns the fence that a line begins with, or "".
+// fenceOf returns the fence at the start of a line without its indentation, or "".
 func fenceOf(front string) string {
 	for _, c := range []byte("`~") {
 		n := run(front, c)
@@ -125,7 +125,8 @@ func fenceOf(front string) string {
 	return ""
 }
 
-// fence reads code up to a closing fence, or to the end.
+// fence reads code up to a closing fence, or to the end. It also returns the number of
+// lines read.
 func (p *parser) fence(rest []string) (Block, int) {
 	in := indent(rest[0])
 	open := fenceOf(rest[0][in:])
@@ -162,7 +163,7 @@ func (p *parser) indented(rest []string) (Block, int) {
 	return Code{Text: safetext.Code(strings.Join(code[:n], "\n"))}, n
 }
 
-// headingOf returns the level of the heading that a line begins, or 0.
+// headingOf returns the level of the heading in a line without its indentation, or 0.
 func headingOf(front string) int {
 	n := run(front, '#')
 	if n > 6 || len(front) == n || front[n] != ' ' || strings.TrimSpace(front[n:]) == "" {
@@ -177,7 +178,8 @@ func (p *parser) heading(line string) Block {
 	return Heading{level, p.spans(strings.TrimSpace(line[level:]))}
 }
 
-// isRule reports whether a line consists of spaces and at least three of the same mark.
+// isRule reports whether a line consists of white space and at least three of the same
+// mark: -, * or _.
 func isRule(front string) bool {
 	n := 0
 	for i := range len(front) {
@@ -205,8 +207,8 @@ func (p *parser) quote(rest []string, depth int) (Block, int) {
 	return Quote{p.blocks(inner, depth+1)}, len(inner)
 }
 
-// paragraph reads the lines up to the next block. A numbered list interrupts a
-// paragraph only if it starts at 1, because a sentence may end in "2019."
+// paragraph reads the lines up to the next block. A numbered list interrupts a paragraph
+// only if it starts at 1, because a line of text may begin with "2019."
 func (p *parser) paragraph(rest []string, depth int) (Block, int) {
 	n := 1
 	for n < len(rest) {

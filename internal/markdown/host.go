@@ -39,14 +39,14 @@ func trimHost(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(host), "www."), ".")
 }
 
-// isOdd reports whether a character is unusual in a host: not ASCII, and neither a
-// letter, mark nor digit. An example is a full-width full stop.
+// isOdd reports whether a character is unusual in a host: not ASCII, and not a letter,
+// mark, digit or middle dot. An example is a full-width full stop.
 func isOdd(r rune) bool {
 	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '·' && r != '・'
 }
 
-// isOddNumber reports whether a host is a number that browsers read as an IP address,
-// such as 2130706433, 0x7f.1 or 010.0.0.1. Four plain decimal numbers are not odd.
+// isOddNumber reports whether a host ends in a number, but is not four plain decimal
+// numbers. Browsers read it as an IP address, as in 2130706433, 0x7f.1 or 010.0.0.1.
 func isOddNumber(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]
@@ -72,8 +72,8 @@ var scriptSets = [][]string{
 	{"Latin", "Han", "Hangul"},
 }
 
-// isMixed reports whether a label mixes letters of scripts that no set of scriptSets
-// has together.
+// isMixed reports whether a label has letters of several scripts that are not all in one of
+// scriptSets.
 func isMixed(label string) bool {
 	var scripts []string
 	for _, r := range label {
@@ -86,8 +86,8 @@ func isMixed(label string) bool {
 	})
 }
 
-// scriptOf returns the script of a letter, or "" if several scripts share the letter. No
-// letter is in two tables, so the order of the search does not matter.
+// scriptOf returns the script of a letter, or "" if several scripts share the character. No
+// character is in two tables, so the order of the search does not matter.
 func scriptOf(r rune) string {
 	if r <= unicode.MaxASCII {
 		if unicode.IsLetter(r) {
@@ -103,19 +103,19 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// imitatesLatin reports whether a label has letters that imitate Latin ones: letters
-// of another script under a Latin top-level domain, or Latin letters that few
-// languages use.
+// imitatesLatin reports whether a label has letters that imitate Latin ones: Latin letters
+// that few languages use, or letters of other scripts. The latter count only under a
+// top-level domain in ASCII, and only if the whole label looks like ASCII.
 func imitatesLatin(label, host string) bool {
-	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isWritten(r) }) {
+	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isCommon(r) }) {
 		return true
 	}
 	top := host[strings.LastIndex(host, ".")+1:]
 	return isASCII(top) && !isASCII(label) && isASCII(Skeleton(label))
 }
 
-// isWritten reports whether European languages or Vietnamese use a Latin letter.
-func isWritten(r rune) bool {
+// isCommon reports whether European languages or Vietnamese use a Latin letter.
+func isCommon(r rune) bool {
 	switch {
 	case r == 'ı', r == 'ĸ', r == 'ŀ', r == 'ŉ', r == 'ſ':
 		return false
@@ -152,8 +152,8 @@ func before(s, mark string) string {
 	return s
 }
 
-// isHost reports whether a word is a host such as example.com, and not a file such as
-// main.go. If the last label is also a file extension, a host has at least three labels.
+// isHost reports whether a word is probably a host such as example.com, and not a file such
+// as main.go. If the last label is also a file extension, a host has at least three labels.
 func isHost(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {

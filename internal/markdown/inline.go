@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A piece is text in one style. It is not yet known which stars are marks.
+// A piece is text in one style, or a sequence of stars. It is not yet known which stars are
+// marks.
 type piece struct {
 	text string
 	code bool
@@ -78,7 +79,8 @@ func (l *inline) flush(end int) {
 	l.start = end
 }
 
-// put adds a piece that ends at a position.
+// put adds the plain text before the current position and then a piece, and continues at
+// end.
 func (l *inline) put(p piece, end int) {
 	l.flush(l.pos)
 	l.pieces = append(l.pieces, p)
@@ -96,8 +98,8 @@ func (l *inline) escape(rest string) {
 	l.pos += 2
 }
 
-// code reads code up to the same number of backticks. It records that no closing ones
-// follow, so that the rest is not searched again.
+// code reads code up to the same number of backticks. If no closing ones follow, it records
+// that, so that the rest is not searched again.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
 	if ticks > maxTicks || l.noClosing[ticks] {
@@ -133,8 +135,8 @@ func (l *inline) star(n int) {
 	l.put(piece{text: l.src[l.pos:end], star: star{n: n, flank: may}}, end)
 }
 
-// flankOf is stricter than CommonMark: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" a
-// star is only a star.
+// flankOf returns whether a star between two characters can open or close emphasis. It is
+// stricter than CommonMark: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" a star is text.
 func flankOf(before, after rune, first, last bool) (f flank) {
 	if !last && !unicode.IsSpace(after) && !strings.ContainsRune("!%&)*+,-./:;=>?@\\]^_{|}~", after) {
 		f.opens = first || !isWordLike(before)

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxURL is the limit in bytes for the address of a link. A longer address is text.
+// maxURL is the maximum length in bytes of the address of a link. A longer address is text.
 const maxURL = 2000
 
 // link reads [text](address). Brackets in the text and spaces in the address are not
@@ -45,8 +45,8 @@ func (l *inline) link(rest string) {
 	l.put(p, l.pos+end+1)
 }
 
-// destination returns the length of an address. It ends before white space, or before a
-// closing bracket that has no opening one.
+// destination returns the length of the address at the start of s. It ends before white
+// space, one of [ < > " and \, or a closing parenthesis that has no opening one.
 func destination(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -64,7 +64,7 @@ func destination(s string) int {
 	return len(s)
 }
 
-// address reads an address outside [text](address).
+// address reads an http or https address that is not part of [text](address).
 func (l *inline) address(rest string) {
 	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
 	if !hasScheme(rest) || l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
@@ -89,8 +89,9 @@ func hasScheme(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// inAddress reports whether an address may contain r. It may contain letters of all
-// scripts: a link that ended before an unusual letter would lead to another address.
+// inAddress reports whether an address outside [text](address) may contain r. It may
+// contain letters of all scripts: a link that ended before an unusual letter would lead to
+// another address.
 func inAddress(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r != 0x7f && !strings.ContainsRune("<>\"`\\^{}|", r)
@@ -98,7 +99,7 @@ func inAddress(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// trimAddress removes the characters that end a sentence, stars, and a closing bracket
+// trimAddress removes the characters that end a sentence, stars, and a closing parenthesis
 // that was opened before the address.
 func trimAddress(s string) string {
 	open := strings.Count(s, "(") - strings.Count(s, ")")
@@ -115,8 +116,9 @@ func trimAddress(s string) string {
 	return s
 }
 
-// linkTo returns the link to an address, or nil unless the address is displayed exactly as
-// a browser reads it. Browsers read a backslash as a slash, so such an address is text.
+// linkTo returns the link to an http, https or mailto address, or nil if the address is too
+// long or not valid. It also returns nil unless the address is displayed exactly as a
+// browser reads it. Browsers read a backslash as a slash, so such an address is text.
 func linkTo(address, text string) *Link {
 	if len(address) > maxURL || strings.Contains(address, `\`) || safetext.Code(address).String() != address {
 		return nil
@@ -149,7 +151,7 @@ func linkTo(address, text string) *Link {
 	return l
 }
 
-// withCodePoints replaces characters that are not ASCII by code points. Otherwise a
+// withCodePoints replaces characters that are not ASCII by their code points. Otherwise a
 // deceptive letter would deceive in the warning, too.
 func withCodePoints(host string) string {
 	var b strings.Builder

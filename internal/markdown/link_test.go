@@ -46,7 +46,8 @@ func TestAddressesBecomeLinks(t *testing.T) {
 	check(t, long, "p ("+long+");")
 }
 
-// T9: a letter that imitates another would deceive in the warning, too.
+// T9: in the warning, a letter that imitates another is replaced by its code point.
+// Otherwise it would deceive there, too.
 func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://ex\u0430mple.com/plan": "ex⟨U+0430⟩mple.com", "https://example.com/plan": "example.com",

@@ -13,8 +13,8 @@ type item struct {
 	width  int    // from the marker to the text
 }
 
-// itemOf reads "- text", "3. text" and "3) text". A marker without text is not an
-// item.
+// itemOf reads the marker of "- text", "* text", "+ text", "3. text" or "3) text". A marker
+// without text is not an item.
 func itemOf(front string) item {
 	n := len(front) - len(strings.TrimLeft(front, "0123456789"))
 	it := item{kind: number}
@@ -56,7 +56,8 @@ func (p *parser) list(rest []string, depth int) (Block, int) {
 	return l, end
 }
 
-// item reads one item, with the lines below it that are indented by at least two spaces.
+// item reads one item, with the lines below it that are indented by at least two spaces
+// more than its marker.
 func (p *parser) item(rest []string, depth int) (Item, int) {
 	in := indent(rest[0])
 	head := itemOf(rest[0][in:])

@@ -2,8 +2,8 @@ package markdown
 
 import "strings"
 
-// lookalikes replaces letters that most typefaces draw like a Latin letter. It is the
-// part of the table of UTS 39 for the scripts that are used for such deception.
+// lookalikes replaces letters that most typefaces draw like a Latin letter. It has the part
+// of the table of UTS 39 for the scripts that are used for such deception.
 var lookalikes = strings.NewReplacer(pairs(
 	"aаα", "bЬ", "cсϲց", "dԁ", "eе", "gց", "hһհ", "iіι", "jјյ", "kкκ", "lӏ", "nпո", "oоοօ", "pрρ", "qԛզ", "rг", "sѕ",
 	"tтτ", "uцυս", "vѵν", "wԝω", "xхχ", "yуγ",

@@ -1,4 +1,4 @@
-// Package markdown parses text of agents into a tree of safe text. It supports a small
+// Package markdown parses the text of agents into a tree of safe text. It supports a small
 // subset of Markdown.
 //
 // It does not implement CommonMark, which hides text: reference definitions, comments,
@@ -32,7 +32,7 @@ type Heading struct {
 // A List is a list of items. Each item is either bulleted or numbered.
 type List struct{ Items []Item }
 
-// An Item of a list can hold further lists.
+// An Item is an item of a list. Its blocks can include further lists.
 type Item struct {
 	Marker safetext.Text // "3." as it was typed; empty for a bullet
 	Blocks []Block
@@ -41,8 +41,8 @@ type Item struct {
 // A Quote is a block quote.
 type Quote struct{ Blocks []Block }
 
-// Code is displayed exactly, in a monospaced font. A table is code too, with its columns
-// aligned.
+// Code is text that is displayed exactly, in a monospaced font. A table is code too, with
+// its columns aligned.
 type Code struct {
 	Label safetext.Text // the text after the opening fence; it must be displayed, too
 	Text  safetext.Text
@@ -75,17 +75,18 @@ type Link struct {
 	Suspicious string        // why the link is suspicious, in a sentence, or ""
 }
 
-// Bare reports whether the text of a link is its address, which is then displayed once.
+// Bare reports whether the span is a link whose text is its address, which is then
+// displayed once.
 func (s Span) Bare() bool { return s.Link != nil && s.Text == s.Link.URL }
 
-// Parse parses src. Every string is valid.
+// Parse returns the tree of src. Every string is valid.
 func Parse(src string) Document {
 	var p parser
 	return p.blocks(lines(src), 0)
 }
 
 // Plain returns the text without formatting. The text of each link is followed by the
-// address.
+// address, unless it is the address.
 func (d Document) Plain() safetext.Text {
 	var b strings.Builder
 	plain(&b, d)

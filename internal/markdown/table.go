@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// isDivider reports whether a line is the second line of a table: |---|:--:|
+// isDivider reports whether a line can be the second line of a table, such as |---|:--:|
 func (p *parser) isDivider(line string) bool {
 	p.work += len(line) + 1
 	line = strings.TrimSpace(line)
@@ -27,7 +27,8 @@ func (p *parser) table(rest []string) (Block, int) {
 	return Code{Text: safetext.Code(strings.Join(align(rows), "\n"))}, n
 }
 
-// Larger tables are not aligned, because the padding would be longer than the text.
+// The limits for aligning a table, without which the padding could be longer than the text.
+// A cell is padded to at most maxColumn. A table with more columns or rows is not aligned.
 const (
 	maxColumn  = 40 // cells of a terminal
 	maxColumns = 12
@@ -49,7 +50,7 @@ func align(rows [][]string) []string {
 	return out
 }
 
-// columns returns the width of each column.
+// columns returns the width of each column, or nil if the table is too large to be aligned.
 func columns(rows [][]string) []int {
 	var widest []int
 	for i, cells := range rows {
@@ -68,7 +69,7 @@ func columns(rows [][]string) []int {
 	return widest
 }
 
-// pad pads a cell: a divider with dashes, other cells with spaces.
+// pad pads a cell by a number of columns: a divider with dashes, other cells with spaces.
 func pad(cell string, by int, divider bool) string {
 	at, fill := len(cell), " "
 	if i := strings.IndexByte(cell, '-'); divider && i >= 0 {
