@@ -165,7 +165,7 @@ func (r *reader) flag(into *bool) func(node) {
 	}
 }
 
-// negatedFlag reads a flag and stores its opposite.
+// negatedFlag returns a function that reads a flag and stores its opposite.
 func (r *reader) negatedFlag(into *bool) func(node) {
 	return func(n node) {
 		if r.require(n, jcs.Bool, "true") {
@@ -188,7 +188,7 @@ func (r *reader) number(into *int) func(node) {
 	}
 }
 
-// stringList reads an array of strings.
+// stringList returns a function that reads an array of strings.
 func (r *reader) stringList(into *[]string) func(node) {
 	return func(n node) {
 		*into = []string{}
@@ -200,7 +200,7 @@ func (r *reader) stringList(into *[]string) func(node) {
 	}
 }
 
-// stringOrList reads a string or an array of strings.
+// stringOrList returns a function that reads a string or an array of strings.
 func (r *reader) stringOrList(into *[]string) func(node) {
 	return func(n node) {
 		if n.Kind == jcs.String {
@@ -220,7 +220,8 @@ func (r *reader) elements(n node, example string, read func(node)) {
 	}
 }
 
-// raw reads a value of one of the given kinds, and stores its source bytes.
+// raw returns a function that reads a value of one of the given kinds, and stores its
+// source bytes.
 func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(node) {
 	return func(n node) {
 		if !slices.Contains(kinds, n.Kind) {
@@ -231,8 +232,8 @@ func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(
 	}
 }
 
-// duration reads a string such as "10m" or "7d", or a whole number of seconds. Zero is a
-// problem.
+// duration returns a function that reads a string such as "10m" or "7d", or a whole number
+// of seconds. Zero is a problem.
 func (r *reader) duration(into *time.Duration) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String && n.Kind != jcs.Number {

@@ -29,8 +29,8 @@ func (r *reader) flatFields(f *flat, fields map[string]func(node)) {
 	}
 }
 
-// questionFields returns the readers of the fields of a question, also under the names that
-// other tools use.
+// questionFields returns the functions that read the fields of a question, also under the
+// names that other tools use.
 func (r *reader) questionFields(q *askback.Question, defaultNode *node) map[string]func(node) {
 	options := func(n node) {
 		if q.Options != nil {

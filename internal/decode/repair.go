@@ -25,7 +25,8 @@ func (r *reader) warn(pointer, detail, fix string) {
 
 // parseRepaired is like parse for a body that may contain questions. It adds missing
 // closing brackets and decodes a body that was sent as a string. exact reports whether the
-// body has a confirmation, which must not be repaired.
+// body has a confirmation, which must not be repaired. If such a body is truncated, the
+// error is that of parse.
 func parseRepaired(raw []byte) (r *reader, n node, exact bool, err error) {
 	r, n, err = parse(raw)
 	if err != nil {
@@ -139,8 +140,8 @@ func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 	return inner, nil
 }
 
-// optionalText reads an optional string of a question. A value of another kind is ignored,
-// with a warning (W9).
+// optionalText returns a function that reads an optional string of a question. A value of
+// another kind is ignored, with a warning (W9).
 func (r *reader) optionalText(into *string) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String {
@@ -151,8 +152,9 @@ func (r *reader) optionalText(into *string) func(node) {
 	}
 }
 
-// lenientFlag reads a flag that may be a string or a number (W9). Any other value is
-// ignored with a warning. It is a problem if the flag was sent twice with different values.
+// lenientFlag returns a function that reads a flag that may be a string or a number (W9).
+// Any other value is ignored with a warning. It is a problem if the flag was sent twice
+// with different values.
 func (r *reader) lenientFlag(into *bool) func(node) {
 	given := false
 	return func(n node) {
@@ -201,8 +203,8 @@ func truncate(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// alias returns a reader for a field that was sent under a name of other programs. It adds
-// a warning, and then calls read.
+// alias returns a function that reads a field that was sent under a name of other programs.
+// It adds a warning, and then calls read.
 func (r *reader) alias(name string, read func(node)) func(node) {
 	return func(n node) {
 		r.warn(n.pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))

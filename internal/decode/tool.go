@@ -96,8 +96,8 @@ func (r *reader) limit(pointer, text string, most int) {
 
 const exampleAction = `{"action": "Delete the branch old-login", "details": "It is merged."}`
 
-// verbatim reads a string that must be shown unchanged. Markup of the tool call at its end
-// is a problem.
+// verbatim returns a function that reads a string that must be shown unchanged. Markup of
+// the tool call at its end is a problem.
 func (r *reader) verbatim(field string, into *string) func(node) {
 	return func(n node) {
 		r.text(into)(n)
