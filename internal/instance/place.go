@@ -60,7 +60,7 @@ const (
 // ErrNoReply is returned if the database is locked and no server for it replies.
 var ErrNoReply = errors.New("another askback process holds the database and does not reply")
 
-// joinTime is how long a command searches for the server of a locked database.
+// joinTime is how long Join searches for the server of a locked database.
 const joinTime = 5 * time.Second
 
 // searchPause is the time between two attempts of a search.

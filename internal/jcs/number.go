@@ -43,8 +43,8 @@ func clampedInt(s string) int {
 	return max(-farAway, min(n, farAway))
 }
 
-// double returns the shortest decimal form of the nearest double. It reports whether that
-// form is the same number.
+// double returns the shortest decimal form of the nearest double, if that form is the same
+// number. It reports whether it is.
 func (d decimal) double() (decimal, bool) {
 	// 17 digits distinguish any two doubles, so no shortest form has more.
 	// Doubles range from 5e-324 to 1.8e308.

@@ -44,7 +44,7 @@ func (p *parser) skim(names []string, found *[]Member) *SyntaxError {
 	})
 }
 
-// leaf parses a value without its children.
+// leaf parses a value. It checks the children of the value, but does not store them.
 func (p *parser) leaf() (v Value, err *SyntaxError) {
 	p.space()
 	v.Offset = p.pos

@@ -46,8 +46,8 @@ type Value struct {
 	children *children
 }
 
-// children are the elements of an array, or the members of an object. They are not fields
-// of Value, to keep it small: attackers send arrays of a million numbers.
+// children are the elements of an array, or the members of an object. They are stored apart
+// to keep a Value small, because attackers send arrays of a million numbers.
 type children struct {
 	elements []Value
 	members  []Member

@@ -60,8 +60,8 @@ func (t *cachingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// get returns the document of a URL. Concurrent calls share one fetch, which continues
-// when the first caller gives up.
+// get returns the cached document of a URL, or fetches it. Concurrent calls share one
+// fetch, which continues when the first caller gives up.
 func (t *cachingTransport) get(r *http.Request) (*cacheEntry, error) {
 	t.mu.Lock()
 	e := t.entries[r.URL.String()]

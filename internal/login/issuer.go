@@ -218,8 +218,9 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 
 // authStyle returns how this server sends its client secret. It is sent by HTTP Basic, also
-// if the issuer names no method (OpenID Connect Discovery 1.0, section 3). If the issuer
-// supports only client_secret_post, or there is no secret, it is sent in the body.
+// if the issuer names no method (OpenID Connect Discovery 1.0, section 3). If there is no
+// secret, or the issuer supports client_secret_post but not client_secret_basic, it uses
+// the body.
 func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	post := slices.Contains(methods, "client_secret_post") && !slices.Contains(methods, "client_secret_basic")
 	if post || secret == "" {

@@ -67,7 +67,7 @@ func (i *Issuer) mac(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// pendingPrefix begins the suffix of the cookie of each pending login.
+// pendingPrefix is the beginning of the suffix of each cookie for a pending login.
 const pendingPrefix = "-attempt-"
 
 // pendingSuffix returns the suffix of the cookie for the pending login with a state.
