@@ -131,7 +131,7 @@ var sizes = []size{{120, 4, 60, false}, {80, 4, 40, false}, {60, 4, 24, false}, 
 
 // size limits the texts of an example.
 type size struct {
-	text, labels, label int // characters of a question, number of labels, characters of a label
+	text, labels, label int  // characters of a question, number of labels, characters of a label
 	plainLabels         bool // options as strings, not as objects
 }
 

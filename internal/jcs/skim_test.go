@@ -94,9 +94,9 @@ func TestSkimIsStrict(t *testing.T) {
 	}
 }
 
-// Skim uses no memory for the text that it skips. As a tree, each byte of it could use a
-// hundred (T5).
-func TestSkippedTextUsesNoMemory(t *testing.T) {
+// Skim needs no memory for the text that it skips, except for a copy of its input. As a
+// tree, each byte of the text could use a hundred (T5).
+func TestSkippedTextIsNotStored(t *testing.T) {
 	const size = 4 << 20
 	for name, src := range map[string]string{
 		"numbers": `{"r":[` + strings.Repeat("0,", size/2) + `0]}`,

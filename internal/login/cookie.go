@@ -16,8 +16,8 @@ const (
 	plainCookie  = "askback"
 )
 
-// cookieName returns the name of the session cookie for a request, or "" if the cookie
-// would be sent in the clear.
+// cookieName returns the name of the session cookie for a request. It returns "" unless the
+// request came over https or on loopback: otherwise, others could read the cookie.
 func cookieName(r *http.Request) string {
 	switch {
 	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/login"
 )
 
-// The name and the attributes of the cookie depend on the connection, and it is never sent
-// in the clear.
+// The name and the attributes of the cookie depend on the connection. It is set only over
+// https or on loopback.
 func TestCookieMatchesTheConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		host   string
