@@ -241,8 +241,8 @@ func (l *loader) count(dst *int) func(value) {
 	})
 }
 
-// duration returns a function that reads a duration other than zero into dst: 10m, 90d, or
-// a whole number of seconds.
+// duration returns a function that reads a duration such as 10m or 90d, or a whole number
+// of seconds, into dst. Zero is a problem.
 func (l *loader) duration(dst *time.Duration) func(value) {
 	return l.number("90s, 10m, 2h or 7d, or a number of seconds", func(s string) string {
 		d, err := askback.ParseDuration(s)
