@@ -27,6 +27,7 @@ var rules = map[string]rule{
 	"package names are clear":      packageNamesAreClear,
 	"file names are nouns":         fileNamesAreNouns,
 	"files are short":              filesAreShort,
+	"functions are short":          functionsAreShort,
 	"tests do not sleep":           testsDoNotSleep,
 	"cited rows exist":             rowsExist,
 	"rows are complete":            rowsAreComplete,

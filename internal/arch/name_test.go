@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"go/ast"
 	"go/token"
 	"path"
 	"slices"
@@ -48,11 +49,33 @@ func fileNamesAreNouns(t *tree, report report) {
 	}
 }
 
-// filesAreShort requires that no file is longer than maxLines.
+// filesAreShort limits the lines of a file.
 func filesAreShort(t *tree, report report) {
 	for _, f := range t.files {
-		if f.lines > maxLines && !f.generated() {
-			report(token.NoPos, "%s has %d lines, at most %d are allowed", f.name, f.lines, maxLines)
+		limit := maxLines
+		if f.test || slices.Contains(suites, f.pkg) {
+			limit = maxTestLines
+		}
+		if f.lines > limit && !f.generated() {
+			report(token.NoPos, "%s has %d lines, at most %d are allowed", f.name, f.lines, limit)
+		}
+	}
+}
+
+// functionsAreShort limits the lines of a function, except in tests.
+func functionsAreShort(t *tree, report report) {
+	for _, f := range t.files {
+		if f.test || f.generated() || slices.Contains(suites, f.pkg) {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if n := t.fset.Position(fn.End()).Line - t.fset.Position(fn.Pos()).Line + 1; n > maxFunctionLines {
+				report(fn.Pos(), "%s has %d lines, at most %d are allowed", fn.Name.Name, n, maxFunctionLines)
+			}
 		}
 	}
 }

@@ -175,5 +175,9 @@ var vagueNames = []string{
 // vagueFileNames are file names without a meaning.
 var vagueFileNames = []string{"common.go", "helpers.go", "interfaces.go", "misc.go", "types.go", "util.go", "utils.go"}
 
-// maxLines is the maximum length of a file, including tests.
-const maxLines = 600
+// The maximum numbers of lines of a file, of a file of tests and of a function.
+const (
+	maxLines         = 450
+	maxTestLines     = 600
+	maxFunctionLines = 60
+)
