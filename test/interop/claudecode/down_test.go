@@ -36,7 +36,7 @@ func TestNothingRunsUnapprovedWithoutServer(t *testing.T) {
 			if f.fileExists("made") {
 				t.Error("the tool ran without a permission")
 			}
-			s.approve("touch made")
+			f.approve(s, "touch made", "toolu_2")
 			f.wantResult("toolu_2", "")
 			if !f.fileExists("made") {
 				t.Error("the approved tool did not run")

@@ -70,7 +70,7 @@ func TestFirstDecisionCounts(t *testing.T) {
 			f.wantErrorResult("toolu_2", "not on a Friday")
 
 			ask = f.Open(1)[0]
-			s.approve("touch terminal")
+			f.approve(s, "touch terminal", "toolu_3")
 			f.wantResult("toolu_3", "")
 			if !f.fileExists("terminal") {
 				t.Error("the approved tool did not run")
@@ -88,11 +88,18 @@ func TestFirstDecisionCounts(t *testing.T) {
 	}
 }
 
-// approve approves at the terminal.
-func (s *screen) approve(command string) {
-	s.t.Helper()
+// approve approves a call at the terminal. The dialog of the next call may look the
+// same and follow at once, so the result of this call counts too.
+func (f *fixture) approve(s *screen, command, call string) {
+	f.t.Helper()
 	s.waitFor(command, "❯ 1. Yes")
-	s.pressUntil("Enter", lacks("❯ 1. Yes"))
+	closed := lacks("❯ 1. Yes")
+	s.pressUntil("Enter", func(text string) error {
+		if f.model.hasResult(call) {
+			return nil
+		}
+		return closed(text)
+	})
 }
 
 // In an interactive session, a question over MCP is answered in the call, even if
