@@ -69,7 +69,11 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	a.checkInput(ask, bad)
 	switch {
 	case a.Decision == ApproveAll:
-		a.Grant = new(valueOf(a.Grant).normalize(bad))
+		var given GrantRequest
+		if a.Grant != nil {
+			given = *a.Grant
+		}
+		a.Grant = new(given.normalize(bad))
 	case a.Grant != nil:
 		bad.add("/grant", "a grant needs the decision approve_all", `"decision": "approve_all"`)
 	}

@@ -10,28 +10,29 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID           string
-	SessionID    string
-	Agent        string   // the label that people read; the agent chooses it, so it is not an identity
-	Owner        string   // the name of the agent's token, which is its identity
-	Path         []string // the parents of a sub-agent
-	Kind         AskKind
-	Title        string
-	Questions    []Question    // if Kind is [Questions]
-	Confirmation *Confirmation // if Kind is [Confirm]
-	Context      json.RawMessage
-	To           []string // the people who may answer; empty: every person
-	Quorum       int
-	Tags         []string
-	Claims       []Claim
-	Status       Status
-	CreatedAt    time.Time
-	Deadline     time.Time // zero: none
-	OnTimeout    OnTimeout
-	PageURL      string    // the address of the page where people answer; see [Ask.WithPageURL]
-	Warnings     []Problem // what was repaired or dropped when the request was read (F15)
-	Outcome      *Outcome  // set once the ask is settled, and never changed
-	AckedAt      time.Time // when the agent acknowledged the outcome; zero: not yet
+	ID           string          `api:"id" store:"id,keep"`
+	SessionID    string          `api:"session_id" store:"session,keep"`
+	Agent        string          `api:"agent" store:"agent,keep"` // the label that people read; the agent chooses it, so it is not an identity
+	Owner        string          `api:"owner" store:"-"`          // the name of the agent's token, which is its identity
+	Path         []string        `api:"path" store:"path"`        // the parents of a sub-agent
+	Kind         AskKind         `api:"kind" store:"kind,keep"`
+	Title        string          `api:"title,null" store:"title"`
+	Questions    []Question      `api:"questions" store:"questions"`       // if Kind is [Questions]
+	Confirmation *Confirmation   `api:"confirmation" store:"confirmation"` // if Kind is [Confirm]
+	Context      json.RawMessage `api:"context,object" store:"context"`
+	To           []string        `api:"to" store:"to,moving"` // the people who may answer; empty: every person
+	Quorum       int             `api:"quorum" store:"quorum,keep"`
+	_            [0]struct{}     `api:"votes"` // the votes of people so far: this release needs no second answer
+	Tags         []string        `api:"tags" store:"tags"`
+	Claims       []Claim         `api:"claims" store:"claims,moving"`
+	Status       Status          `api:"status" store:"status,keep,moving,first"`
+	CreatedAt    time.Time       `api:"created_at" store:"created,keep"`
+	Deadline     time.Time       `api:"deadline" store:"deadline"` // zero: none
+	OnTimeout    OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
+	PageURL      string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
+	Warnings     []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
+	Outcome      *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
+	AckedAt      time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
 
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.
@@ -106,8 +107,8 @@ const (
 
 // A Claim records that a person has begun to answer an ask.
 type Claim struct {
-	Name string
-	At   time.Time
+	Name string    `api:"name" store:"name,keep"`
+	At   time.Time `api:"at" store:"at,keep"`
 }
 
 // An ask does not expire within [ClaimHold] after a claim, unless its deadline passed
@@ -119,16 +120,16 @@ const (
 
 // A Question can be answered with its options, with free text, or with either.
 type Question struct {
-	ID          string // q1 to q4, assigned by Askback
-	Text        string
-	Header      string // a label; it is cut to 12 characters
-	MultiSelect bool
-	Options     []Option // empty: the answer is free text
-	NoOther     bool     // the answer must be one of the options; "allow_custom": false in JSON
-	Optional    bool     // an answer is not required; "required": false in JSON
+	ID          string   `api:"id" store:"id,keep"` // q1 to q4, assigned by Askback
+	Text        string   `api:"question" store:"text,keep"`
+	Header      string   `api:"header,null" store:"header"` // a label; it is cut to 12 characters
+	MultiSelect bool     `api:"multiSelect" store:"multi"`
+	Options     []Option `api:"options" store:"options"`           // empty: the answer is free text
+	NoOther     bool     `api:"allow_custom,not" store:"no_other"` // the answer must be one of the options; "allow_custom": false in JSON
+	Optional    bool     `api:"required,not" store:"optional"`     // an answer is not required; "required": false in JSON
 	// Default is the answer that Enter gives in the terminal, and the outcome
 	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
-	Default []string
+	Default []string `api:"default,custom,after=allow_custom" store:"default"`
 }
 
 // Option returns the option with this label, and whether there is one.
@@ -143,9 +144,9 @@ func (q Question) Option(label string) (Option, bool) {
 
 // An Option is one of the answers that a question offers.
 type Option struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
-	Preview     string `json:"preview,omitempty"` // what the result of this choice would look like
+	Label       string `api:"label" store:"label,keep"`
+	Description string `api:"description,omitempty" store:"description"`
+	Preview     string `api:"preview,omitempty" store:"preview"` // what the result of this choice would look like
 }
 
 // Options returns options with these labels, without descriptions and previews.
@@ -159,44 +160,17 @@ func Options(labels ...string) []Option {
 
 // A Confirmation asks whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
-	ToolName     string
-	Server       string // the MCP server of the tool, if any
-	Description  string // the agent's own words
-	Input        json.RawMessage
-	InputPreview string
-	Tier         string // "confirm"
-	Dangerous    bool
+	ToolName     string          `api:"tool_name" store:"tool,keep"`
+	Server       string          `api:"server,null" store:"server"`           // the MCP server of the tool, if any
+	Description  string          `api:"description,null" store:"description"` // the agent's own words
+	Input        json.RawMessage `api:"input" store:"input,keep"`
+	InputPreview string          `api:"input_preview,null" store:"preview"`
+	Tier         string          `api:"tier" store:"tier,keep"` // "confirm"
+	Dangerous    bool            `api:"dangerous" store:"dangerous"`
 	// NoEdit is set if the asker cannot run arguments that a person edited.
-	NoEdit  bool
-	Context string
+	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit"`
+	Context string `api:"context,null" store:"context"`
 	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
 	// canonical form of RFC 8785. Askback computes it.
-	Digest string
-}
-
-// Clone returns a deep copy of a.
-func (a Ask) Clone() Ask {
-	a.Path = slices.Clone(a.Path)
-	a.Questions = slices.Clone(a.Questions)
-	for i := range a.Questions {
-		q := &a.Questions[i]
-		q.Options, q.Default = slices.Clone(q.Options), slices.Clone(q.Default)
-	}
-	if a.Confirmation != nil {
-		c := *a.Confirmation
-		c.Input = slices.Clone(c.Input)
-		a.Confirmation = &c
-	}
-	a.Context = slices.Clone(a.Context)
-	a.To, a.Tags, a.Claims = slices.Clone(a.To), slices.Clone(a.Tags), slices.Clone(a.Claims)
-	a.Warnings = slices.Clone(a.Warnings)
-	if a.Outcome != nil {
-		o := *a.Outcome
-		o.Answers, o.Input = slices.Clone(o.Answers), slices.Clone(o.Input)
-		for i := range o.Answers {
-			o.Answers[i].Selected = slices.Clone(o.Answers[i].Selected)
-		}
-		a.Outcome = &o
-	}
-	return a
+	Digest string `api:"digest" store:"digest,keep"`
 }

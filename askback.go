@@ -137,6 +137,6 @@ func (q Query) Check() error {
 // A Page is a part of a list of asks. A list of pending asks has the oldest first, any
 // other list the newest first.
 type Page struct {
-	Items      []Ask
-	NextCursor string // "" after the last page
+	Items      []Ask  `api:"items"`
+	NextCursor string `api:"next_cursor,null"` // "" after the last page
 }

@@ -10,11 +10,11 @@ import (
 // An Event is one record of the history (docs/wire.md §4).
 type Event struct {
 	Cursor    Cursor
-	Seq       int64 // number within its session, without gaps; 0 is a snapshot
-	SessionID string
-	Type      EventType
-	At        time.Time
-	Data      json.RawMessage
+	Seq       int64           `api:"seq"` // number within its session, without gaps; 0 is a snapshot
+	SessionID string          `api:"session_id"`
+	Type      EventType       `api:"type"`
+	At        time.Time       `api:"at"`
+	Data      json.RawMessage `api:"data"`
 }
 
 // An EventType is the type of an event. It determines the shape of Data.

@@ -11,29 +11,29 @@ import (
 // New asks that it covers are approved at once, by [ActorPolicy] and not by a person.
 // Every grant expires.
 type Grant struct {
-	ID        string
-	Owner     string // the name of the token that may use it
-	Agent     string // the label that the ask must have
-	ToolName  string
-	Server    string
-	Scope     Scope
-	SessionID string // of [ScopeSession]
-	Digest    string // of [ScopeInput]: the exact arguments
-	AskID     string // the ask whose answer made it; "" if an older release made it
+	ID        string `api:"id" store:"-"`
+	Owner     string `api:"owner" store:"owner,keep"` // the name of the token that may use it
+	Agent     string `api:"agent" store:"agent,keep"` // the label that the ask must have
+	ToolName  string `api:"tool_name" store:"tool,keep"`
+	Server    string `api:"server,null" store:"server"`
+	Scope     Scope  `api:"scope" store:"scope,keep"`
+	SessionID string `api:"session_id,null" store:"session"`  // of [ScopeSession]
+	Digest    string `api:"digest,null" store:"digest"`       // of [ScopeInput]: the exact arguments
+	AskID     string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
 	// Input holds the arguments of that ask, as the agent sent them. It is nil
 	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
-	Input     json.RawMessage
-	Dangerous bool   // made on a dangerous call; only such a grant covers dangerous calls
-	By        string // the person who made it
-	CreatedAt time.Time
-	ExpiresAt time.Time
-	Uses      int
-	RevokedAt time.Time // zero: not revoked
+	Input     json.RawMessage `api:"input" store:"input"`
+	Dangerous bool            `api:"dangerous" store:"dangerous"` // made on a dangerous call; only such a grant covers dangerous calls
+	By        string          `api:"by" store:"by,keep"`          // the person who made it
+	CreatedAt time.Time       `api:"created_at" store:"created,keep"`
+	ExpiresAt time.Time       `api:"expires_at" store:"expires,keep"`
+	Uses      int             `api:"uses" store:"uses,keep,moving"`
+	RevokedAt time.Time       `api:"revoked_at" store:"revoked,moving"` // zero: not revoked
 
 	// Token identifies the token that By used, or the sign-in. When that ends,
 	// the grant approves nothing more. Token is "" if the program itself made
 	// the grant. It is not part of the JSON.
-	Token string
+	Token string `store:"token"`
 }
 
 // A Scope determines which calls of a tool by an agent a grant covers.
@@ -129,8 +129,8 @@ func checkLimit(bad *problems, limit int) {
 
 // A GrantPage is a part of a list of grants, newest first.
 type GrantPage struct {
-	Items      []Grant
-	NextCursor string // "" after the last page
+	Items      []Grant `api:"items"`
+	NextCursor string  `api:"next_cursor,null"` // "" after the last page
 }
 
 // Grants is the interface to standing approvals. Its methods may return the errors that

@@ -10,18 +10,18 @@ import (
 // An Outcome records how an ask ended, by whom, through which channel and when
 // (F4). It never changes.
 type Outcome struct {
-	Status    Status
-	Answers   []QuestionAnswer // one per question, in order; also if they are defaults
-	Comment   string           // a remark on the whole form
-	Decision  Decision         // of a confirmation
-	Input     json.RawMessage  // the arguments as a person edited them; nil: unchanged
-	Digest    string           // of an approval: the digest of what may run; see [Confirmation]
-	GrantID   string           // the grant that was made or used
-	Reason    string
-	Actor     Actor
-	Channel   Channel
-	At        time.Time
-	Defaulted bool // the deadline passed, and the asker's defaults apply
+	Status    Status           `api:"status" store:"-"`
+	Answers   []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order; also if they are defaults
+	Comment   string           `api:"comment,null" store:"comment"`   // a remark on the whole form
+	Decision  Decision         `api:"decision,null" store:"decision"` // of a confirmation
+	Input     json.RawMessage  `api:"input" store:"input"`            // the arguments as a person edited them; nil: unchanged
+	Digest    string           `api:"digest,null" store:"digest"`     // of an approval: the digest of what may run; see [Confirmation]
+	GrantID   string           `api:"grant_id,null" store:"grant"`    // the grant that was made or used
+	Reason    string           `api:"reason,null" store:"reason"`
+	Actor     Actor            `api:"by" store:",inline"`
+	Channel   Channel          `api:"via,null" store:"via"`
+	At        time.Time        `api:"at" store:"at,keep"`
+	Defaulted bool             `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
 }
 
 // Approved reports whether the action of a confirmation is approved, by a person or by
@@ -43,8 +43,8 @@ func (o *Outcome) Same(p *Outcome) bool {
 
 // An Actor is the person, agent, timer, policy or operator that ended an ask.
 type Actor struct {
-	Kind ActorKind
-	Name string
+	Kind ActorKind `api:"kind" store:"by,keep"`
+	Name string    `api:"name,null" store:"name"`
 }
 
 // An ActorKind distinguishes people from other actors, such as a timer that applies
@@ -83,11 +83,11 @@ const (
 
 // A QuestionAnswer is the answer to one question.
 type QuestionAnswer struct {
-	ID       string   // the question's id; if it is "", Question identifies the question
-	Question string   // the question's text
-	Selected []string // labels of options
-	Other    string   // free text
-	Notes    string
+	ID       string   `api:"id" store:"id,keep"`        // the question's id; if it is "", Question identifies the question
+	Question string   `api:"question" store:"-"`        // the question's text
+	Selected []string `api:"selected" store:"selected"` // labels of options
+	Other    string   `api:"other,null" store:"other"`  // free text
+	Notes    string   `api:"notes,null" store:"notes"`
 }
 
 // Values returns the selected labels, then the free text if there is any.

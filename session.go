@@ -12,27 +12,27 @@ import (
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
 // while an ask is open, and running otherwise.
 type Session struct {
-	ID          string
-	Agent       string // the label that people read
-	Owner       string // the name of the agent's token
-	Hosted      bool   // Askback itself runs it
-	Title       string
-	Status      SessionStatus
-	Phase       string // "idle" if its turn ended and the next one may start
-	Payload     json.RawMessage
-	Result      json.RawMessage // any JSON
-	Error       string
-	Metadata    json.RawMessage // a JSON object
-	Todos       []Todo
-	ParentID    string
-	AsksPending int
-	AsksTotal   int
-	Tokens      int64
-	CostUSD     float64
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	CompletedAt time.Time // zero: it has not ended
-	ResumedAt   time.Time // when its present turn began; zero: at CreatedAt
+	ID          string          `api:"id" store:"id,keep"`
+	Agent       string          `api:"agent" store:"agent,keep"`          // the label that people read
+	Owner       string          `api:"owner" store:"owner,keep,after=id"` // the name of the token that runs it
+	Hosted      bool            `api:"hosted" store:"-"`                  // Askback itself runs it
+	Title       string          `api:"title,null" store:"title"`
+	Status      SessionStatus   `api:"status" store:"status,keep,moving,first"`
+	Phase       string          `api:"phase,null" store:"phase,moving"` // "idle" if its turn ended and the next one may start
+	Payload     json.RawMessage `api:"payload" store:"-"`
+	Result      json.RawMessage `api:"result" store:"result,moving"` // any JSON
+	Error       string          `api:"error,null" store:"error,moving"`
+	Metadata    json.RawMessage `api:"metadata" store:"metadata"` // a JSON object
+	Todos       []Todo          `api:"todos" store:"todos,moving"`
+	ParentID    string          `api:"parent_id,null" store:"-"`
+	AsksPending int             `api:"asks_pending" store:"pending,moving"`
+	AsksTotal   int             `api:"asks_total" store:"total,moving"`
+	Tokens      int64           `api:"tokens" store:"-"`
+	CostUSD     float64         `api:"cost_usd" store:"-"`
+	CreatedAt   time.Time       `api:"created_at" store:"created,keep"`
+	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`
+	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"` // zero: it has not ended
+	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`     // when its present turn began; zero: at CreatedAt
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.
@@ -62,8 +62,8 @@ const (
 
 // A Todo is one entry of an agent's list of tasks.
 type Todo struct {
-	Content string     `json:"content"`
-	Status  TodoStatus `json:"status"`
+	Content string     `api:"content" store:"content,keep"`
+	Status  TodoStatus `api:"status" store:"status,keep"`
 }
 
 // A TodoStatus is the progress of a todo.
@@ -146,18 +146,18 @@ func (q SessionQuery) Check() error {
 
 // A SessionPage is a part of a list of sessions, newest first.
 type SessionPage struct {
-	Items      []Session
-	NextCursor string // "" after the last page
+	Items      []Session `api:"items"`
+	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 
 // A Message is text that a person sent to the agent of a session, or that the agent
 // sent to the people who follow the session.
 type Message struct {
-	Seq  int64 // its number in the session's history
-	Role Role
-	By   string // the person who sent it; "" if the agent did
-	Text string
-	At   time.Time
+	Seq  int64     `api:"seq"` // its number in the session's history
+	Role Role      `api:"role"`
+	By   string    `api:"by,null"` // the person who sent it; "" if the agent did
+	Text string    `api:"text"`
+	At   time.Time `api:"at"`
 }
 
 // A Role distinguishes the messages of people from those of the agent.
@@ -171,8 +171,8 @@ const (
 
 // A MessagePage is a part of the messages of a session, oldest first.
 type MessagePage struct {
-	Items      []Message
-	NextCursor string // "" after the last page
+	Items      []Message `api:"items"`
+	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 
 // A Command changes a session or adds a message to it. It is a [SendMessage], [Report],

@@ -2,7 +2,6 @@ package askback
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -34,13 +33,13 @@ const (
 
 // A Token is a credential of a principal. Its secret is not stored.
 type Token struct {
-	ID        string
-	Kind      Kind
-	Name      string
-	Channel   Channel // the channel that outcomes record for its principal
-	CreatedAt time.Time
-	ExpiresAt time.Time // zero: never
-	RevokedAt time.Time // zero: not revoked
+	ID        string    `api:"id"`
+	Kind      Kind      `api:"kind"`
+	Name      string    `api:"name"`
+	Channel   Channel   `api:"via"` // the channel that outcomes record for its principal
+	CreatedAt time.Time `api:"created_at"`
+	ExpiresAt time.Time `api:"expires_at"` // zero: never
+	RevokedAt time.Time `api:"revoked_at"` // zero: not revoked
 }
 
 // A TokenRequest describes the token to create.
@@ -67,29 +66,4 @@ func (r TokenRequest) Check() error {
 		bad.add("/expires_in", "a token must expire in the future, within ten years", `"expires_in": "30d"`)
 	}
 	return bad.err()
-}
-
-type tokenJSON struct {
-	ID        string    `json:"id"`
-	Kind      Kind      `json:"kind"`
-	Name      string    `json:"name"`
-	Via       Channel   `json:"via"`
-	CreatedAt timestamp `json:"created_at"`
-	ExpiresAt timestamp `json:"expires_at"`
-	RevokedAt timestamp `json:"revoked_at"`
-}
-
-// MarshalJSON writes a token, with null for times that are zero.
-func (t Token) MarshalJSON() ([]byte, error) {
-	return marshal(tokenJSON{
-		t.ID, t.Kind, t.Name, t.Channel, timestamp{t.CreatedAt}, timestamp{t.ExpiresAt}, timestamp{t.RevokedAt},
-	})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (t *Token) UnmarshalJSON(b []byte) error {
-	var j tokenJSON
-	err := json.Unmarshal(b, &j)
-	*t = Token{j.ID, j.Kind, j.Name, j.Via, j.CreatedAt.Time, j.ExpiresAt.Time, j.RevokedAt.Time}
-	return err
 }

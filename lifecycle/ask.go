@@ -13,12 +13,12 @@ import (
 
 // An AskState is the state of one ask.
 type AskState struct {
-	Ask      askback.Ask // the ask as people and agents read it
-	Owner    string      // the name of the principal that asked
-	Request  string      // digest of the request, to compare a repeat with the same key
-	Refused  int         // number of late answers in the history
-	Granted  string      // grantKey of the request of approve_all, to compare a repeat
-	Consumed time.Time   // when the approval was spent; zero: not yet
+	Ask      askback.Ask `store:",inline"`                  // the ask as people and agents read it
+	Owner    string      `store:"owner,keep,after=session"` // the name of the principal that asked
+	Request  string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
+	Refused  int         `store:"refused,moving"`           // number of late answers in the history
+	Granted  string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
+	Consumed time.Time   `store:"consumed,moving"`          // when the approval was spent; zero: not yet
 }
 
 // MaxRefused is the maximum number of late answers in the history of one ask.

@@ -10,8 +10,8 @@ import (
 // A GrantState is the state of one grant. It is in force until it is revoked or has
 // expired.
 type GrantState struct {
-	Grant   askback.Grant
-	Expired bool // its expiry is in the history
+	Grant   askback.Grant `store:",inline"`
+	Expired bool          `store:"expired,moving"` // its expiry is in the history
 }
 
 // GrantMade begins a grant.

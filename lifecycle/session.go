@@ -13,7 +13,7 @@ import (
 // A SessionState is the state of one session. Until it ends, it is waiting while an ask
 // is open, and running otherwise (docs/wire.md §1).
 type SessionState struct {
-	Session askback.Session
+	Session askback.Session `store:",inline"`
 }
 
 // SessionStarted begins a session.

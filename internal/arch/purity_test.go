@@ -24,7 +24,8 @@ func pureImportsOnly(t *tree, report report) {
 	pureFiles(t, func(f *file, helper string) {
 		for _, i := range f.imports {
 			_, ours := inside(i.path)
-			if !ours && i.path != helper && !slices.Contains(pureImports, i.path) {
+			pool := i.path == "sync" && slices.Contains(pooled, f.pkg)
+			if !ours && !pool && i.path != helper && !slices.Contains(pureImports, i.path) {
 				report(i.pos, "%s is pure and must not import %s", f.pkg, i.path)
 			}
 		}

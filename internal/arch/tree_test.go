@@ -139,7 +139,9 @@ func (t *tree) packages() map[string][]*file {
 }
 
 // generated reports whether a file is generated.
-func (f *file) generated() bool { return strings.HasSuffix(f.name, "_templ.go") }
+func (f *file) generated() bool {
+	return strings.HasSuffix(f.name, "_templ.go") || strings.HasSuffix(f.name, "_gen.go")
+}
 
 // uses calls visit for each name of an imported package that the file uses.
 func (f *file) uses(visit func(importPath, name string, at token.Pos)) {

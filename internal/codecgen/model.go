@@ -1,0 +1,290 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A kind is the way in which a value is written.
+type kind int
+
+const (
+	text kind = iota // a string, or a type whose underlying type is string
+	boolean
+	integer
+	number
+	instant
+	raw     // json.RawMessage
+	texts   // []string
+	object  // a struct
+	pointer // a pointer to a struct
+	list    // a slice of structs
+	nothing // a blank field: an array that is always empty
+)
+
+// A field is one field of a struct, in one of its forms.
+type field struct {
+	goName string
+	doc    string
+	tags   reflect.StructTag
+	kind   kind
+	goType string // as in the source: AskKind, askback.Todo
+	elem   string // of object, pointer and list: the name of the struct, as in the source
+}
+
+// A noun is a struct of the source.
+type noun struct {
+	name   string
+	doc    string
+	fields []field
+}
+
+// A source is the parsed Go files of one package.
+type source struct {
+	nouns map[string]*noun
+	basic map[string]string // named types with a basic underlying type
+}
+
+// load parses the package in a folder, without its tests and its generated files.
+func load(folder string, imported *source) (*source, error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, generatedSuffix) {
+			continue
+		}
+		src, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = string(src)
+	}
+	return parse(files, imported)
+}
+
+// builtin has the types of the language.
+func builtin() *source {
+	s := &source{nouns: map[string]*noun{}, basic: map[string]string{}}
+	for _, name := range []string{"string", "bool", "int", "int64", "float64"} {
+		s.basic[name] = name
+	}
+	return s
+}
+
+// parse reads the structs of a package, which may use those of another one.
+func parse(files map[string]string, imported *source) (*source, error) {
+	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic)}
+	fset := token.NewFileSet()
+	var specs []*ast.TypeSpec
+	for name, src := range files {
+		f, err := parser.ParseFile(fset, name, src, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range g.Specs {
+				t := spec.(*ast.TypeSpec)
+				if t.Doc == nil {
+					t.Doc = g.Doc
+				}
+				specs = append(specs, t)
+			}
+		}
+	}
+	for _, t := range specs {
+		if id, ok := t.Type.(*ast.Ident); ok {
+			s.basic[t.Name.Name] = id.Name
+		}
+	}
+	for _, t := range specs {
+		if st, ok := t.Type.(*ast.StructType); ok {
+			n, err := s.noun(t, st)
+			if err != nil {
+				return nil, err
+			}
+			s.nouns[t.Name.Name] = n
+		}
+	}
+	return s, nil
+}
+
+func (s *source) noun(t *ast.TypeSpec, st *ast.StructType) (*noun, error) {
+	n := &noun{name: t.Name.Name, doc: t.Doc.Text()}
+	for _, f := range st.Fields.List {
+		if f.Tag == nil {
+			continue
+		}
+		tag, err := strconv.Unquote(f.Tag.Value)
+		if err != nil {
+			return nil, err
+		}
+		doc := f.Doc.Text()
+		if doc == "" {
+			doc = f.Comment.Text()
+		}
+		one := field{doc: strings.TrimSpace(doc), tags: reflect.StructTag(tag)}
+		one.kind, one.goType, one.elem = s.kindOf(f.Type)
+		for _, name := range f.Names {
+			one.goName = name.Name
+			if one.goName == "_" {
+				one.kind = nothing
+			}
+			n.fields = append(n.fields, one)
+		}
+	}
+	return n, nil
+}
+
+// kindOf returns the kind of a type, its name and that of the struct in it. A name that is
+// not known is that of a struct.
+func (s *source) kindOf(e ast.Expr) (k kind, goType, elem string) {
+	name := typeName(e)
+	switch e := e.(type) {
+	case *ast.ArrayType:
+		if elem := typeName(e.Elt); elem == "string" {
+			return texts, name, ""
+		}
+		return list, name, typeName(e.Elt)
+	case *ast.StarExpr:
+		return pointer, name, typeName(e.X)
+	}
+	switch name {
+	case "time.Time":
+		return instant, name, ""
+	case "json.RawMessage":
+		return raw, name, ""
+	}
+	switch underlying := s.basic[name]; underlying {
+	case "string":
+		return text, name, ""
+	case "bool":
+		return boolean, name, ""
+	case "int", "int64":
+		return integer, name, ""
+	case "float64":
+		return number, name, ""
+	}
+	return object, name, name
+}
+
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return typeName(e.X) + "." + e.Sel.Name
+	case *ast.StarExpr:
+		return "*" + typeName(e.X)
+	case *ast.ArrayType:
+		return "[]" + typeName(e.Elt)
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+// A member is a field in one form: where it is in Go, its name, and its options.
+type member struct {
+	field
+	path    string // from the struct that is written: Ask.Title
+	name    string
+	options []string
+}
+
+func (m member) is(option string) bool { return slices.Contains(m.options, option) }
+
+// option returns the value of an option such as after=owner, or "".
+func (m member) option(key string) string {
+	for _, o := range m.options {
+		if value, ok := strings.CutPrefix(o, key+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// members returns the fields that have a tag with this key, in the order in which they are
+// written. A field with the name "-" is left out. A struct with the option inline is
+// replaced by its fields.
+func (s *source) members(n *noun, key string) ([]member, error) {
+	var out []member
+	for _, f := range n.fields {
+		tag, ok := f.tags.Lookup(key)
+		if !ok || tag == "-" {
+			continue
+		}
+		parts := strings.Split(tag, ",")
+		m := member{field: f, path: f.goName, name: parts[0], options: parts[1:]}
+		if m.is("inline") {
+			inner, err := s.inlined(m, key)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, inner...)
+			continue
+		}
+		at := len(out)
+		if m.is("first") {
+			at = 0
+		}
+		if after := m.option("after"); after != "" {
+			at = slices.IndexFunc(out, func(m member) bool { return m.name == after }) + 1
+		}
+		out = slices.Insert(out, at, m)
+	}
+	return out, nil
+}
+
+func (s *source) inlined(m member, key string) ([]member, error) {
+	n, ok := s.nouns[m.elem]
+	if !ok || m.kind != object {
+		return nil, fmt.Errorf("%s: only a struct can be inline", m.goName)
+	}
+	inner, err := s.members(n, key)
+	for i := range inner {
+		inner[i].path = m.path + "." + inner[i].path
+		if m.is("moving") {
+			inner[i].options = append(inner[i].options, "moving")
+		}
+	}
+	return inner, err
+}
+
+// qualified returns the types of a package as another package sees them, with the name of
+// the package before each exported type.
+func (s *source) qualified(pkg string) *source {
+	prefix := func(name string) string {
+		start := strings.IndexFunc(name, func(r rune) bool { return r != '*' && r != '[' && r != ']' })
+		if start < 0 || !ast.IsExported(name[start:]) {
+			return name
+		}
+		return name[:start] + pkg + "." + name[start:]
+	}
+	out := &source{nouns: map[string]*noun{}, basic: map[string]string{}}
+	for name, underlying := range s.basic {
+		out.basic[prefix(name)] = underlying
+	}
+	for name, n := range s.nouns {
+		copied := &noun{name: prefix(name), doc: n.doc}
+		for _, f := range n.fields {
+			f.goType, f.elem = prefix(f.goType), prefix(f.elem)
+			copied.fields = append(copied.fields, f)
+		}
+		out.nouns[prefix(name)] = copied
+	}
+	return out
+}

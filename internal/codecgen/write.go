@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"strings"
+)
+
+// A writer writes Go source.
+type writer struct{ bytes.Buffer }
+
+func (w *writer) line(format string, args ...any) {
+	fmt.Fprintf(&w.Buffer, format, args...)
+	w.WriteByte('\n')
+}
+
+// formatted returns the source as gofmt formats it.
+func (w *writer) formatted() ([]byte, error) {
+	out, err := format.Source(w.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("generated code: %w\n%s", err, w.Bytes())
+	}
+	return out, nil
+}
+
+// A form is one of the forms of the nouns: the JSON of the API, or that of the store.
+type form struct {
+	key       string                         // of the tags
+	appendOf  func(structName string) string // returns the function that appends a struct of this name
+	readOf    func(structName string) string // returns the function that reads into a pointer to one
+	omitsZero bool                           // a zero value is omitted, unless the option is keep; else only with omitempty
+	millis    bool                           // times are integers; else they are strings
+}
+
+func (f form) omits(m member) bool {
+	return m.kind != nothing && (f.omitsZero && !m.is("keep") || m.is("omitempty"))
+}
+
+// appendMembers writes the statements that append the members of an object and its end.
+// Definite is whether a member was appended before. Variable is the struct.
+func (f form) appendMembers(w *writer, variable string, definite bool, members []member) {
+	for i, m := range members {
+		value := variable + "." + m.path
+		omits := f.omits(m)
+		if omits {
+			w.line("if %s {", notZero(m, value))
+		}
+		switch {
+		case definite:
+			w.line("b = append(b, `,%q:`...)", m.name)
+		case i == 0:
+			w.line("b = append(b, `%q:`...)", m.name)
+		default:
+			w.line("b = codec.AppendName(b, %q)", m.name)
+		}
+		f.appendValue(w, m, value)
+		if omits {
+			w.line("}")
+		}
+		definite = definite || !omits
+	}
+	w.line("return append(b, '}'), nil")
+}
+
+// appendValue writes the statements that append one value.
+func (f form) appendValue(w *writer, m member, value string) {
+	switch m.kind {
+	case nothing:
+		w.line("b = append(b, `[]`...)")
+	case text:
+		if m.is("null") {
+			w.line("b = codec.AppendStringOrNull(b, %s)", value)
+		} else {
+			w.line("b = codec.AppendString(b, %s)", value)
+		}
+	case boolean:
+		if m.is("not") {
+			value = "!" + value
+		}
+		w.line("b = strconv.AppendBool(b, %s)", value)
+	case integer:
+		w.line("b = strconv.AppendInt(b, int64(%s), 10)", value)
+	case number:
+		w.line("b = codec.AppendFloat(b, %s)", value)
+	case instant:
+		if f.millis {
+			w.line("b = codec.AppendMillis(b, %s)", value)
+		} else {
+			w.line("b = codec.AppendTime(b, %s)", value)
+		}
+	case texts:
+		if m.is("custom") {
+			w.line("b = %s.append%s(b)", strings.TrimSuffix(value, "."+m.goName), m.goName)
+		} else {
+			w.line("b = codec.AppendStrings(b, %s)", value)
+		}
+	default:
+		f.appendFallible(w, m, value)
+	}
+}
+
+func (f form) appendFallible(w *writer, m member, value string) {
+	switch m.kind {
+	case raw:
+		absent := "null"
+		if m.is("object") {
+			absent = "{}"
+		}
+		w.line("if b, err = codec.AppendRaw(b, %s, `%s`); err != nil {", value, absent)
+	case object:
+		w.line("if b, err = %s(%s, b); err != nil {", f.appendOf(m.elem), value)
+	case pointer:
+		w.line("if b, err = codec.AppendPointer(b, %s, %s); err != nil {", value, f.appendOf(m.elem))
+	case list:
+		w.line("if b, err = codec.AppendList(b, %s, %s); err != nil {", value, f.appendOf(m.elem))
+	}
+	w.line("return b, err")
+	w.line("}")
+}
+
+// notZero returns the condition that a value is not the zero value of its type.
+func notZero(m member, value string) string {
+	switch m.kind {
+	case text:
+		return value + ` != ""`
+	case boolean:
+		return value
+	case integer, number:
+		return value + " != 0"
+	case instant:
+		return "!" + value + ".IsZero()"
+	case pointer:
+		return value + " != nil"
+	case raw, texts, list:
+		return "len(" + value + ") > 0"
+	}
+	return "true"
+}
