@@ -61,7 +61,7 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := domain.api("askback", apiNouns)
+	api, err := domain.api("askback", apiNouns, "Ask")
 	if err != nil {
 		return nil, err
 	}
@@ -93,13 +93,14 @@ func (s *source) named(name, key string) ([]member, error) {
 	}
 	members, err := s.members(n, key)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s.%w", name, err)
 	}
 	return members, nil
 }
 
-// api returns the source that writes, reads and clones the nouns of the API.
-func (s *source) api(pkg string, names []string) ([]byte, error) {
+// api returns the source that writes and reads the nouns of the API, and that clones one of
+// them.
+func (s *source) api(pkg string, names []string, cloned string) ([]byte, error) {
 	f := form{
 		key:      "api",
 		appendOf: func(name string) string { return name + ".AppendJSON" },
@@ -115,7 +116,7 @@ func (s *source) api(pkg string, names []string) ([]byte, error) {
 		}
 		f.apiMethods(w, name, members)
 	}
-	s.clone(w, s.nouns["Ask"], "Clone")
+	s.clone(w, s.nouns[cloned], "Clone")
 	return w.formatted()
 }
 

@@ -31,7 +31,14 @@ const (
 	nothing // a blank field: an array that is always empty
 )
 
-// A field is one field of a struct, in one of its forms.
+var kindNames = [...]string{
+	text: "a string", boolean: "bool", integer: "an integer", number: "float64", instant: "time.Time",
+	raw: "json.RawMessage", texts: "[]string", object: "a struct", pointer: "a pointer", list: "a slice", nothing: "a blank field",
+}
+
+func (k kind) String() string { return kindNames[k] }
+
+// A field is a field of a struct that has tags.
 type field struct {
 	goName string
 	doc    string
@@ -217,6 +224,28 @@ func (m member) option(key string) string {
 	return ""
 }
 
+// optionKinds lists the options, each with the kinds of values that may have it. An empty
+// list means all kinds.
+var optionKinds = map[string][]kind{
+	"null": {text}, "object": {raw}, "not": {boolean}, "custom": {texts}, "inline": {object},
+	"omitempty": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
+}
+
+// check returns an error if an option does not exist, or not for this kind of value.
+func (m member) check() error {
+	for _, o := range m.options {
+		name, _, _ := strings.Cut(o, "=")
+		kinds, ok := optionKinds[name]
+		switch {
+		case !ok:
+			return fmt.Errorf("unknown option %q", o)
+		case len(kinds) > 0 && !slices.Contains(kinds, m.kind):
+			return fmt.Errorf("the option %s is for %s", name, kinds[0])
+		}
+	}
+	return nil
+}
+
 // members returns the fields that have a tag with this key, in the order in which they are
 // written. A field with the name "-" is left out. A struct with the option inline is
 // replaced by its fields.
@@ -229,6 +258,9 @@ func (s *source) members(n *noun, key string) ([]member, error) {
 		}
 		parts := strings.Split(tag, ",")
 		m := member{field: f, path: f.goName, name: parts[0], options: parts[1:]}
+		if err := m.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.goName, err)
+		}
 		if m.is("inline") {
 			inner, err := s.inlined(m, key)
 			if err != nil {
@@ -243,6 +275,9 @@ func (s *source) members(n *noun, key string) ([]member, error) {
 		}
 		if after := m.option("after"); after != "" {
 			at = slices.IndexFunc(out, func(m member) bool { return m.name == after }) + 1
+			if at == 0 {
+				return nil, fmt.Errorf("%s: there is no member %q before it", f.goName, after)
+			}
 		}
 		out = slices.Insert(out, at, m)
 	}
@@ -251,8 +286,8 @@ func (s *source) members(n *noun, key string) ([]member, error) {
 
 func (s *source) inlined(m member, key string) ([]member, error) {
 	n, ok := s.nouns[m.elem]
-	if !ok || m.kind != object {
-		return nil, fmt.Errorf("%s: only a struct can be inline", m.goName)
+	if !ok {
+		return nil, fmt.Errorf("%s: there is no struct %s", m.goName, m.elem)
 	}
 	inner, err := s.members(n, key)
 	for i := range inner {

@@ -1,0 +1,168 @@
+package codec_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback/internal/codec"
+)
+
+// standard returns the JSON of encoding/json without HTML escapes.
+func standard(t rapid.TB, v any) string {
+	t.Helper()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func TestStringsAreWrittenAsByEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.RuneFrom([]rune("\"\\\b\f\n\r\t\x00\x1f\x7f<>&\u2028\u2029é€𝄞")))).Draw(t, "s")
+		if !utf8.ValidString(s) {
+			t.Skip("encoding/json escapes what it replaces")
+		}
+		if got := string(codec.AppendString(nil, s)); got != standard(t, s) {
+			t.Fatalf("got %s, want %s", got, standard(t, s))
+		}
+		var back string
+		if err := codec.Read(codec.AppendString(nil, s), func(r *codec.Reader) { back = r.String() }); err != nil || back != s {
+			t.Fatalf("got %q, %v, want %q", back, err, s)
+		}
+	})
+}
+
+func TestInvalidUTF8IsReplaced(t *testing.T) {
+	if got := string(codec.AppendString(nil, "a\xffb")); got != `"a`+"\ufffd"+`b"` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestNumbersAreWrittenAsByEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.Float64().Draw(t, "f")
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			t.Skip("JSON has no such number")
+		}
+		if got := string(codec.AppendFloat(nil, f)); got != standard(t, f) {
+			t.Fatalf("got %s, want %s", got, standard(t, f))
+		}
+	})
+	if got := string(codec.AppendFloat(nil, math.NaN())); got != "null" {
+		t.Errorf("got %s for NaN", got)
+	}
+}
+
+func TestTimesAreRead(t *testing.T) {
+	at := time.Date(2026, 1, 2, 9, 0, 0, 123e6, time.UTC)
+	var rfc, ms time.Time
+	if err := codec.Read(codec.AppendTime(nil, at.In(time.FixedZone("", 3600))), func(r *codec.Reader) { rfc = r.Time() }); err != nil || rfc != at {
+		t.Errorf("got %v, %v", rfc, err)
+	}
+	if err := codec.Read(codec.AppendMillis(nil, at), func(r *codec.Reader) { ms = r.Millis() }); err != nil || ms != at {
+		t.Errorf("got %v, %v", ms, err)
+	}
+	for _, zero := range []string{"null", string(codec.AppendTime(nil, time.Time{})), `""`} {
+		if err := codec.Read([]byte(zero), func(r *codec.Reader) { rfc = r.Time() }); err != nil || !rfc.IsZero() {
+			t.Errorf("%s: got %v, %v", zero, rfc, err)
+		}
+	}
+}
+
+func TestRawValuesAreCompact(t *testing.T) {
+	got, err := codec.AppendRaw([]byte("x"), json.RawMessage(" { \"a\" : [ 1.0 , \"\\u00e9 \" ] } "), "null")
+	if want := `x{"a":[1.0,"\u00e9 "]}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	if got, err := codec.AppendRaw([]byte("x"), nil, "{}"); err != nil || string(got) != "x{}" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for _, invalid := range []string{"{", "{} {}", "\"\xff\"", "nul"} {
+		if got, err := codec.AppendRaw([]byte("x"), json.RawMessage(invalid), "null"); err == nil || string(got) != "x" {
+			t.Errorf("%q: got %s, %v", invalid, got, err)
+		}
+	}
+}
+
+type part struct {
+	name  string
+	sizes []int64
+	next  *part
+	other bool
+}
+
+func (p *part) read(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			p.name = r.String()
+		case "sizes":
+			p.sizes = codec.ReadList(r, func(n *int64, r *codec.Reader) { *n = r.Int() })
+		case "next":
+			p.next = codec.ReadPointer(r, (*part).read)
+		case "other":
+			p.other = r.Bool()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+func TestObjectsAreRead(t *testing.T) {
+	var p part
+	err := codec.Read([]byte(` {"name": "a\u00e9", "new": [{"x": 1}], "sizes": [1, -2], "next": {"name": "b", "next": null, "sizes": []}, "other": true} `), p.read)
+	if err != nil || p.name != "aé" || len(p.sizes) != 2 || p.sizes[1] != -2 || p.next == nil || p.next.name != "b" || p.next.next != nil || p.next.sizes != nil || !p.other {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// A reader accepts nothing that another parser could understand differently.
+func TestMalformedValuesAreErrors(t *testing.T) {
+	for raw, want := range map[string]string{
+		``:                            "EOF",
+		`{"name": "a"`:                "EOF",
+		`{"name": "a"} {}`:            "expected the end of the text",
+		`{"name": "a", "name": "b"}`:  `"name"`,
+		`{"x": {"y": 1, "y": 2}}`:     `"y"`,
+		`{"name": "a` + "\xff" + `"}`: "UTF-8",
+		`{"name": "\ud800"}`:          "surrogate",
+		`{"name": 5}`:                 `JSON at "/name": expected a string, got a number`,
+		`{"sizes": [1, "2"]}`:         `JSON at "/sizes/1": expected a number, got a string`,
+		`{"sizes": [1.5]}`:            `JSON at "/sizes/0": expected an integer of 64 bits`,
+		`{"sizes": {}}`:               `JSON at "/sizes": expected an array, got an object`,
+		`{"next": {"next": []}}`:      `JSON at "/next/next": expected an object, got an array`,
+		`{"other": "true"}`:           `JSON at "/other": expected true or false, got a string`,
+		`[]`:                          `JSON at "": expected an object, got an array`,
+	} {
+		var p part
+		if err := codec.Read([]byte(raw), p.read); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", raw, err, want)
+		}
+	}
+}
+
+// After an error, a pooled reader reads the next value as a new one does.
+func TestReaderIsReusedAfterAnError(t *testing.T) {
+	for range 10 {
+		var p part
+		if err := codec.Read([]byte(`{"next": {"name": "a", "sizes": [[`), p.read); err == nil {
+			t.Fatal("got no error")
+		}
+		if err := codec.Read([]byte(`{"name": "b"}`), p.read); err != nil || p.name != "b" {
+			t.Fatalf("got %+v, %v", p, err)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/golden"
+)
+
+// The committed files are those that the generator makes of the present structs.
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	root := filepath.Join("..", "..")
+	outputs, err := generate(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range outputs {
+		got, err := os.ReadFile(name)
+		if err != nil {
+			t.Error(err)
+		} else if string(got) != string(want) {
+			t.Errorf("%s differs from what the structs say: run go generate . in the root", strings.TrimPrefix(name, root))
+		}
+	}
+}
+
+const sampleSource = `package sample
+
+import (
+	"encoding/json"
+	"time"
+)
+
+type Color string
+
+// A Thing has a field of each kind.
+type Thing struct {
+	Name    string          ` + "`api:\"name\" store:\"name,keep\"`" + `
+	Color   Color           ` + "`api:\"color,null,after=name\" store:\"color,moving\"`" + `
+	Small   bool            ` + "`api:\"large,not\" store:\"small\"`" + `
+	Count   int             ` + "`api:\"count,omitempty\" store:\"count,moving,first\"`" + `
+	Weight  float64         ` + "`api:\"weight\" store:\"weight\"`" + `
+	At      time.Time       ` + "`api:\"at\" store:\"at,was=when\"`" + `
+	Any     json.RawMessage ` + "`api:\"any\" store:\"any\"`" + `
+	Object  json.RawMessage ` + "`api:\"object,object\" store:\"-\"`" + `
+	Names   []string        ` + "`api:\"names\" store:\"names,after=name\"`" + `
+	Special []string        ` + "`api:\"special,custom\" store:\"-\"`" + `
+	Parts   []Part          ` + "`api:\"parts\" store:\"parts\"`" + `
+	Best    *Part           ` + "`api:\"best\" store:\"best\"`" + `
+	First   Part            ` + "`api:\"first\" store:\",inline\"`" + `
+	_       [0]struct{}     ` + "`api:\"votes\"`" + `
+	Ignored chan int
+}
+
+// A Part is a part of a Thing.
+type Part struct {
+	ID string ` + "`api:\"id\" store:\"part,keep\"`" + `
+}
+`
+
+func parseSample(t *testing.T, src string) *source {
+	t.Helper()
+	s, err := parse(map[string]string{"sample.go": src}, builtin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSampleIsGenerated(t *testing.T) {
+	s := parseSample(t, sampleSource)
+	api, err := s.api("sample", []string{"Thing", "Part"}, "Thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := s.stored("sample", nil, []string{"Thing"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, out := range map[string][]byte{"api.txt": api, "stored.txt": stored} {
+		if _, err := parser.ParseFile(token.NewFileSet(), name, out, 0); err != nil {
+			t.Error(err)
+		}
+		golden.Check(t, filepath.Join("testdata", name), string(out))
+	}
+}
+
+func TestInvalidTagsAreErrors(t *testing.T) {
+	for tag, want := range map[string]string{
+		"`api:\"name,nul\"`":       `Thing.Name: unknown option "nul"`,
+		"`api:\"name,after=age\"`": `Thing.Name: there is no member "age" before it`,
+		"`api:\"name,not\"`":       `Thing.Name: the option not is for bool`,
+		"`api:\",inline\"`":        `Thing.Name: the option inline is for a struct`,
+	} {
+		s := parseSample(t, "package sample\n\ntype Thing struct {\n\tName string "+tag+"\n}\n")
+		if _, err := s.named("Thing", "api"); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", tag, err, want)
+		}
+	}
+	if _, err := parseSample(t, sampleSource).named("Nothing", "api"); err == nil || err.Error() != "there is no struct Nothing" {
+		t.Errorf("got %v", err)
+	}
+}
