@@ -105,9 +105,10 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	}
 }
 
-// Inputs with the same action and details give the same request, however they are
-// written. An approval is bound to the digest of its arguments (F7).
-func TestConfirmationEqualsAction(t *testing.T) {
+// Confirmation returns the request that Action returns for the same action and details,
+// however the input is written. An approval is bound to the digest of the arguments, so
+// they must not differ (F7).
+func TestSameActionGivesTheSameRequest(t *testing.T) {
 	for input, want := range map[string]askback.Request{
 		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),
 		`{"details": "", "action": "Delete <all> & more"}`:                           asktool.Action("Delete <all> & more", ""),

@@ -103,9 +103,9 @@ func members(raw json.RawMessage) (out []jsonMember) {
 	return out
 }
 
-// A reply in docs/api.md has the selected members in the order of the source, and "…" for the
-// others.
-func TestRepliesAreFormatted(t *testing.T) {
+// The members keep the order of the raw reply, and "…" stands for those that are left out.
+// Without a selection, all are shown.
+func TestFormattedReplyHasOnlySelectedMembers(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {
 		raw, want string

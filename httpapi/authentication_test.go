@@ -71,9 +71,8 @@ func TestStreamEndsWhenTokenCannotBeChecked(t *testing.T) {
 	}
 }
 
-// If the token cannot be checked before the header was sent, the reply has an error
-// status.
-func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
+// If a check of the token fails before the header is sent, the reply has an error status.
+func TestStreamReturnsErrorStatusWhenTokenCannotBeChecked(t *testing.T) {
 	w, g := newLimitedAuthenticator(t)
 	w.handler.SetHeartbeat(10*time.Millisecond, time.Minute)
 	run := w.startSession("run")

@@ -52,8 +52,8 @@ func TestPersonAnswersModel(t *testing.T) {
 	})
 }
 
-// A denial is an answer, not an error (C3, F4).
-func TestPersonApprovesOrDenies(t *testing.T) {
+// A denial is a normal result that is not confirmed, not an error (C3, F4).
+func TestOnlyApprovalConfirms(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {

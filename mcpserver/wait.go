@@ -36,8 +36,8 @@ func (c *call) maxWait() time.Duration {
 func (c *call) claudeCode() bool { return programOf(c.clientName()).claudeCode() }
 
 // wait returns an ask once it is settled. It returns a pending one when the limit has passed
-// since the call started, the client is gone, or the server stops. It sets a deadline, because
-// the context of a call does not end when the client is gone.
+// since the call started, the client is gone, or the server stops. The context of a call may
+// continue after the client is gone, so wait watches the connection as well.
 func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, limit time.Duration) (askback.Ask, error) {
 	if ask.Settled() {
 		return ask, nil

@@ -112,7 +112,7 @@ func TestRepeatedHookFindsItsAsk(t *testing.T) {
 	}
 }
 
-// A hook that is cancelled withdraws its ask.
+// The reply of the hook then has no decision.
 func TestCancelledHookWithdrawsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	ana := server.Person("ana")

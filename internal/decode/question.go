@@ -128,10 +128,10 @@ func (r *reader) question(n node) askback.Question {
 	return q
 }
 
-// clientID reads the id that a client gave to the question at a pointer, as tools of other
-// programs require. The id is ignored, because answers are matched by the text of the
-// question. A warning is added, unless the id is that of the question here, such as q1 for
-// the first.
+// clientID handles the id field of the question at pointer, which the ask tools of other
+// programs require. The id is ignored with a warning, because answers are matched by the
+// text of the question. There is no warning if it is the id that Askback gives to this
+// question, such as q1 for the first.
 func (r *reader) clientID(id node, pointer string) {
 	i, err := strconv.Atoi(path.Base(pointer))
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {

@@ -87,8 +87,8 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio compares a case with the contender by in the same place. It returns the
-// spread of the ratios within each round.
+// ratio returns the spread of the values of case k, divided by those of the contender by for
+// the same place and number of runs. Values are divided round by round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by

@@ -53,7 +53,7 @@ func main() {
 }
 
 var (
-	// errViolated is returned if there are violations.
+	// errViolated is returned if the tests found violations, or detected a mutant.
 	errViolated = errors.New("an acknowledged change was lost, or a call that was not approved was accepted")
 	// errUndetected is returned if the tests did not detect a mutant.
 	errUndetected = errors.New("the mutant was not detected")

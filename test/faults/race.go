@@ -18,7 +18,8 @@ import (
 // differs from race to race.
 const racerName = "racer"
 
-// The tools of a race.
+// raceTool is the tool that the asks of a race name. The grant of the race does not cover
+// otherTool.
 const (
 	raceTool  = "deploy"
 	otherTool = "delete"

@@ -125,8 +125,8 @@ func TestQuestionSurvivesServerKilledBetweenCalls(t *testing.T) {
 	})
 }
 
-// If the server is killed during a call, the call fails over HTTP and continues over
-// stdio. The question remains, and the same call gets its answer (B7).
+// If the server is killed during a call, a call over HTTP returns an error, and a call over
+// stdio continues. The question remains open, and the same call gets its answer (B7).
 func TestQuestionSurvivesServerKilledDuringCall(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
