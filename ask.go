@@ -10,24 +10,24 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID           string          `api:"id" store:"id,keep"`
-	SessionID    string          `api:"session_id" store:"session,keep"`
-	Agent        string          `api:"agent" store:"agent,keep"` // the label that people read; the agent chooses it, so it is not an identity
-	Owner        string          `api:"owner" store:"-"`          // the name of the agent's token, which is its identity
-	Path         []string        `api:"path" store:"path"`        // the parents of a sub-agent
-	Kind         AskKind         `api:"kind" store:"kind,keep"`
+	ID           string          `api:"id" store:"id,keep"`              // the id of the ask; other bodies call it question_id
+	SessionID    string          `api:"session_id" store:"session,keep"` // the id of its session
+	Agent        string          `api:"agent" store:"agent,keep"`        // the label that people read; the agent chooses it, so it is not an identity
+	Owner        string          `api:"owner" store:"-"`                 // the name of the agent's token, which is its identity
+	Path         []string        `api:"path" store:"path"`               // the parents of a sub-agent
+	Kind         AskKind         `api:"kind" store:"kind,keep"`          // the kind: questions or a confirmation
 	Title        string          `api:"title,null" store:"title"`
-	Questions    []Question      `api:"questions" store:"questions"`       // if Kind is [Questions]
-	Confirmation *Confirmation   `api:"confirmation" store:"confirmation"` // if Kind is [Confirm]
-	Context      json.RawMessage `api:"context,object" store:"context"`
-	To           []string        `api:"to" store:"to,moving"` // the people who may answer; empty: every person
-	Quorum       int             `api:"quorum" store:"quorum,keep"`
-	_            [0]struct{}     `api:"votes"` // the votes of people so far: this release needs no second answer
-	Tags         []string        `api:"tags" store:"tags"`
-	Claims       []Claim         `api:"claims" store:"claims,moving"`
-	Status       Status          `api:"status" store:"status,keep,moving,first"`
-	CreatedAt    time.Time       `api:"created_at" store:"created,keep"`
-	Deadline     time.Time       `api:"deadline" store:"deadline"` // zero: none
+	Questions    []Question      `api:"questions" store:"questions"`             // if Kind is [Questions]
+	Confirmation *Confirmation   `api:"confirmation" store:"confirmation"`       // if Kind is [Confirm]
+	Context      json.RawMessage `api:"context,object" store:"context"`          // the context of the question: a text or an object
+	To           []string        `api:"to" store:"to,moving"`                    // the people who may answer; empty: every person
+	Quorum       int             `api:"quorum" store:"quorum,keep"`              // the number of people who must approve
+	_            [0]struct{}     `api:"votes"`                                   // the votes of people so far: this release needs no second answer
+	Tags         []string        `api:"tags" store:"tags"`                       // tags for routing and filters
+	Claims       []Claim         `api:"claims" store:"claims,moving"`            // the people who are looking at the ask
+	Status       Status          `api:"status" store:"status,keep,moving,first"` // the status of the ask
+	CreatedAt    time.Time       `api:"created_at" store:"created,keep"`         // the time when it was asked
+	Deadline     time.Time       `api:"deadline" store:"deadline"`               // zero: none
 	OnTimeout    OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
 	PageURL      string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
 	Warnings     []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
@@ -107,8 +107,8 @@ const (
 
 // A Claim records that a person has begun to answer an ask.
 type Claim struct {
-	Name string    `api:"name" store:"name,keep"`
-	At   time.Time `api:"at" store:"at,keep"`
+	Name string    `api:"name" store:"name,keep"` // the name of the person
+	At   time.Time `api:"at" store:"at,keep"`     // the time since when
 }
 
 // An ask does not expire within [ClaimHold] after a claim, unless its deadline passed
@@ -122,8 +122,8 @@ const (
 type Question struct {
 	ID          string   `api:"id" store:"id,keep"` // q1 to q4, assigned by Askback
 	Text        string   `api:"question" store:"text,keep"`
-	Header      string   `api:"header,null" store:"header"` // a label; it is cut to 12 characters
-	MultiSelect bool     `api:"multiSelect" store:"multi"`
+	Header      string   `api:"header,null" store:"header"`        // a label; it is cut to 12 characters
+	MultiSelect bool     `api:"multiSelect" store:"multi"`         // whether several options may be chosen
 	Options     []Option `api:"options" store:"options"`           // empty: the answer is free text
 	NoOther     bool     `api:"allow_custom,not" store:"no_other"` // the answer must be one of the options; "allow_custom": false in JSON
 	Optional    bool     `api:"required,not" store:"optional"`     // an answer is not required; "required": false in JSON
@@ -144,9 +144,9 @@ func (q Question) Option(label string) (Option, bool) {
 
 // An Option is one of the answers that a question offers.
 type Option struct {
-	Label       string `api:"label" store:"label,keep"`
-	Description string `api:"description,omitempty" store:"description"`
-	Preview     string `api:"preview,omitempty" store:"preview"` // what the result of this choice would look like
+	Label       string `api:"label" store:"label,keep"`                  // the label; it is the answer if a person chooses it
+	Description string `api:"description,omitempty" store:"description"` // what the option means
+	Preview     string `api:"preview,omitempty" store:"preview"`         // what the result of this choice would look like
 }
 
 // Options returns options with these labels, without descriptions and previews.
@@ -160,16 +160,16 @@ func Options(labels ...string) []Option {
 
 // A Confirmation asks whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
-	ToolName     string          `api:"tool_name" store:"tool,keep"`
+	ToolName     string          `api:"tool_name" store:"tool,keep"`          // the tool that will run
 	Server       string          `api:"server,null" store:"server"`           // the MCP server of the tool, if any
 	Description  string          `api:"description,null" store:"description"` // the agent's own words
-	Input        json.RawMessage `api:"input" store:"input,keep"`
-	InputPreview string          `api:"input_preview,null" store:"preview"`
-	Tier         string          `api:"tier" store:"tier,keep"` // "confirm"
-	Dangerous    bool            `api:"dangerous" store:"dangerous"`
+	Input        json.RawMessage `api:"input" store:"input,keep"`             // the arguments that it will run with
+	InputPreview string          `api:"input_preview,null" store:"preview"`   // the arguments as the agent presents them
+	Tier         string          `api:"tier" store:"tier,keep"`               // "confirm"
+	Dangerous    bool            `api:"dangerous" store:"dangerous"`          // whether the call may destroy something
 	// NoEdit is set if the asker cannot run arguments that a person edited.
 	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit"`
-	Context string `api:"context,null" store:"context"`
+	Context string `api:"context,null" store:"context"` // what a person should know first
 	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
 	// canonical form of RFC 8785. Askback computes it.
 	Digest string `api:"digest" store:"digest,keep"`

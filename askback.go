@@ -137,6 +137,6 @@ func (q Query) Check() error {
 // A Page is a part of a list of asks. A list of pending asks has the oldest first, any
 // other list the newest first.
 type Page struct {
-	Items      []Ask  `api:"items"`
+	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page
 }

@@ -10,11 +10,11 @@ import (
 // An Event is one record of the history (docs/wire.md §4).
 type Event struct {
 	Cursor    Cursor
-	Seq       int64           `api:"seq"` // number within its session, without gaps; 0 is a snapshot
-	SessionID string          `api:"session_id"`
-	Type      EventType       `api:"type"`
-	At        time.Time       `api:"at"`
-	Data      json.RawMessage `api:"data"`
+	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot
+	SessionID string          `api:"session_id"` // the id of the session; empty in a snapshot of all sessions
+	Type      EventType       `api:"type"`       // the type of the event
+	At        time.Time       `api:"at"`         // the time of the event
+	Data      json.RawMessage `api:"data"`       // the data for the type
 }
 
 // An EventType is the type of an event. It determines the shape of Data.

@@ -11,23 +11,23 @@ import (
 // New asks that it covers are approved at once, by [ActorPolicy] and not by a person.
 // Every grant expires.
 type Grant struct {
-	ID        string `api:"id" store:"-"`
-	Owner     string `api:"owner" store:"owner,keep"` // the name of the token that may use it
-	Agent     string `api:"agent" store:"agent,keep"` // the label that the ask must have
-	ToolName  string `api:"tool_name" store:"tool,keep"`
-	Server    string `api:"server,null" store:"server"`
-	Scope     Scope  `api:"scope" store:"scope,keep"`
+	ID        string `api:"id" store:"-"`                     // the id of the grant
+	Owner     string `api:"owner" store:"owner,keep"`         // the name of the token that may use it
+	Agent     string `api:"agent" store:"agent,keep"`         // the label that the ask must have
+	ToolName  string `api:"tool_name" store:"tool,keep"`      // the tool that it covers
+	Server    string `api:"server,null" store:"server"`       // the MCP server of the tool
+	Scope     Scope  `api:"scope" store:"scope,keep"`         // what it covers
 	SessionID string `api:"session_id,null" store:"session"`  // of [ScopeSession]
 	Digest    string `api:"digest,null" store:"digest"`       // of [ScopeInput]: the exact arguments
 	AskID     string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
 	// Input holds the arguments of that ask, as the agent sent them. It is nil
 	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
 	Input     json.RawMessage `api:"input" store:"input"`
-	Dangerous bool            `api:"dangerous" store:"dangerous"` // made on a dangerous call; only such a grant covers dangerous calls
-	By        string          `api:"by" store:"by,keep"`          // the person who made it
-	CreatedAt time.Time       `api:"created_at" store:"created,keep"`
-	ExpiresAt time.Time       `api:"expires_at" store:"expires,keep"`
-	Uses      int             `api:"uses" store:"uses,keep,moving"`
+	Dangerous bool            `api:"dangerous" store:"dangerous"`       // made on a dangerous call; only such a grant covers dangerous calls
+	By        string          `api:"by" store:"by,keep"`                // the person who made it
+	CreatedAt time.Time       `api:"created_at" store:"created,keep"`   // the time when it was made
+	ExpiresAt time.Time       `api:"expires_at" store:"expires,keep"`   // the time when it ends
+	Uses      int             `api:"uses" store:"uses,keep,moving"`     // how often it approved a call
 	RevokedAt time.Time       `api:"revoked_at" store:"revoked,moving"` // zero: not revoked
 
 	// Token identifies the token that By used, or the sign-in. When that ends,
@@ -129,7 +129,7 @@ func checkLimit(bad *problems, limit int) {
 
 // A GrantPage is a part of a list of grants, newest first.
 type GrantPage struct {
-	Items      []Grant `api:"items"`
+	Items      []Grant `api:"items"`            // the entries of this page
 	NextCursor string  `api:"next_cursor,null"` // "" after the last page
 }
 

@@ -11,16 +11,16 @@ import (
 // (F4). It never changes.
 type Outcome struct {
 	Status    Status           `api:"status" store:"-"`
-	Answers   []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order; also if they are defaults
-	Comment   string           `api:"comment,null" store:"comment"`   // a remark on the whole form
-	Decision  Decision         `api:"decision,null" store:"decision"` // of a confirmation
-	Input     json.RawMessage  `api:"input" store:"input"`            // the arguments as a person edited them; nil: unchanged
-	Digest    string           `api:"digest,null" store:"digest"`     // of an approval: the digest of what may run; see [Confirmation]
-	GrantID   string           `api:"grant_id,null" store:"grant"`    // the grant that was made or used
-	Reason    string           `api:"reason,null" store:"reason"`
-	Actor     Actor            `api:"by" store:",inline"`
-	Channel   Channel          `api:"via,null" store:"via"`
-	At        time.Time        `api:"at" store:"at,keep"`
+	Answers   []QuestionAnswer `api:"answers" store:"answers"`           // one per question, in order; also if they are defaults
+	Comment   string           `api:"comment,null" store:"comment"`      // a remark on the whole form
+	Decision  Decision         `api:"decision,null" store:"decision"`    // of a confirmation
+	Input     json.RawMessage  `api:"input" store:"input"`               // the arguments as a person edited them; nil: unchanged
+	Digest    string           `api:"digest,null" store:"digest"`        // of an approval: the digest of what may run; see [Confirmation]
+	GrantID   string           `api:"grant_id,null" store:"grant"`       // the grant that was made or used
+	Reason    string           `api:"reason,null" store:"reason"`        // the reason, as its author wrote it
+	Actor     Actor            `api:"by" store:",inline"`                // the actor who ended the ask
+	Channel   Channel          `api:"via,null" store:"via"`              // the channel of the answer; null for a timer and for a policy
+	At        time.Time        `api:"at" store:"at,keep"`                // the time when the ask ended
 	Defaulted bool             `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
 }
 
@@ -43,8 +43,8 @@ func (o *Outcome) Same(p *Outcome) bool {
 
 // An Actor is the person, agent, timer, policy or operator that ended an ask.
 type Actor struct {
-	Kind ActorKind `api:"kind" store:"by,keep"`
-	Name string    `api:"name,null" store:"name"`
+	Kind ActorKind `api:"kind" store:"by,keep"`   // the kind of actor
+	Name string    `api:"name,null" store:"name"` // the name of the actor, if it has one
 }
 
 // An ActorKind distinguishes people from other actors, such as a timer that applies
@@ -87,7 +87,7 @@ type QuestionAnswer struct {
 	Question string   `api:"question" store:"-"`        // the question's text
 	Selected []string `api:"selected" store:"selected"` // labels of options
 	Other    string   `api:"other,null" store:"other"`  // free text
-	Notes    string   `api:"notes,null" store:"notes"`
+	Notes    string   `api:"notes,null" store:"notes"`  // the person's note on the answer
 }
 
 // Values returns the selected labels, then the free text if there is any.

@@ -12,27 +12,27 @@ import (
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
 // while an ask is open, and running otherwise.
 type Session struct {
-	ID          string          `api:"id" store:"id,keep"`
-	Agent       string          `api:"agent" store:"agent,keep"`          // the label that people read
-	Owner       string          `api:"owner" store:"owner,keep,after=id"` // the name of the token that runs it
-	Hosted      bool            `api:"hosted" store:"-"`                  // Askback itself runs it
-	Title       string          `api:"title,null" store:"title"`
-	Status      SessionStatus   `api:"status" store:"status,keep,moving,first"`
-	Phase       string          `api:"phase,null" store:"phase,moving"` // "idle" if its turn ended and the next one may start
-	Payload     json.RawMessage `api:"payload" store:"-"`
-	Result      json.RawMessage `api:"result" store:"result,moving"` // any JSON
-	Error       string          `api:"error,null" store:"error,moving"`
-	Metadata    json.RawMessage `api:"metadata" store:"metadata"` // a JSON object
-	Todos       []Todo          `api:"todos" store:"todos,moving"`
-	ParentID    string          `api:"parent_id,null" store:"-"`
-	AsksPending int             `api:"asks_pending" store:"pending,moving"`
-	AsksTotal   int             `api:"asks_total" store:"total,moving"`
-	Tokens      int64           `api:"tokens" store:"-"`
-	CostUSD     float64         `api:"cost_usd" store:"-"`
-	CreatedAt   time.Time       `api:"created_at" store:"created,keep"`
-	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`
-	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"` // zero: it has not ended
-	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`     // when its present turn began; zero: at CreatedAt
+	ID          string          `api:"id" store:"id,keep"`                      // the id of the session
+	Agent       string          `api:"agent" store:"agent,keep"`                // the label that people read
+	Owner       string          `api:"owner" store:"owner,keep,after=id"`       // the name of the token that runs it
+	Hosted      bool            `api:"hosted" store:"-"`                        // Askback itself runs it
+	Title       string          `api:"title,null" store:"title"`                // the subject of the run
+	Status      SessionStatus   `api:"status" store:"status,keep,moving,first"` // the status of the session; failed and cancelled are final
+	Phase       string          `api:"phase,null" store:"phase,moving"`         // "idle" if its turn ended and the next one may start
+	Payload     json.RawMessage `api:"payload" store:"-"`                       // the input of the run: any JSON
+	Result      json.RawMessage `api:"result" store:"result,moving"`            // any JSON
+	Error       string          `api:"error,null" store:"error,moving"`         // the reason of a failure
+	Metadata    json.RawMessage `api:"metadata" store:"metadata"`               // a JSON object
+	Todos       []Todo          `api:"todos" store:"todos,moving"`              // the todo list of the agent
+	ParentID    string          `api:"parent_id,null" store:"-"`                // the id of the session that started it
+	AsksPending int             `api:"asks_pending" store:"pending,moving"`     // the number of its open asks
+	AsksTotal   int             `api:"asks_total" store:"total,moving"`         // the number of its asks
+	Tokens      int64           `api:"tokens" store:"-"`                        // the number of model tokens that it used
+	CostUSD     float64         `api:"cost_usd" store:"-"`                      // the cost of these tokens, in US dollars
+	CreatedAt   time.Time       `api:"created_at" store:"created,keep"`         // the time when it began
+	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`  // the time of the last change
+	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
+	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`       // when its present turn began; zero: at CreatedAt
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.
@@ -62,8 +62,8 @@ const (
 
 // A Todo is one entry of an agent's list of tasks.
 type Todo struct {
-	Content string     `api:"content" store:"content,keep"`
-	Status  TodoStatus `api:"status" store:"status,keep"`
+	Content string     `api:"content" store:"content,keep"` // the text of the entry
+	Status  TodoStatus `api:"status" store:"status,keep"`   // the status of the entry
 }
 
 // A TodoStatus is the progress of a todo.
@@ -146,18 +146,18 @@ func (q SessionQuery) Check() error {
 
 // A SessionPage is a part of a list of sessions, newest first.
 type SessionPage struct {
-	Items      []Session `api:"items"`
+	Items      []Session `api:"items"`            // the entries of this page
 	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 
 // A Message is text that a person sent to the agent of a session, or that the agent
 // sent to the people who follow the session.
 type Message struct {
-	Seq  int64     `api:"seq"` // its number in the session's history
-	Role Role      `api:"role"`
+	Seq  int64     `api:"seq"`     // its number in the session's history
+	Role Role      `api:"role"`    // whether a person or the agent sent it
 	By   string    `api:"by,null"` // the person who sent it; "" if the agent did
-	Text string    `api:"text"`
-	At   time.Time `api:"at"`
+	Text string    `api:"text"`    // the text of the message
+	At   time.Time `api:"at"`      // the time of the message
 }
 
 // A Role distinguishes the messages of people from those of the agent.
@@ -171,7 +171,7 @@ const (
 
 // A MessagePage is a part of the messages of a session, oldest first.
 type MessagePage struct {
-	Items      []Message `api:"items"`
+	Items      []Message `api:"items"`            // the entries of this page
 	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 

@@ -33,11 +33,11 @@ const (
 
 // A Token is a credential of a principal. Its secret is not stored.
 type Token struct {
-	ID        string    `api:"id"`
-	Kind      Kind      `api:"kind"`
-	Name      string    `api:"name"`
-	Channel   Channel   `api:"via"` // the channel that outcomes record for its principal
-	CreatedAt time.Time `api:"created_at"`
+	ID        string    `api:"id"`         // the id of the token
+	Kind      Kind      `api:"kind"`       // the kind of principal, which decides what the token may do
+	Name      string    `api:"name"`       // the name of the person or agent
+	Channel   Channel   `api:"via"`        // the channel that outcomes record for its principal
+	CreatedAt time.Time `api:"created_at"` // the time when it was created
 	ExpiresAt time.Time `api:"expires_at"` // zero: never
 	RevokedAt time.Time `api:"revoked_at"` // zero: not revoked
 }

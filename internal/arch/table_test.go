@@ -44,7 +44,7 @@ var layers = map[string][]string{
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
-	"internal/codecgen":        {},
+	"internal/codecgen":        {"internal/codec"},
 	"internal/config":          {".", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},

@@ -21,6 +21,10 @@
 //	was=X      the member had the name X in format 1
 //
 // A blank field is an array that is always empty.
+//
+// The OpenAPI schemas of the nouns follow from the same structs, tags and comments of
+// fields. What a struct does not have is in internal/openapi/schemas/rules: limits,
+// patterns, examples, and descriptions that differ from the comments.
 package main
 
 import (
@@ -73,10 +77,13 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{
-		filepath.Join(root, "api"+generatedSuffix):                 api,
-		filepath.Join(root, "lifecycle", "stored"+generatedSuffix): stored,
-	}, nil
+	out, err := domain.schemas(filepath.Join(root, "internal", "openapi", "schemas"), apiNouns)
+	if err != nil {
+		return nil, err
+	}
+	out[filepath.Join(root, "api"+generatedSuffix)] = api
+	out[filepath.Join(root, "lifecycle", "stored"+generatedSuffix)] = stored
+	return out, nil
 }
 
 // apiNouns are the structs of the API whose JSON is generated, in the order of the output.

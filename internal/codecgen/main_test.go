@@ -89,6 +89,48 @@ func TestSampleIsGenerated(t *testing.T) {
 	}
 }
 
+const sampleRules = `{
+	"description": "A better description.",
+	"properties": {"name": {"maxLength": 200}, "any": {"description": "Any value."}, "weight": {"type": null, "const": 1}},
+	"examples": [{"name": "a"}]
+}`
+
+func parseRules(t *testing.T, raw string) rules {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "rules.json")
+	golden.Write(t, path, raw)
+	r, err := loadRules(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSchemaHasFieldsAndRules(t *testing.T) {
+	s := parseSample(t, strings.Replace(sampleSource, "type Color string", "type Color string\n\nconst (\n\tRed Color = \"red\"\n\tBlue Color = \"blue\"\n)", 1))
+	schema, err := s.schema(s.nouns["Thing"], parseRules(t, sampleRules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, filepath.Join("testdata", "schema.json"), string(schema))
+}
+
+func TestInvalidRulesAreErrors(t *testing.T) {
+	s := parseSample(t, sampleSource)
+	for raw, want := range map[string]string{
+		`{"properties": {"nam": {"maxLength": 200}}, "examples": [{}]}`: `Thing: the rules name "nam", which is no member`,
+		`{}`:                  "Thing: the rules have no examples that are objects",
+		`{"examples": ["a"]}`: "Thing: the rules have no examples that are objects",
+	} {
+		if _, err := s.schema(s.nouns["Thing"], parseRules(t, raw)); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", raw, err, want)
+		}
+	}
+	if _, err := loadRules(filepath.Join("testdata", "api.txt")); err == nil || !strings.Contains(err.Error(), "api.txt: ") {
+		t.Errorf("got %v for a file that is not JSON", err)
+	}
+}
+
 func TestInvalidTagsAreErrors(t *testing.T) {
 	for tag, want := range map[string]string{
 		"`api:\"name,nul\"`":       `Thing.Name: unknown option "nul"`,

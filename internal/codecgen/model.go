@@ -57,8 +57,9 @@ type noun struct {
 
 // A source is the parsed Go files of one package.
 type source struct {
-	nouns map[string]*noun
-	basic map[string]string // named types with a basic underlying type
+	nouns  map[string]*noun
+	basic  map[string]string // named types with a basic underlying type
+	values map[string][]any  // the constants of named string types, in the order of the source
 }
 
 // load parses the package in a folder, without its tests and its generated files.
@@ -92,7 +93,7 @@ func builtin() *source {
 
 // parse reads the structs of a package, which may use those of another one.
 func parse(files map[string]string, imported *source) (*source, error) {
-	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic)}
+	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic), values: map[string][]any{}}
 	fset := token.NewFileSet()
 	var specs []*ast.TypeSpec
 	for name, src := range files {
@@ -102,6 +103,9 @@ func parse(files map[string]string, imported *source) (*source, error) {
 		}
 		for _, d := range f.Decls {
 			g, ok := d.(*ast.GenDecl)
+			if ok && g.Tok == token.CONST {
+				s.constants(g)
+			}
 			if !ok || g.Tok != token.TYPE {
 				continue
 			}
@@ -129,6 +133,24 @@ func parse(files map[string]string, imported *source) (*source, error) {
 		}
 	}
 	return s, nil
+}
+
+// constants adds the string constants of a declaration that have a named type.
+func (s *source) constants(g *ast.GenDecl) {
+	for _, spec := range g.Specs {
+		v := spec.(*ast.ValueSpec)
+		named, ok := v.Type.(*ast.Ident)
+		if !ok || len(v.Values) != 1 {
+			continue
+		}
+		literal, ok := v.Values[0].(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			continue
+		}
+		if value, err := strconv.Unquote(literal.Value); err == nil && value != "" {
+			s.values[named.Name] = append(s.values[named.Name], value)
+		}
+	}
 }
 
 func (s *source) noun(t *ast.TypeSpec, st *ast.StructType) (*noun, error) {

@@ -7,22 +7,27 @@ import (
 	"sync"
 )
 
-//go:embed schemas/*.json
+//go:embed schemas/*.json schemas/gen/*.json
 var files embed.FS
 
-// schemaFiles returns the content of the schema files by name of the schema.
+// schemaFiles returns the content of the schema files by name of the schema. The nouns of
+// the API have generated ones.
 var schemaFiles = sync.OnceValue(func() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
-	entries, err := files.ReadDir("schemas")
-	if err != nil {
-		panic(err) // impossible: the files are embedded
-	}
-	for _, e := range entries {
-		raw, err := files.ReadFile("schemas/" + e.Name())
+	for _, folder := range []string{"schemas", "schemas/gen"} {
+		entries, err := files.ReadDir(folder)
 		if err != nil {
-			panic(err)
+			panic(err) // impossible: the files are embedded
 		}
-		out[strings.TrimSuffix(e.Name(), ".json")] = raw
+		for _, e := range entries {
+			name, ok := strings.CutSuffix(e.Name(), ".json")
+			if !ok {
+				continue
+			}
+			if out[name], err = files.ReadFile(folder + "/" + e.Name()); err != nil {
+				panic(err)
+			}
+		}
 	}
 	return out
 })
