@@ -26,8 +26,17 @@ func Canonical(raw []byte) ([]byte, error) {
 // Canonical is like the function [Canonical], for a value that is already parsed. Pointers
 // in errors start at v.
 func (v Value) Canonical() ([]byte, error) {
-	var w writer
-	if err := w.value(v); err != nil {
+	return v.appendCanonical(make([]byte, 0, v.End-v.Offset))
+}
+
+func (v Value) appendCanonical(b []byte) ([]byte, error) {
+	w := writer{out: b}
+	err := w.value(v)
+	if err, ok := err.(*NumberError); ok {
+		slices.Reverse(w.path)
+		err.Pointer = pointer(w.path)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return w.out, nil
@@ -53,26 +62,31 @@ func ConfirmationDigest(agent, server, toolName string, input []byte) (string, e
 			return "", errors.New("the name of an agent, server or tool is not UTF-8")
 		}
 	}
-	arguments, err := Canonical(input)
+	v, err := Parse(input)
 	if err != nil {
 		return "", err
 	}
-	// The four names are in canonical order.
-	b := appendString([]byte(`{"agent":`), agent)
-	b = append(append(b, `,"input":`...), arguments...)
+	const names = `{"agent":"","input":,"server":"","tool_name":""}` // in canonical order
+	b := make([]byte, 0, len(names)+len(agent)+len(input)+len(server)+len(toolName))
+	b = appendString(append(b, `{"agent":`...), agent)
+	if b, err = v.appendCanonical(append(b, `,"input":`...)); err != nil {
+		return "", err
+	}
 	b = appendString(append(b, `,"server":`...), server)
 	b = appendString(append(b, `,"tool_name":`...), toolName)
 	return digest(append(b, '}')), nil
 }
 
 func digest(canonical []byte) string {
+	const prefix = "sha256:"
 	sum := sha256.Sum256(canonical)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	b := make([]byte, 0, len(prefix)+hex.EncodedLen(len(sum)))
+	return string(hex.AppendEncode(append(b, prefix...), sum[:]))
 }
 
 type writer struct {
 	out  []byte
-	path []step
+	path []step // to an error, from the innermost level
 }
 
 func (w *writer) value(v Value) error {
@@ -88,7 +102,7 @@ func (w *writer) value(v Value) error {
 	case Number:
 		return w.number(v)
 	case String:
-		w.out = appendString(w.out, v.text)
+		w.out = appendString(w.out, v.Text())
 	case Array:
 		return w.array(v.Elements())
 	case Object:
@@ -100,12 +114,16 @@ func (w *writer) value(v Value) error {
 }
 
 func (w *writer) number(v Value) error {
-	d, exact := parseDecimal(v.text).double()
+	text := v.Text()
+	if isCanonicalInteger(text) {
+		w.out = append(w.out, text...)
+		return nil
+	}
+	d, exact := parseDecimal(text).double()
 	if !exact {
 		return &NumberError{
-			Offset:  v.Offset,
-			Pointer: pointer(w.path),
-			Detail:  "the number " + excerpt(v.text, maxQuoted) + " changes when it is read as a double: send it as a string",
+			Offset: v.Offset,
+			Detail:  "the number " + excerpt(text, maxQuoted) + " changes when it is read as a double: send it as a string",
 		}
 	}
 	w.out = d.append(w.out)
@@ -118,8 +136,8 @@ func (w *writer) array(elements []Value) error {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		if err := w.child(step{index: i}, e); err != nil {
-			return err
+		if err := w.value(e); err != nil {
+			return w.at(step{index: i}, err)
 		}
 	}
 	w.out = append(w.out, ']')
@@ -127,25 +145,28 @@ func (w *writer) array(elements []Value) error {
 }
 
 func (w *writer) object(members []Member) error {
-	sorted := slices.SortedFunc(slices.Values(members), func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
+	byName := func(a, b Member) int { return compareUTF16(a.Name, b.Name) }
+	if !slices.IsSortedFunc(members, byName) {
+		members = slices.Clone(members)
+		slices.SortFunc(members, byName)
+	}
 	w.out = append(w.out, '{')
-	for i, m := range sorted {
+	for i, m := range members {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
 		w.out = append(appendString(w.out, m.Name), ':')
-		if err := w.child(step{name: m.Name, index: -1}, m.Value); err != nil {
-			return err
+		if err := w.value(m.Value); err != nil {
+			return w.at(step{name: m.Name, index: -1}, err)
 		}
 	}
 	w.out = append(w.out, '}')
 	return nil
 }
 
-func (w *writer) child(s step, v Value) error {
+// at adds a step to the path of err.
+func (w *writer) at(s step, err error) error {
 	w.path = append(w.path, s)
-	err := w.value(v)
-	w.path = w.path[:len(w.path)-1]
 	return err
 }
 

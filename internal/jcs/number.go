@@ -17,6 +17,19 @@ type decimal struct {
 // the digits. It fits into an int of 32 bits.
 const farAway = 1 << 30
 
+// isCanonicalInteger reports whether the text of a JSON number is an integer in its
+// canonical form. It reports false for some large ones.
+func isCanonicalInteger(text string) bool {
+	const exact = 15 // a double holds all integers of this many digits
+	digits := strings.TrimPrefix(text, "-")
+	for i := range len(digits) {
+		if !isDigit(digits[i]) {
+			return false
+		}
+	}
+	return len(digits) <= exact && text != "-0"
+}
+
 // parseDecimal parses the text of a JSON number. Its time is linear in the text and does
 // not depend on the exponent.
 func parseDecimal(text string) decimal {

@@ -9,47 +9,55 @@ import (
 // Parse parses exactly one JSON value with at most MaxDepth levels. The error is a
 // *SyntaxError. Time and memory are linear in the text.
 func Parse(raw []byte) (Value, error) {
-	p := &parser{src: string(raw), depth: MaxDepth}
-	v, err := p.document(p.value)
-	if err != nil {
+	p := newParser(raw, MaxDepth)
+	v, err := p.value()
+	if err = p.end(err); err != nil {
 		return Value{}, err
 	}
 	return v, nil
 }
 
 type parser struct {
-	src   string
-	pos   int
-	depth int // number of levels left
-	path  []step
+	doc     *document
+	src     string
+	pos     int
+	depth   int  // number of levels left
+	discard bool // values are checked, but not stored
+
+	values  stack[Value]
+	members stack[Member]
+	path    []step // to the error, from the innermost level; empty without an error
 }
 
-// document parses a value with read, and requires that the text contains nothing else.
-func (p *parser) document(read func() (Value, *SyntaxError)) (Value, *SyntaxError) {
-	if strings.HasPrefix(p.src, "\ufeff") {
-		return Value{}, p.fail(0, "expected a value, got a byte order mark")
-	}
-	v, err := read()
-	if err != nil {
-		return v, err
-	}
-	if p.space(); p.pos < len(p.src) {
-		return v, p.unexpected("the end of the text")
-	}
-	return v, nil
+func newParser(raw []byte, depth int) parser {
+	src := string(raw)
+	return parser{doc: &document{src: src}, src: src, depth: depth}
 }
 
-func (p *parser) value() (Value, *SyntaxError) {
+// end requires that the text contains nothing after the value, unless err is an error of
+// this value, and adds the pointer to the error.
+func (p *parser) end(err *SyntaxError) *SyntaxError {
+	if err == nil {
+		if p.space(); p.pos == len(p.src) {
+			return nil
+		}
+		return p.unexpected("the end of the text")
+	}
+	slices.Reverse(p.path)
+	err.Pointer = pointer(p.path)
+	return err
+}
+
+func (p *parser) value() (v Value, err *SyntaxError) {
 	p.space()
-	v := Value{Offset: p.pos}
-	var err *SyntaxError
+	v.doc, v.Offset = p.doc, p.pos
 	switch c := p.peek(); {
 	case c == '{':
 		v.Kind = Object
-		err = p.nested(&v, p.members)
+		err = p.object(&v)
 	case c == '[':
 		v.Kind = Array
-		err = p.nested(&v, p.elements)
+		err = p.array(&v)
 	default:
 		err = p.scalar(&v)
 	}
@@ -58,163 +66,201 @@ func (p *parser) value() (Value, *SyntaxError) {
 }
 
 // scalar parses a value that is neither an array nor an object.
-func (p *parser) scalar(v *Value) (err *SyntaxError) {
+func (p *parser) scalar(v *Value) *SyntaxError {
 	switch c := p.peek(); {
 	case c == '"':
 		v.Kind = String
-		v.text, err = p.str(true)
+		text, escaped, err := p.str(!p.discard)
+		if escaped && !p.discard {
+			p.doc.texts = append(p.doc.texts, text)
+			v.index = uint32(len(p.doc.texts))
+		}
+		return err
 	case c == '-' || isDigit(c):
 		v.Kind = Number
-		v.text, err = p.number()
+		return p.number()
 	case p.literal("true"):
 		v.Kind, v.yes = Bool, true
 	case p.literal("false"):
 		v.Kind = Bool
 	case p.literal("null"):
 		v.Kind = Null
+	case p.pos == 0 && strings.HasPrefix(p.src, "\ufeff"):
+		return p.fail(0, "expected a value, got a byte order mark")
 	default:
 		return p.unexpected("a value")
 	}
-	return err
+	return nil
 }
 
-// nested parses an array or an object by calling inside for its content, one level deeper.
-func (p *parser) nested(v *Value, inside func(*Value) *SyntaxError) *SyntaxError {
+func (p *parser) array(v *Value) *SyntaxError {
+	more, err := p.open(']')
+	if err != nil {
+		return err
+	}
+	list := p.values.begin()
+	for i := 0; more; i++ {
+		e, err := p.value()
+		if err != nil {
+			return p.at(step{index: i}, err)
+		}
+		if !p.discard {
+			p.values.push(&list, e)
+		}
+		if more, err = p.next(']'); err != nil {
+			return err
+		}
+	}
+	p.depth++
+	if elements := p.values.end(&list, p.expected(64)); elements != nil {
+		if p.doc.arrays == nil {
+			p.doc.arrays = make([][]Value, 0, 1+p.expected(256))
+		}
+		p.doc.arrays = append(p.doc.arrays, elements)
+		v.index = uint32(len(p.doc.arrays))
+	}
+	return nil
+}
+
+func (p *parser) object(v *Value) *SyntaxError {
+	more, err := p.open('}')
+	if err != nil {
+		return err
+	}
+	list := p.members.begin()
+	var seen map[string]struct{}
+	for more {
+		m, err := p.name()
+		if err != nil {
+			return err
+		}
+		if !p.discard && p.isDuplicate(&list, &seen, m.Name) {
+			err = p.duplicate(m)
+		} else if err = p.colon(); err == nil {
+			m.Value, err = p.value()
+		}
+		if err != nil {
+			return p.at(step{name: m.Name, index: -1}, err)
+		}
+		if !p.discard {
+			p.members.push(&list, m)
+		}
+		if more, err = p.next('}'); err != nil {
+			return err
+		}
+	}
+	p.depth++
+	if members := p.members.end(&list, p.expected(64)); members != nil {
+		if p.doc.objects == nil {
+			p.doc.objects = make([][]Member, 0, 1+p.expected(128))
+		}
+		p.doc.objects = append(p.doc.objects, members)
+		v.index = uint32(len(p.doc.objects))
+	}
+	return nil
+}
+
+// open parses the opening bracket of an array or an object, one level deeper. It reports
+// whether there is an item, or else parses the closing bracket, too.
+func (p *parser) open(closing byte) (more bool, err *SyntaxError) {
 	if p.depth == 0 {
-		return p.fail(p.pos, "expected fewer levels: arrays and objects are nested too deeply")
+		return false, p.fail(p.pos, "expected fewer levels: arrays and objects are nested too deeply")
 	}
 	p.depth--
 	p.pos++
-	err := inside(v)
-	p.depth++
-	return err
+	p.space()
+	return !p.take(closing), nil
 }
 
-func (p *parser) elements(v *Value) *SyntaxError {
-	return p.list(']', func(i int) *SyntaxError {
-		if v.children == nil {
-			v.children = &children{}
-		}
-		p.path = append(p.path, step{index: i})
-		e, err := p.value()
-		v.children.elements = append(v.children.elements, e)
-		return p.leave(err)
-	})
-}
-
-func (p *parser) members(v *Value) *SyntaxError {
-	var seen names
-	return p.list('}', func(int) *SyntaxError {
-		if v.children == nil {
-			v.children = &children{}
-		}
-		m, err := p.name(seen.add)
-		if err == nil {
-			m.Value, err = p.value()
-		}
-		v.children.members = append(v.children.members, m)
-		return p.leave(err)
-	})
-}
-
-// list parses items between commas, up to the closing bracket.
-func (p *parser) list(bracket byte, item func(i int) *SyntaxError) *SyntaxError {
-	if p.space(); p.take(bracket) {
-		return nil
+// next parses the comma after an item and reports true, or the closing bracket and reports
+// false.
+func (p *parser) next(closing byte) (more bool, err *SyntaxError) {
+	p.space()
+	if p.take(',') {
+		return true, nil
 	}
-	for i := 0; ; i++ {
-		if err := item(i); err != nil {
-			return err
-		}
-		p.space()
-		switch {
-		case p.take(bracket):
-			return nil
-		case !p.take(','):
-			return p.unexpected(`"," or "` + string(bracket) + `"`)
-		}
+	if p.take(closing) {
+		return false, nil
 	}
+	return false, p.unexpected(`"," or "` + string(closing) + `"`)
 }
 
-// name parses the name of a member and the colon, and adds the name to the path. If fresh
-// returns false for the name, it is a duplicate and an error.
-func (p *parser) name(fresh func(name string) bool) (m Member, err *SyntaxError) {
+// name parses the name of a member.
+func (p *parser) name() (m Member, err *SyntaxError) {
 	p.space()
 	m.Offset = p.pos
 	if p.peek() != '"' {
 		return m, p.unexpected("a name in double quotes")
 	}
-	if m.Name, err = p.str(true); err != nil {
-		return m, err
-	}
-	p.path = append(p.path, step{name: m.Name, index: -1})
-	if !fresh(m.Name) {
-		return m, p.fail(m.Offset, "expected each name once in an object, got "+excerpt(m.Name, maxQuoted)+" again")
-	}
-	if p.space(); !p.take(':') {
-		return m, p.unexpected(`":"`)
-	}
-	return m, nil
+	m.Name, _, err = p.str(true)
+	return m, err
 }
 
-// leave removes the last member or element from the path, unless there is an error: its
-// pointer needs the path.
-func (p *parser) leave(err *SyntaxError) *SyntaxError {
-	if err == nil {
-		p.path = p.path[:len(p.path)-1]
+func (p *parser) colon() *SyntaxError {
+	if p.space(); !p.take(':') {
+		return p.unexpected(`":"`)
 	}
+	return nil
+}
+
+// isDuplicate reports whether a member of the list has this name. Few names are compared;
+// many are stored in seen.
+func (p *parser) isDuplicate(l *list[Member], seen *map[string]struct{}, name string) bool {
+	const few = 16 // up to this number, comparing is faster than a map
+	onStack := p.members.of(l)
+	if *seen == nil {
+		same := func(m Member) bool { return m.Name == name }
+		if len(l.moved)+len(onStack) < few {
+			return slices.ContainsFunc(onStack, same) || slices.ContainsFunc(l.moved, same)
+		}
+		*seen = make(map[string]struct{}, 4*few)
+		for _, m := range slices.Concat(l.moved, onStack) {
+			(*seen)[m.Name] = struct{}{}
+		}
+	}
+	before := len(*seen)
+	(*seen)[name] = struct{}{}
+	return len(*seen) == before
+}
+
+func (p *parser) duplicate(m Member) *SyntaxError {
+	return p.fail(m.Offset, "expected each name once in an object, got "+excerpt(m.Name, maxQuoted)+" again")
+}
+
+// at adds a step to the path of err.
+func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
+	p.path = append(p.path, s)
 	return err
 }
 
-// names finds duplicate names: by comparison if there are few, with a map if there are
-// many.
-type names struct {
-	few  []string
-	many map[string]struct{}
-}
-
-func (n *names) add(name string) bool {
-	const few = 8 // up to this number, comparing is faster than a map
-	if n.many == nil {
-		if slices.Contains(n.few, name) {
-			return false
-		}
-		if n.few = append(n.few, name); len(n.few) > few {
-			n.many = make(map[string]struct{}, 4*few)
-			for _, f := range n.few {
-				n.many[f] = struct{}{}
-			}
-		}
-		return true
-	}
-	before := len(n.many)
-	n.many[name] = struct{}{}
-	return len(n.many) > before
+// expected estimates how many items follow if each has this size in the source.
+func (p *parser) expected(size int) int {
+	const most = 32 // to waste little memory
+	return min((len(p.src)-p.pos)/size, most)
 }
 
 // number parses -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6.
-func (p *parser) number() (string, *SyntaxError) {
-	start := p.pos
+func (p *parser) number() *SyntaxError {
 	p.take('-')
 	if p.take('0') {
 		if isDigit(p.peek()) {
-			return "", p.fail(p.pos, "expected no digit after a leading zero")
+			return p.fail(p.pos, "expected no digit after a leading zero")
 		}
 	} else if !p.digits() {
-		return "", p.unexpected("a digit")
+		return p.unexpected("a digit")
 	}
 	if p.take('.') && !p.digits() {
-		return "", p.unexpected("a digit after the decimal point")
+		return p.unexpected("a digit after the decimal point")
 	}
 	if p.take('e') || p.take('E') {
 		if !p.take('+') {
 			p.take('-')
 		}
 		if !p.digits() {
-			return "", p.unexpected("a digit in the exponent")
+			return p.unexpected("a digit in the exponent")
 		}
 	}
-	return p.src[start:p.pos], nil
+	return nil
 }
 
 func (p *parser) digits() bool {
@@ -270,9 +316,10 @@ func isWord(c byte) bool {
 	return isDigit(c) || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
+// fail returns an error without its pointer, which [parser.end] adds.
 func (p *parser) fail(offset int, detail string) *SyntaxError {
 	line, column := position(p.src[:offset])
-	return &SyntaxError{Offset: offset, Line: line, Column: column, Pointer: pointer(p.path), Detail: detail}
+	return &SyntaxError{Offset: offset, Line: line, Column: column, Detail: detail}
 }
 
 func (p *parser) unexpected(wanted string) *SyntaxError {

@@ -12,85 +12,63 @@ import "slices"
 // values, may occur several times, since they are not returned. A value that is not an
 // object has no members. The error is a *SyntaxError.
 func Skim(raw []byte, depth int, names ...string) ([]Member, error) {
-	p := &parser{src: string(raw), depth: depth}
+	p := newParser(raw, depth)
+	p.discard = true
 	var found []Member
-	_, err := p.document(func() (Value, *SyntaxError) {
-		if p.space(); p.peek() != '{' {
-			return Value{}, p.skip()
-		}
-		return Value{}, p.nested(nil, func(*Value) *SyntaxError { return p.skim(names, &found) })
-	})
-	if err != nil {
+	var err *SyntaxError
+	if p.space(); p.peek() == '{' {
+		found, err = p.skim(names)
+	} else {
+		_, err = p.value()
+	}
+	if err = p.end(err); err != nil {
 		return nil, err
 	}
 	return found, nil
 }
 
-func (p *parser) skim(names []string, found *[]Member) *SyntaxError {
-	fresh := func(name string) bool {
-		return !slices.ContainsFunc(*found, func(m Member) bool { return m.Name == name })
-	}
-	return p.list('}', func(int) *SyntaxError {
-		m, err := p.name(fresh)
-		switch {
-		case err != nil:
-		case !slices.Contains(names, m.Name):
-			err = p.skip()
-		default:
-			m.Value, err = p.leaf()
-			*found = append(*found, m)
+func (p *parser) skim(names []string) (found []Member, err *SyntaxError) {
+	more, err := p.open('}')
+	for more && err == nil {
+		var m Member
+		if m, err = p.name(); err != nil {
+			return nil, err
 		}
-		return p.leave(err)
-	})
-}
-
-// leaf parses a value. It checks the children of the value, but does not store them.
-func (p *parser) leaf() (v Value, err *SyntaxError) {
-	p.space()
-	v.Offset = p.pos
-	switch p.peek() {
-	case '{':
-		v.Kind, err = Object, p.skip()
-	case '[':
-		v.Kind, err = Array, p.skip()
-	default:
-		err = p.scalar(&v)
+		switch {
+		case slices.ContainsFunc(found, func(f Member) bool { return f.Name == m.Name }):
+			err = p.duplicate(m)
+		case !slices.Contains(names, m.Name):
+			err = p.skip(&m)
+		default:
+			err = p.leaf(&m)
+			found = append(found, m)
+		}
+		if err != nil {
+			return nil, p.at(step{name: m.Name, index: -1}, err)
+		}
+		more, err = p.next('}')
 	}
-	v.End = p.pos
-	return v, err
+	return found, err
 }
 
-// skip checks a value and stores nothing of it.
-func (p *parser) skip() *SyntaxError {
-	p.space()
-	var err *SyntaxError
-	switch p.peek() {
-	case '{':
-		return p.nested(nil, p.skipMembers)
-	case '[':
-		return p.nested(nil, p.skipElements)
-	case '"':
-		_, err = p.str(false)
-	default:
-		var none Value
-		err = p.scalar(&none)
+// skip parses the value of a member and stores nothing of it.
+func (p *parser) skip(m *Member) (err *SyntaxError) {
+	if err = p.colon(); err == nil {
+		m.Value, err = p.value()
 	}
 	return err
 }
 
-func (p *parser) skipElements(*Value) *SyntaxError {
-	return p.list(']', func(i int) *SyntaxError {
-		p.path = append(p.path, step{index: i})
-		return p.leave(p.skip())
-	})
-}
-
-func (p *parser) skipMembers(*Value) *SyntaxError {
-	return p.list('}', func(int) *SyntaxError {
-		_, err := p.name(func(string) bool { return true })
-		if err == nil {
-			err = p.skip()
-		}
-		return p.leave(err)
-	})
+// leaf parses the value of a member and stores the text of a string.
+func (p *parser) leaf(m *Member) *SyntaxError {
+	if err := p.colon(); err != nil {
+		return err
+	}
+	if p.space(); p.peek() == '"' {
+		p.discard = false
+	}
+	var err *SyntaxError
+	m.Value, err = p.value()
+	p.discard = true
+	return err
 }

@@ -7,44 +7,43 @@ import (
 	"unicode/utf8"
 )
 
-// str parses a string and, if keep is set, returns its content. A string without escapes is
-// not copied.
-func (p *parser) str(keep bool) (string, *SyntaxError) {
+// str parses a string. It returns its content if keep is set or the string has no escapes,
+// and whether it has any. A string without escapes is not copied.
+func (p *parser) str(keep bool) (text string, escaped bool, err *SyntaxError) {
 	p.pos++ // the opening quote
 	start := p.pos
-	var b *strings.Builder
+	var b strings.Builder
 	for {
 		p.plain()
 		switch c := p.peek(); {
 		case p.pos >= len(p.src):
-			return "", p.unexpected("a closing quote")
+			return "", false, p.unexpected("a closing quote")
 		case c == '"':
 			part := p.src[start:p.pos]
 			p.pos++
-			if b == nil {
-				return part, nil
+			if !escaped {
+				return part, false, nil
 			}
 			b.WriteString(part)
-			return b.String(), nil
+			return b.String(), true, nil
 		case c == '\\':
 			part := p.src[start:p.pos]
 			r, err := p.escape()
 			if err != nil {
-				return "", err
+				return "", false, err
 			}
-			start = p.pos
-			if !keep {
-				continue
+			if keep && !escaped {
+				b.Grow(len(part) + max(utf8.UTFMax, strings.IndexByte(p.src[p.pos:], '"')))
 			}
-			if b == nil {
-				b = &strings.Builder{}
+			start, escaped = p.pos, true
+			if keep {
+				b.WriteString(part)
+				b.WriteRune(r)
 			}
-			b.WriteString(part)
-			b.WriteRune(r)
 		case c < ' ':
-			return "", p.fail(p.pos, "expected control characters to be escaped in a string, got "+p.found())
+			return "", false, p.fail(p.pos, "expected control characters to be escaped in a string, got "+p.found())
 		default:
-			return "", p.fail(p.pos, "expected UTF-8, got a byte that is not")
+			return "", false, p.fail(p.pos, "expected UTF-8, got a byte that is not")
 		}
 	}
 }
@@ -52,21 +51,23 @@ func (p *parser) str(keep bool) (string, *SyntaxError) {
 // plain skips characters that need no decoding. It stops at the end, a quote, a backslash,
 // a control character or a byte that is not UTF-8.
 func (p *parser) plain() {
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
+	src, i := p.src, p.pos
+	for i < len(src) {
+		c := src[i]
 		if c < ' ' || c == '"' || c == '\\' {
-			return
+			break
 		}
 		if c < utf8.RuneSelf {
-			p.pos++
+			i++
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		r, size := utf8.DecodeRuneInString(src[i:])
 		if r == utf8.RuneError && size == 1 {
-			return
+			break
 		}
-		p.pos += size
+		i += size
 	}
+	p.pos = i
 }
 
 // escape parses one escape, or a pair of them for a code point above U+FFFF.

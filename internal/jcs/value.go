@@ -36,21 +36,23 @@ func (k Kind) String() string { return kindNames[k] }
 
 // A Value is one parsed JSON value. It is read-only: callers must not change the slices
 // that its methods return. Its strings share memory with one copy of the source.
+//
+// A Value is small, because attackers send arrays of a million numbers.
 type Value struct {
 	Kind   Kind
-	Offset int // of the first byte of the value in the source
-	End    int // after its last byte
-
-	yes      bool
-	text     string
-	children *children
+	yes    bool
+	index  uint32 // from 1, of the text or of the list in doc that belongs to this value; or 0
+	Offset int    // of the first byte of the value in the source
+	End    int    // after its last byte
+	doc    *document
 }
 
-// children are the elements of an array, or the members of an object. They are stored apart
-// to keep a Value small, because attackers send arrays of a million numbers.
-type children struct {
-	elements []Value
-	members  []Member
+// A document is what the values of one text share.
+type document struct {
+	src     string
+	texts   []string   // the content of strings with escapes
+	arrays  [][]Value  // the elements of arrays that are not empty
+	objects [][]Member // the members of objects that are not empty
 }
 
 // A Member is one name and value of an object.
@@ -62,7 +64,17 @@ type Member struct {
 
 // Text returns the unescaped content of a string, or the text of a number in the source.
 // For every other kind it returns "".
-func (v Value) Text() string { return v.text }
+func (v Value) Text() string {
+	switch {
+	case v.Kind == Number:
+		return v.doc.src[v.Offset:v.End]
+	case v.Kind != String:
+		return ""
+	case v.index > 0:
+		return v.doc.texts[v.index-1]
+	}
+	return v.doc.src[v.Offset+1 : v.End-1]
+}
 
 // Bool reports whether v is the literal true.
 func (v Value) Bool() bool { return v.yes }
@@ -73,23 +85,23 @@ func (v Value) Int() (int64, bool) {
 	if v.Kind != Number {
 		return 0, false
 	}
-	return parseDecimal(v.text).int64()
+	return parseDecimal(v.Text()).int64()
 }
 
 // Elements returns the elements of an array, or nil.
 func (v Value) Elements() []Value {
-	if v.children == nil {
+	if v.Kind != Array || v.index == 0 {
 		return nil
 	}
-	return v.children.elements
+	return v.doc.arrays[v.index-1]
 }
 
 // Members returns the members of an object in source order, or nil.
 func (v Value) Members() []Member {
-	if v.children == nil {
+	if v.Kind != Object || v.index == 0 {
 		return nil
 	}
-	return v.children.members
+	return v.doc.objects[v.index-1]
 }
 
 // Get returns the value of the member with exactly this name. It compares all names: to
