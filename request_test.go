@@ -407,7 +407,7 @@ func TestOptionOtherIsKeptIfOnlyOptionsAreAllowed(t *testing.T) {
 	}
 }
 
-func TestLabelsThatContainOtherAreKept(t *testing.T) {
+func TestOtherInsideALabelIsKept(t *testing.T) {
 	r := validQuestions()
 	r.Questions[0].Options = askback.Options("Another", "Other database")
 	got, err := r.Normalize()

@@ -164,7 +164,7 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 
 // Two processes spend an approval in the same millisecond, so they write equal states.
 // If a commit has an unknown result, the state may be that of the other process.
-func TestUnknownConsumeReturnsErrorDespiteEqualState(t *testing.T) {
+func TestConsumeReturnsErrUnknownDespiteEqualState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)

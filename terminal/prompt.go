@@ -88,9 +88,9 @@ type Prompt struct {
 	promptOpen bool // the cursor is after a prompt
 }
 
-// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt discards
-// what was typed ahead. From a pipe, it does so only after an ask that ended without an
-// answer.
+// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt calls it to
+// discard what was typed ahead. If Options.Human is false, it does so only after an ask that
+// ended without an answer.
 func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 	p := &Prompt{lines: newLineReader(in), out: out}
 	if o != nil {
@@ -116,9 +116,10 @@ type declined Declined
 
 func (declined) Error() string { return "declined" }
 
-// Ask shows an ask and returns what the person did. It does not change the ask. The error
-// is [ErrNoInput], the error of ctx as soon as it ends, or [askback.ErrSettled] if the ask
-// is settled. It can also be an error of the output or of Discard.
+// Ask shows an ask and returns what the person did. The caller sends the answer: Ask does not
+// settle the ask, and changes it only through Options.Claim. The error is [ErrNoInput], the
+// error of ctx as soon as it ends, or [askback.ErrSettled] if the ask is settled. It can also
+// be an error of the output or of Discard.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled

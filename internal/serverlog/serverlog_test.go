@@ -118,7 +118,7 @@ func declined(by string) askback.Ask {
 }
 
 // Secrets are redacted in values and in errors, and long values are cut.
-func TestValuesAreRedacted(t *testing.T) {
+func TestSecretsInValuesAreRedacted(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
 	l.Error("wrong", "error", errors.New("the token "+secret+" is wrong"), "long", strings.Repeat("x", 10_000))

@@ -197,8 +197,8 @@ func (o *serverTest) end(ctx context.Context, c *child) error {
 	return err
 }
 
-// check compares the database with the acknowledgements: mostly the new events, and
-// everything if the number of kills is a multiple of auditInterval.
+// check compares the database with the acknowledgements: the new events after most kills,
+// and everything after every auditInterval kills.
 func (o *serverTest) check(ctx context.Context) error {
 	if !exists(o.path) {
 		return nil
