@@ -11,22 +11,26 @@ import (
 // ParseDuration parses "90s", "10m", "2h", "7d", sums of them such as "1h30m", or
 // a whole number of seconds (docs/wire.md §2). The result is not negative.
 func ParseDuration(s string) (time.Duration, error) {
-	wrong := fmt.Errorf("%s is not a duration; use 90s, 10m, 2h or 7d", quote(s))
-	if s == "" {
-		return 0, wrong
+	d, ok := parseDuration(s)
+	if !ok {
+		return 0, fmt.Errorf("%s is not a duration; use 90s, 10m, 2h or 7d", quote(s))
 	}
+	return d, nil
+}
+
+func parseDuration(s string) (sum time.Duration, ok bool) {
 	if strings.Trim(s, "0123456789") == "" {
-		s += "s"
+		n, err := strconv.ParseInt(s, 10, 64)
+		return time.Duration(n) * time.Second, err == nil && n <= int64(math.MaxInt64/time.Second)
 	}
-	var sum time.Duration
-	for rest := s; rest != ""; {
-		n, unit, after, ok := durationPart(rest)
+	for s != "" {
+		n, unit, rest, ok := durationPart(s)
 		if !ok || n > int64((math.MaxInt64-sum)/unit) {
-			return 0, wrong
+			return 0, false
 		}
-		sum, rest = sum+time.Duration(n)*unit, after
+		sum, s = sum+time.Duration(n)*unit, rest
 	}
-	return sum, nil
+	return sum, true
 }
 
 // durationPart parses a number and its unit at the start of s. It returns the rest of
