@@ -62,6 +62,20 @@ var (
 	ana = askback.TokenRequest{Kind: askback.Responder, Name: "ana", ExpiresIn: time.Hour}
 )
 
+// The check of a token that is in the cache allocates nothing.
+func TestTokenCheckAllocatesNothing(t *testing.T) {
+	k := newTokenFixture()
+	_, secret := k.createToken(t, ana)
+	check := func() {
+		if _, err := k.Authenticate(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(100, check); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+}
+
 // A token works until it expires or is revoked. Revocation takes effect at once (F4).
 func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k := newTokenFixture()

@@ -7,6 +7,7 @@ package auth
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"iter"
@@ -71,11 +72,11 @@ func New(o Options) *Authority { return &Authority{o: o} }
 // token ends by expiry or revocation, with its parent, or when its person may no longer
 // sign in.
 func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
-	key := hash(secret)
+	sum := digest(secret)
 	now := a.o.Now()
-	c, generation, ok := a.cache.get(key)
+	c, generation, ok := a.cache.get(sum)
 	if !ok {
-		row, err := a.o.Store.ReadKey(ctx, KindToken, key)
+		row, err := a.o.Store.ReadKey(ctx, KindToken, hex.EncodeToString(sum[:]))
 		if errors.Is(err, askback.ErrNotFound) {
 			return askback.Principal{}, askback.ErrUnauthorized
 		}
@@ -85,7 +86,7 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 		if c, err = a.resolve(ctx, row); err != nil {
 			return askback.Principal{}, err
 		}
-		a.cache.put(key, c, generation)
+		a.cache.put(sum, c, generation)
 	}
 	if !c.validAt(now) || !a.signerValid(c.signer, c.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized

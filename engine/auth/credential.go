@@ -94,17 +94,24 @@ func (a *Authority) NewSecret() (string, error) {
 // hash returns the form in which a secret is stored. Secrets have 256 random bits, so a
 // plain SHA-256 is enough; a slow password hash adds nothing.
 func hash(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
+	sum := digest(secret)
 	return hex.EncodeToString(sum[:])
 }
 
-// cache maps hashes of secrets to credentials. A revocation clears it and begins a new
+// digest returns the SHA-256 of a secret. It allocates nothing for a secret that Askback
+// generated.
+func digest(secret string) [sha256.Size]byte {
+	var buffer [64]byte
+	return sha256.Sum256(append(buffer[:0], secret...))
+}
+
+// cache maps digests of secrets to credentials. A revocation clears it and begins a new
 // generation, so that a credential that was read before the revocation is not stored
 // after it.
 type cache struct {
 	mu         sync.Mutex
 	generation int
-	byHash     map[string]credential
+	byDigest   map[[sha256.Size]byte]credential
 }
 
 // cacheSize is the maximum number of credentials in a cache. When a cache is full, put
@@ -112,25 +119,25 @@ type cache struct {
 const cacheSize = 4096
 
 // get returns the credential for key, and the generation to pass to put.
-func (c *cache) get(key string) (found credential, generation int, ok bool) {
+func (c *cache) get(key [sha256.Size]byte) (found credential, generation int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok = c.byHash[key]
+	found, ok = c.byDigest[key]
 	return found, c.generation, ok
 }
 
 // put stores a credential that was read during generation. It does nothing if clear has
 // been called since then.
-func (c *cache) put(key string, found credential, generation int) {
+func (c *cache) put(key [sha256.Size]byte, found credential, generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if generation != c.generation {
 		return
 	}
-	if c.byHash == nil || len(c.byHash) >= cacheSize {
-		c.byHash = map[string]credential{}
+	if c.byDigest == nil || len(c.byDigest) >= cacheSize {
+		c.byDigest = map[[sha256.Size]byte]credential{}
 	}
-	c.byHash[key] = found
+	c.byDigest[key] = found
 }
 
 // clear removes all credentials and begins a new generation.
@@ -138,5 +145,5 @@ func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.generation++
-	clear(c.byHash)
+	clear(c.byDigest)
 }
