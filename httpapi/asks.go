@@ -18,7 +18,12 @@ import (
 const maxWait = 60 * time.Second
 
 // replyAsk replies with an ask and the address of its page, or returns err.
-func (c *call) replyAsk(a askback.Ask, err error) error { return c.result(c.withPageURL(a), err) }
+func (c *call) replyAsk(a askback.Ask, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.replyJSON(http.StatusOK, c.withPageURL(a).AppendJSON)
+}
 
 // withPageURL returns an ask with the address of its page.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
@@ -47,7 +52,7 @@ func (c *call) waitParam() (time.Duration, error) {
 // durationParam parses the query parameter with the given name. It returns absent if the
 // parameter is missing. The error for an invalid value contains the example.
 func (c *call) durationParam(name string, absent time.Duration, example string) (time.Duration, error) {
-	s := c.r.URL.Query().Get(name)
+	s := c.param(name)
 	if s == "" {
 		return absent, nil
 	}
@@ -111,7 +116,7 @@ func (c *call) ask() error {
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
-	return c.reply(status, c.withPageURL(a))
+	return c.replyJSON(status, c.withPageURL(a).AppendJSON)
 }
 
 // explain returns the problem for an invalid request, and any other error unchanged. The
@@ -135,13 +140,12 @@ func (c *call) get() error {
 }
 
 func (c *call) list() error {
-	in := c.r.URL.Query()
 	q := askback.Query{
-		Status: askback.Status(in.Get("status")), Agent: in.Get("agent"), SessionID: in.Get("session_id"),
-		To: in.Get("to"), Search: in.Get("q"), Key: in.Get("key"), Cursor: in.Get("cursor"),
+		Status: askback.Status(c.param("status")), Agent: c.param("agent"), SessionID: c.param("session_id"),
+		To: c.param("to"), Search: c.param("q"), Key: c.param("key"), Cursor: c.param("cursor"),
 	}
-	q.Limit = limit(in.Get("limit"))
-	switch in.Get("unacked") {
+	q.Limit = limit(c.param("limit"))
+	switch c.param("unacked") {
 	case "true":
 		q.Unacked = true
 	case "", "false":

@@ -29,10 +29,10 @@ import (
 // a key creates another session, Send sends the message again, and Consume returns
 // [askback.ErrConsumed].
 type Client struct {
-	url   string
-	token string
-	http  *http.Client
-	pause time.Duration // the first pause before a stream reconnects
+	url           string
+	authorization []string // the value of this header
+	http          *http.Client
+	pause         time.Duration // the first pause before a stream reconnects
 }
 
 // replyTime is how long a server may take for a reply, in addition to the time that it
@@ -48,7 +48,7 @@ func NewClient(address, token string, c *http.Client) *Client {
 	}
 	own := *c
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{url: strings.TrimRight(address, "/"), token: token, http: &own, pause: firstPause}
+	return &Client{url: strings.TrimRight(address, "/"), authorization: []string{"Bearer " + token}, http: &own, pause: firstPause}
 }
 
 var _ askback.Client = (*Client)(nil)
@@ -57,8 +57,8 @@ var _ askback.Client = (*Client)(nil)
 type request struct {
 	method string
 	path   string
-	query  url.Values
-	body   any // nil: none
+	query  string // encoded
+	body   any    // nil: none
 	key    string
 	wait   time.Duration // how long the server may take in addition to replyTime
 }
@@ -77,10 +77,12 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 		return 0, ask, unreachableError(ctx, err)
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
+	body := newBuffer()
+	defer body.release()
+	if err := body.readAll(res.Body); err != nil {
 		return 0, ask, unreachableError(ctx, err)
 	}
+	raw := body.bytes
 	if res.StatusCode >= 300 {
 		ask, err = parseProblem(res, raw).asError()
 		return res.StatusCode, ask, fmt.Errorf("%s %s: %w", r.method, r.path, err)
@@ -104,26 +106,28 @@ func parse(raw []byte, out any) error {
 }
 
 func (c *Client) request(ctx context.Context, r request) (*http.Request, error) {
-	var body bytes.Buffer
+	var body io.Reader
 	if r.body != nil {
-		if err := encode(&body, r.body); err != nil {
+		raw, err := appendJSON(make([]byte, 0, 512), r.body)
+		if err != nil {
 			return nil, err
 		}
+		body = bytes.NewReader(raw)
 	}
 	address := c.url + r.path
-	if len(r.query) > 0 {
-		address += "?" + r.query.Encode()
+	if r.query != "" {
+		address += "?" + r.query
 	}
-	in, err := http.NewRequestWithContext(ctx, r.method, address, &body)
+	in, err := http.NewRequestWithContext(ctx, r.method, address, body)
 	if err != nil {
 		return nil, err
 	}
-	in.Header.Set("Authorization", "Bearer "+c.token)
+	in.Header["Authorization"] = c.authorization
 	if r.body != nil {
-		in.Header.Set("Content-Type", "application/json")
+		in.Header["Content-Type"] = jsonType
 	}
 	if r.key != "" {
-		in.Header.Set("Idempotency-Key", r.key)
+		in.Header["Idempotency-Key"] = []string{r.key}
 	}
 	return in, nil
 }
@@ -169,7 +173,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	}
 	key := cmp.Or(r.Key, rand.Text())
 	var out askback.Ask
-	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: wireRequest(normal), key: key}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: requestBody(normal), key: key}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }
@@ -220,8 +224,7 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 		wait = min(wait, time.Until(end))
 	}
 	seconds := max(1, int(math.Ceil(wait.Seconds())))
-	query := url.Values{"wait": {strconv.Itoa(seconds)}}
-	return c.ask(ctx, request{method: "GET", path: askPath(id, ""), query: query, wait: maxWait})
+	return c.ask(ctx, request{method: "GET", path: askPath(id, ""), query: "wait=" + strconv.Itoa(seconds), wait: maxWait})
 }
 
 // lastReadTime is how long the last read of an ask may take after the end of a wait.
@@ -277,7 +280,7 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if q.Unacked {
 		query.Set("unacked", "true")
 	}
-	return fetch[askback.Page](ctx, c, request{method: "GET", path: base + "/asks", query: query})
+	return fetch[askback.Page](ctx, c, request{method: "GET", path: base + "/asks", query: query.Encode()})
 }
 
 // Answer implements [askback.Inbox].
@@ -285,7 +288,7 @@ func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askba
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: wireAnswer(a)})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: answerBody(a)})
 }
 
 // Decline implements [askback.Inbox].

@@ -42,7 +42,7 @@ func TestClientSendsWholeRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := json.Marshal(httpapi.WireRequest(want))
+		raw, err := httpapi.RequestBody(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,11 +53,35 @@ func TestClientSendsWholeRequest(t *testing.T) {
 		if got, err = got.Normalize(); err != nil {
 			t.Fatal(err)
 		}
-		if want.Confirmation != nil { // json.Marshal writes < as \u003c, which means the same
-			got.Confirmation.Input = json.RawMessage(`{"path":"a<b","n":1}`)
-		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// The handler parses all fields of an answer that the client sends.
+func TestClientSendsWholeAnswer(t *testing.T) {
+	for name, want := range map[string]askback.Answer{
+		"answers": {
+			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}, Notes: "n"}, {ID: "q2", Selected: []string{}, Other: "<o>"}},
+			Comment: "c & d",
+		},
+		"approval": {
+			Decision: askback.Approve, Input: json.RawMessage(`{"n":1}`),
+			Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: 2 * time.Hour},
+		},
+		"denial": {Decision: askback.Deny, Reason: "r"},
+	} {
+		raw, err := httpapi.AnswerBody(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode.Answer(raw)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", name, raw, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s:\n%s", name, raw, diff)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 		return askback.SessionPage{}, err
 	}
 	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "q", q.Search, "cursor", q.Cursor)
-	return fetch[askback.SessionPage](ctx, c, request{method: "GET", path: base + "/sessions", query: query})
+	return fetch[askback.SessionPage](ctx, c, request{method: "GET", path: base + "/sessions", query: query.Encode()})
 }
 
 // Send implements [askback.Sessions].
@@ -111,7 +111,7 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return askback.MessagePage{}, err
 	}
-	return fetch[askback.MessagePage](ctx, c, request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor)})
+	return fetch[askback.MessagePage](ctx, c, request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor).Encode()})
 }
 
 // filter returns the query parameters of a list: the limit unless it is 0, and the pairs of

@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"cmp"
-	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/askback/askback/internal/openapi"
 )
@@ -104,16 +101,4 @@ func (c *call) docs() error {
 
 func (c *call) stylesheet() error {
 	return c.replyRaw("text/css; charset=utf-8", openapi.Stylesheet())
-}
-
-// replyRaw replies with a body that is already encoded.
-func (c *call) replyRaw(kind string, body []byte) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
-	c.w.Header().Set("Content-Type", kind)
-	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	c.w.WriteHeader(http.StatusOK)
-	if _, err := c.w.Write(body); err != nil {
-		c.h.log.Debug("a reply did not arrive", "error", err)
-	}
-	return nil
 }

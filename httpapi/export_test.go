@@ -1,15 +1,20 @@
 package httpapi
 
 import (
+	"encoding/json"
+	"errors"
+	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/openapi"
 )
 
-// WireRequest returns the body that the client sends.
-var WireRequest = wireRequest
+// RequestBody and AnswerBody return the bodies that the client sends.
+func RequestBody(r askback.Request) ([]byte, error) { return requestBody(r).AppendJSON(nil) }
+func AnswerBody(a askback.Answer) ([]byte, error)   { return answerBody(a).AppendJSON(nil) }
 
 // Routes returns the paths of the routes by method.
 func Routes() map[string][]string {
@@ -101,3 +106,51 @@ func Document() ([]byte, error) {
 
 // SetSlowBody sets how long a body may take before the client is authenticated again.
 func (h *Handler) SetSlowBody(d time.Duration) { h.slowBodyTime = d }
+
+// A Call is a request to the route that lists asks, or to another one with its parameters.
+type Call struct{ c *call }
+
+// Call returns the call of a request.
+func (h *Handler) Call(r *http.Request) *Call { return &Call{&call{h: h, r: r}} }
+
+// CheckQuery checks the query for the route that lists asks, with the parameter wait.
+func (c *Call) CheckQuery() error { return c.c.checkQuery(listParams) }
+
+var listParams = append(slices.Clone(askRoutes[1].query), queryWait)
+
+// CheckWait parses the parameter wait.
+func (c *Call) CheckWait() error {
+	_, err := c.c.waitParam()
+	return err
+}
+
+// CheckOrigin checks the origin of the request.
+func (c *Call) CheckOrigin() error { return c.c.h.cross.Check(c.c.r) }
+
+// CheckMediaType returns an error unless the Content-Type is that of JSON.
+func (c *Call) CheckMediaType() error {
+	if !isJSON(c.c.r.Header.Get("Content-Type")) {
+		return errors.New("not JSON")
+	}
+	return nil
+}
+
+// SetQuery sets the query of the request.
+func (c *Call) SetQuery(query string) { c.c.r.URL.RawQuery = query }
+
+// Param returns the value of a query parameter.
+func (c *Call) Param(name string) string { return c.c.param(name) }
+
+// A Problem is an error on the wire.
+type Problem = problem
+
+// EncodeProblem returns a problem as package json encodes its struct.
+func EncodeProblem(p Problem) string {
+	var b strings.Builder
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(p); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

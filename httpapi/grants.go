@@ -33,7 +33,7 @@ func (c *Client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	if q.Ended {
 		query.Set("ended", "true")
 	}
-	return fetch[askback.GrantPage](ctx, c, request{method: "GET", path: base + "/grants", query: query})
+	return fetch[askback.GrantPage](ctx, c, request{method: "GET", path: base + "/grants", query: query.Encode()})
 }
 
 // Revoke implements [askback.Grants].

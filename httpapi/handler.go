@@ -8,15 +8,12 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"mime"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,7 +21,6 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/openapi"
 )
 
 // An Authenticator authenticates requests and checks the permissions of principals.
@@ -102,8 +98,8 @@ func (h *Handler) Stop() { h.stop() }
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	header := w.Header()
+	header["Cache-Control"], header["X-Content-Type-Options"] = noStore, noSniff
 	h.mux.ServeHTTP(w, r)
 }
 
@@ -219,42 +215,13 @@ func credential(r *http.Request) (secret string, browser bool) {
 	return login.Secret(r), true
 }
 
-// checkQuery rejects unknown and repeated query keys. A misspelt filter must not
-// select everything.
-func (c *call) checkQuery(keys []openapi.Param) error {
-	var bad askback.Invalid
-	query, err := url.ParseQuery(c.r.URL.RawQuery)
-	if err != nil {
-		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be parsed", Fix: "write it as key=value&key=value, with special characters escaped"}}
-	}
-	for key, values := range query {
-		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "unknown query key", Fix: "the keys are " + paramNames(keys)})
-		} else if len(values) > 1 {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key is repeated", Fix: "send it once"})
-		}
-	}
-	if len(bad) > 0 {
-		return bad
-	}
-	return nil
-}
-
-func paramNames(keys []openapi.Param) string {
-	var out []string
-	for _, p := range keys {
-		out = append(out, p.Name)
-	}
-	return strings.Join(out, ", ")
-}
-
 // readBody reads the whole body, which may have up to limit bytes. The Content-Type must be
 // JSON unless the body is empty.
 func (c *call) readBody(limit int64) error {
 	if c.r.ContentLength == 0 {
 		return nil
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	raw, err := c.readAll(limit)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large) && limit == 0:
@@ -268,47 +235,33 @@ func (c *call) readBody(limit int64) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if !isJSON(c.r.Header.Get("Content-Type")) {
 		return problem{Status: http.StatusUnsupportedMediaType, Type: "media-type", Detail: "send Content-Type: application/json"}
 	}
 	return nil
 }
 
-// writeTime is how long a client may take to read a reply, which stays in memory until
-// then.
-const writeTime = 30 * time.Second
+// maxKnownLength is the maximum Content-Length in bytes for which memory is allocated before
+// the body arrives.
+const maxKnownLength = 64 << 10
 
-// reply writes a value as JSON. It always returns nil, because no problem can follow the
-// header.
-func (c *call) reply(status int, v any) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(status)
-	if err := encode(c.w, v); err != nil {
-		c.h.log.Debug("a reply did not arrive", "error", err)
+// readAll reads the whole body. The error is an [http.MaxBytesError] if the body has more than
+// limit bytes.
+func (c *call) readAll(limit int64) ([]byte, error) {
+	length := c.r.ContentLength
+	if length < 0 || length > min(limit, maxKnownLength) {
+		return io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	}
-	return nil
+	raw := make([]byte, length)
+	_, err := io.ReadFull(c.r.Body, raw)
+	return raw, err
 }
 
-// result replies with v as JSON, or returns err.
-func (c *call) result(v any, err error) error {
-	if err != nil {
-		return err
+// isJSON reports whether a Content-Type is that of JSON, with or without parameters.
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
 	}
-	return c.reply(http.StatusOK, v)
-}
-
-// encode writes a value as JSON. If v has the method MarshalJSON, encode calls it directly,
-// because json.Encoder would scan the result once more.
-func encode(w io.Writer, v any) error {
-	if m, ok := v.(json.Marshaler); ok {
-		raw, err := m.MarshalJSON()
-		if err == nil {
-			_, err = w.Write(append(raw, '\n'))
-		}
-		return err
-	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
 }

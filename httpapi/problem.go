@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/codec"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -116,9 +117,46 @@ func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="askback"`)
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(p.Status)
-	_ = encode(w, p)
+	b := newBuffer()
+	if err := b.encode(p.AppendJSON); err != nil { // the stored JSON of the ask is damaged
+		p.Ask, p.Outcome = nil, nil
+		_ = b.encode(p.AppendJSON)
+	}
+	if writeBody(w, p.Status, problemType, b.bytes) == nil {
+		b.release()
+	}
+}
+
+// AppendJSON appends the JSON of a problem to b.
+func (p problem) AppendJSON(b []byte) (_ []byte, err error) {
+	b = codec.AppendString(append(b, `{"type":`...), p.Type)
+	b = codec.AppendString(append(b, `,"title":`...), p.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
+	if p.Detail != "" {
+		b = codec.AppendString(append(b, `,"detail":`...), p.Detail)
+	}
+	if len(p.Errors) > 0 {
+		if b, err = codec.AppendList(append(b, `,"errors":`...), p.Errors, askback.Problem.AppendJSON); err != nil {
+			return b, err
+		}
+	}
+	if p.AskID != "" {
+		b = codec.AppendString(append(b, `,"ask_id":`...), p.AskID)
+	}
+	if len(p.QuestionIDs) > 0 {
+		b = codec.AppendStrings(append(b, `,"question_ids":`...), p.QuestionIDs)
+	}
+	if p.Outcome != nil {
+		if b, err = p.Outcome.AppendJSON(append(b, `,"outcome":`...)); err != nil {
+			return b, err
+		}
+	}
+	if p.Ask != nil {
+		if b, err = p.Ask.AppendJSON(append(b, `,"ask":`...)); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
 }
 
 // asError returns the error that a received problem represents, and the ask that the

@@ -31,16 +31,14 @@ func (c *call) session() error {
 }
 
 func (c *call) sessions() error {
-	in := c.r.URL.Query()
 	return c.result(c.client.Sessions(c.r.Context(), askback.SessionQuery{
-		Status: askback.SessionStatus(in.Get("status")), Agent: in.Get("agent"), Search: in.Get("q"),
-		Cursor: in.Get("cursor"), Limit: limit(in.Get("limit")),
+		Status: askback.SessionStatus(c.param("status")), Agent: c.param("agent"), Search: c.param("q"),
+		Cursor: c.param("cursor"), Limit: limit(c.param("limit")),
 	}))
 }
 
 func (c *call) messages() error {
-	in := c.r.URL.Query()
-	return c.result(c.client.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit"))))
+	return c.result(c.client.Messages(c.r.Context(), c.id(), c.param("cursor"), limit(c.param("limit"))))
 }
 
 // postMessage adds a message to a session. If the body has no role, the message of an agent is
