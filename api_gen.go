@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/codec"
 )
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends a to b as JSON, in the format of docs/wire.md §2.
 func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -73,10 +73,11 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Ask) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *a to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (a *Ask) UnmarshalJSON(b []byte) error {
 	var out Ask
 	err := codec.Read(b, out.readJSON)
@@ -145,7 +146,7 @@ func (a *Ask) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends q to b as JSON, in the format of docs/wire.md §2.
 func (q Question) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -169,10 +170,11 @@ func (q Question) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q Question) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *q to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (q *Question) UnmarshalJSON(b []byte) error {
 	var out Question
 	err := codec.Read(b, out.readJSON)
@@ -210,7 +212,7 @@ func (q *Question) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends o to b as JSON, in the format of docs/wire.md §2.
 func (o Option) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"label":`...)
@@ -226,10 +228,11 @@ func (o Option) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Option) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *o to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (o *Option) UnmarshalJSON(b []byte) error {
 	var out Option
 	err := codec.Read(b, out.readJSON)
@@ -257,7 +260,7 @@ func (o *Option) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends c to b as JSON, in the format of docs/wire.md §2.
 func (c Confirmation) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"tool_name":`...)
@@ -287,10 +290,11 @@ func (c Confirmation) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *c to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (c *Confirmation) UnmarshalJSON(b []byte) error {
 	var out Confirmation
 	err := codec.Read(b, out.readJSON)
@@ -332,7 +336,7 @@ func (c *Confirmation) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends c to b as JSON, in the format of docs/wire.md §2.
 func (c Claim) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"name":`...)
@@ -342,10 +346,11 @@ func (c Claim) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Claim) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *c to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (c *Claim) UnmarshalJSON(b []byte) error {
 	var out Claim
 	err := codec.Read(b, out.readJSON)
@@ -371,7 +376,7 @@ func (c *Claim) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends o to b as JSON, in the format of docs/wire.md §2.
 func (o Outcome) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"status":`...)
@@ -407,10 +412,11 @@ func (o Outcome) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Outcome) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *o to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var out Outcome
 	err := codec.Read(b, out.readJSON)
@@ -456,7 +462,7 @@ func (o *Outcome) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends a to b as JSON, in the format of docs/wire.md §2.
 func (a Actor) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"kind":`...)
@@ -466,10 +472,11 @@ func (a Actor) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Actor) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *a to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (a *Actor) UnmarshalJSON(b []byte) error {
 	var out Actor
 	err := codec.Read(b, out.readJSON)
@@ -495,7 +502,7 @@ func (a *Actor) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends q to b as JSON, in the format of docs/wire.md §2.
 func (q QuestionAnswer) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -511,10 +518,11 @@ func (q QuestionAnswer) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q QuestionAnswer) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *q to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (q *QuestionAnswer) UnmarshalJSON(b []byte) error {
 	var out QuestionAnswer
 	err := codec.Read(b, out.readJSON)
@@ -546,7 +554,7 @@ func (q *QuestionAnswer) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
 func (p Problem) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"pointer":`...)
@@ -558,10 +566,11 @@ func (p Problem) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Problem) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *p to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (p *Problem) UnmarshalJSON(b []byte) error {
 	var out Problem
 	err := codec.Read(b, out.readJSON)
@@ -589,7 +598,7 @@ func (p *Problem) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
 func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"items":`...)
@@ -601,10 +610,11 @@ func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *p to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (p *Page) UnmarshalJSON(b []byte) error {
 	var out Page
 	err := codec.Read(b, out.readJSON)
@@ -630,7 +640,7 @@ func (p *Page) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends g to b as JSON, in the format of docs/wire.md §2.
 func (g Grant) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -670,10 +680,11 @@ func (g Grant) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *g to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (g *Grant) UnmarshalJSON(b []byte) error {
 	var out Grant
 	err := codec.Read(b, out.readJSON)
@@ -727,7 +738,7 @@ func (g *Grant) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends g to b as JSON, in the format of docs/wire.md §2.
 func (g GrantPage) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"items":`...)
@@ -739,10 +750,11 @@ func (g GrantPage) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g GrantPage) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *g to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (g *GrantPage) UnmarshalJSON(b []byte) error {
 	var out GrantPage
 	err := codec.Read(b, out.readJSON)
@@ -768,7 +780,7 @@ func (g *GrantPage) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends s to b as JSON, in the format of docs/wire.md §2.
 func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -824,10 +836,11 @@ func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s Session) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *s to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (s *Session) UnmarshalJSON(b []byte) error {
 	var out Session
 	err := codec.Read(b, out.readJSON)
@@ -891,7 +904,7 @@ func (s *Session) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends t to b as JSON, in the format of docs/wire.md §2.
 func (t Todo) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"content":`...)
@@ -901,10 +914,11 @@ func (t Todo) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Todo) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *t to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (t *Todo) UnmarshalJSON(b []byte) error {
 	var out Todo
 	err := codec.Read(b, out.readJSON)
@@ -930,7 +944,7 @@ func (t *Todo) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends s to b as JSON, in the format of docs/wire.md §2.
 func (s SessionPage) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"items":`...)
@@ -942,10 +956,11 @@ func (s SessionPage) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s SessionPage) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *s to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (s *SessionPage) UnmarshalJSON(b []byte) error {
 	var out SessionPage
 	err := codec.Read(b, out.readJSON)
@@ -971,7 +986,7 @@ func (s *SessionPage) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends m to b as JSON, in the format of docs/wire.md §2.
 func (m Message) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"seq":`...)
@@ -987,10 +1002,11 @@ func (m Message) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *m to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	var out Message
 	err := codec.Read(b, out.readJSON)
@@ -1022,7 +1038,7 @@ func (m *Message) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends m to b as JSON, in the format of docs/wire.md §2.
 func (m MessagePage) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"items":`...)
@@ -1034,10 +1050,11 @@ func (m MessagePage) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m MessagePage) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *m to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (m *MessagePage) UnmarshalJSON(b []byte) error {
 	var out MessagePage
 	err := codec.Read(b, out.readJSON)
@@ -1063,7 +1080,7 @@ func (m *MessagePage) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends e to b as JSON, in the format of docs/wire.md §2.
 func (e Event) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"seq":`...)
@@ -1081,10 +1098,11 @@ func (e Event) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *e to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var out Event
 	err := codec.Read(b, out.readJSON)
@@ -1116,7 +1134,7 @@ func (e *Event) readJSON(r *codec.Reader) {
 	}
 }
 
-// AppendJSON appends the JSON of docs/wire.md §2 to b.
+// AppendJSON appends t to b as JSON, in the format of docs/wire.md §2.
 func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)
@@ -1136,10 +1154,11 @@ func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 	return append(b, '}'), nil
 }
 
-// MarshalJSON returns the JSON of docs/wire.md §2.
+// MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Token) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON reads what MarshalJSON writes. Unknown members are ignored.
+// UnmarshalJSON sets *t to what MarshalJSON returned. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
 func (t *Token) UnmarshalJSON(b []byte) error {
 	var out Token
 	err := codec.Read(b, out.readJSON)

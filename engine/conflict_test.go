@@ -162,8 +162,9 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 	})
 }
 
-// Two processes spend an approval in the same millisecond, so they write equal states.
-// If a commit has an unknown result, the state may be that of the other process.
+// Two processes consume an approval in the same millisecond, so they write equal states. If
+// the result of a commit is unknown, an equal state does not show that it was stored: it may
+// be that of the other process (F7).
 func TestConsumeReturnsErrUnknownDespiteEqualState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()

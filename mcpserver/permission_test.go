@@ -25,8 +25,8 @@ func permissionReply(t *testing.T, r reply) map[string]any {
 	return m
 }
 
-// A tool may run once, with the arguments that a person approved or changed them to
-// (D1, F7).
+// A tool may run once, with the arguments that a person approved: those of the call, or
+// changed ones (D1, F7).
 func TestToolRunsWithApprovedArguments(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -37,8 +37,9 @@ func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	return r.normalize(out, ask, func(i int, _ string) (string, string) { return "/answer", linePrefix(i, len(questions)) })
 }
 
-// linePrefix returns the number of line i as a prefix of a message, or "" if there is only one
-// line.
+// linePrefix returns a prefix for a message about line i of n, counted from 0, such as
+// "line 2: ". It returns "" if there is only one line, or if i is negative because the message
+// is not about one line.
 func linePrefix(i, n int) string {
 	if n == 1 || i < 0 {
 		return ""
