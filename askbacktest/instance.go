@@ -200,6 +200,7 @@ type observer struct{ *Instance }
 // Committed records the ask and queues it for the scripts if it is new. Then it
 // calls the observer of the options.
 func (o observer) Committed(event askback.EventType, a askback.Ask) {
+	a = a.Clone() // the scripts may change it
 	o.mu.Lock()
 	if known := o.asks[a.ID]; known != nil {
 		known.Ask = a

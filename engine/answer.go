@@ -9,7 +9,7 @@ import (
 
 // answered returns the input for an answer. It adds what the machine cannot compute: the
 // digest of edited arguments, and the id and the token of a new grant.
-func (c *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
+func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
 	in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: answer, At: t.now}
 	if a.Ask.Kind != askback.Confirm {
 		return in, nil
@@ -36,7 +36,7 @@ func (c *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (l
 // digestEdited sets in.Digest to the digest of the arguments that a person edited (F7).
 // They are parsed as strictly as those of the agent. If the digest is that of the
 // original arguments, digestEdited removes the edit.
-func digestEdited(s lifecycle.AskState, in *lifecycle.Answered) error {
+func digestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
 	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {
 		return nil
 	}

@@ -142,7 +142,7 @@ func digest(at, agent string, c askback.Confirmation) (string, error) {
 // recognized. It includes the requested timeout and deadline, not the time of the call.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.SessionID = r.SessionID
-	fixed, err := lifecycle.AskState{Ask: a}.EncodeRequest()
+	fixed, err := lifecycle.AskState{Ask: a}.AppendRequest(make([]byte, 0, jsonSize))
 	if err != nil {
 		return "", err
 	}

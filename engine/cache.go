@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"container/list"
 	"sync"
 
 	"github.com/askback/askback"
@@ -19,63 +18,84 @@ const (
 // cache holds the most recently used asks, up to limit bytes. Callers must not change
 // the asks.
 type cache struct {
-	mu     sync.Mutex
-	limit  int
-	used   int
-	recent list.List // of cacheEntry, the most recently used first
-	byID   map[string]*list.Element
+	mu    sync.Mutex
+	limit int
+	used  int
+	byID  map[string]*cacheEntry
+	ring  cacheEntry // next is the most recently used entry, previous the least
 }
 
+// A cacheEntry is an ask in the cache. The entries are a ring in the order of their use.
 type cacheEntry struct {
-	ask  *askRecord
-	cost int
+	next, previous *cacheEntry
+	ask            *askRecord
+	cost           int
 }
 
-func newCache(limit int) *cache { return &cache{limit: limit, byID: map[string]*list.Element{}} }
+func newCache(limit int) *cache {
+	c := &cache{limit: limit, byID: map[string]*cacheEntry{}}
+	c.ring.next, c.ring.previous = &c.ring, &c.ring
+	return c
+}
 
 // get returns the ask with this id, or nil if it is not in the cache.
 func (c *cache) get(id string) *askRecord {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	el, ok := c.byID[id]
-	if !ok {
+	e := c.byID[id]
+	if e == nil {
 		return nil
 	}
-	c.recent.MoveToFront(el)
-	return el.Value.(cacheEntry).ask
+	e.unlink()
+	c.pushFront(e)
+	return e.ask
 }
 
 // put stores an ask, unless the cache has a newer version of it. It removes the least
 // recently used asks to stay within the limit.
 func (c *cache) put(a *askRecord) {
+	cost := askBytes(a.state.Ask)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el, ok := c.byID[a.row.ID]; ok {
-		if el.Value.(cacheEntry).ask.row.Version > a.row.Version {
-			return
-		}
-		c.remove(el)
+	e := c.byID[a.row.ID]
+	switch {
+	case e == nil:
+		e = &cacheEntry{}
+		c.byID[a.row.ID] = e
+	case e.ask.row.Version > a.row.Version:
+		return
+	default:
+		e.unlink()
 	}
-	cost := askBytes(a.state.Ask)
-	c.byID[a.row.ID] = c.recent.PushFront(cacheEntry{a, cost})
-	c.used += cost
-	for c.used > c.limit && c.recent.Len() > 0 {
-		c.remove(c.recent.Back())
+	c.used += cost - e.cost
+	e.ask, e.cost = a, cost
+	c.pushFront(e)
+	for c.used > c.limit && c.ring.previous != &c.ring {
+		c.remove(c.ring.previous)
 	}
 }
 
 func (c *cache) drop(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el, ok := c.byID[id]; ok {
-		c.remove(el)
+	if e := c.byID[id]; e != nil {
+		c.remove(e)
 	}
 }
 
-func (c *cache) remove(el *list.Element) {
-	old := c.recent.Remove(el).(cacheEntry)
-	delete(c.byID, old.ask.row.ID)
-	c.used -= old.cost
+func (c *cache) remove(e *cacheEntry) {
+	e.unlink()
+	delete(c.byID, e.ask.row.ID)
+	c.used -= e.cost
+}
+
+func (c *cache) pushFront(e *cacheEntry) {
+	e.previous, e.next = &c.ring, c.ring.next
+	e.previous.next, e.next.previous = e, e
+}
+
+func (e *cacheEntry) unlink() {
+	e.previous.next, e.next.previous = e.next, e.previous
 }
 
 // askBytes returns an upper estimate of the memory of an ask, in bytes. The size of

@@ -21,7 +21,7 @@ type client struct {
 // authorizeAsk returns an error unless this principal may do an action on an ask. The error
 // is [askback.ErrForbidden] if its kind may do the action on no ask. It is
 // [askback.ErrNotFound] if it may do the action on other asks only.
-func (c *client) authorizeAsk(action askback.Action, state lifecycle.AskState) error {
+func (c *client) authorizeAsk(action askback.Action, state *lifecycle.AskState) error {
 	return c.authorizeRelation(action, c.relation(state))
 }
 
@@ -39,7 +39,7 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 
 // relation returns the relation of this principal to an ask. The agent that asked is the
 // owner. A principal of any other kind is a recipient if To has its name or is empty.
-func (c *client) relation(state lifecycle.AskState) askback.Relation {
+func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 	to := state.Ask.To
 	switch {
 	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
@@ -52,7 +52,7 @@ func (c *client) relation(state lifecycle.AskState) askback.Relation {
 
 // act steps the ask with the given id, if this principal may do the action. The function
 // input returns the input of the step.
-func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
+func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if a, err = t.ask(id); errors.Is(err, askback.ErrNotFound) {
@@ -60,10 +60,10 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 		} else if err != nil {
 			return err
 		}
-		if err := c.authorizeAsk(action, a.state); err != nil {
+		if err := c.authorizeAsk(action, &a.state); err != nil {
 			return err
 		}
-		in, err := input(t, a.state)
+		in, err := input(t, &a.state)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func askResult(action askback.Action, id string, a *askRecord, err error) (askba
 
 // Answer implements [askback.Inbox].
 func (c *client) Answer(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
-	return c.act(ctx, askback.ActAnswer, id, func(t *tx, a lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		return c.answered(t, a, answer)
 	})
 }
@@ -96,14 +96,14 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.act(ctx, askback.ActDecline, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	})
 }
 
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActClaim, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Claimed{By: c.who.Name, At: t.now}, nil
 	})
 }
@@ -113,7 +113,7 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.act(ctx, askback.ActCancel, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	})
 }
@@ -129,7 +129,7 @@ func (c *client) actor() askback.Actor {
 // Consume implements [askback.Asker]. If it is unknown whether this call has spent the
 // approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		t.exclusive = true
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
 	})
@@ -137,7 +137,7 @@ func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 
 // Ack implements [askback.Asker].
 func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActAck, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Acked{At: t.now}, nil
 	})
 }
@@ -147,35 +147,42 @@ func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
 func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = c.authorizeAsk(askback.ActGet, a.state)
+		err = c.authorizeAsk(askback.ActGet, &a.state)
 	}
 	return askResult(askback.ActGet, id, a, err)
 }
 
 // Wait implements [askback.Asker].
-func (c *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
+func (c *client) Wait(ctx context.Context, id string) (out askback.Ask, err error) {
 	a, err := c.wait(ctx, id)
-	if a == nil {
-		return askback.Ask{}, err
+	copyAsk(&out, a)
+	return out, err
+}
+
+// copyAsk sets out to a copy of a, if a is not nil. It is a function of its own so that the
+// copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
+//
+//go:noinline
+func copyAsk(out, a *askback.Ask) {
+	if a != nil {
+		*out = a.Clone()
 	}
-	return a.Clone(), err
 }
 
 // wait returns an ask when it is settled. If ctx ends first, it returns the ask with the
 // cause of ctx. It keeps no copy of the ask while it sleeps.
 func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
-	free, err := c.engine.quota.addWaiter(c.who)
-	if err != nil {
+	if err := c.engine.quota.addWaiter(c.who); err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
-	defer free()
+	defer c.engine.quota.removeWaiter(c.who)
 	w := c.engine.hub.join(id, c.who.Kind)
 	defer c.engine.hub.leave(id, w)
 	if a, err := c.readForWait(context.WithoutCancel(ctx), id); err != nil || a.Settled() {
 		return a, err
 	}
 	select {
-	case a := <-w.settled:
+	case a := <-w.wake:
 		return a, nil
 	case <-ctx.Done():
 	}
@@ -186,22 +193,17 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	return a, context.Cause(ctx)
 }
 
-// readForWait reads an ask for wait. It reads on a separate goroutine: a query needs a
-// large stack, which the goroutine of wait would keep while it sleeps.
-func (c *client) readForWait(ctx context.Context, id string) (ask *askback.Ask, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var a *askRecord
-		if a, err = c.engine.read(ctx, id); err == nil {
-			err = c.authorizeAsk(askback.ActGet, a.state)
-		}
-		if err != nil {
-			err = fmt.Errorf("wait %s: %w", id, err)
-			return
-		}
-		ask = &a.state.Ask
-	}()
-	<-done
-	return ask, err
+// readForWait reads an ask for wait.
+func (c *client) readForWait(ctx context.Context, id string) (*askback.Ask, error) {
+	a, err := c.engine.cache.get(id), error(nil)
+	if a == nil {
+		a, err = c.engine.fetchApart(ctx, id)
+	}
+	if err == nil {
+		err = c.authorizeAsk(askback.ActGet, &a.state)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("wait %s: %w", id, err)
+	}
+	return &a.state.Ask, nil
 }

@@ -71,7 +71,7 @@ func (c *client) authorizeDraft(ctx context.Context, id string) error {
 	}
 	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = c.authorizeAsk(askback.ActDraft, a.state)
+		err = c.authorizeAsk(askback.ActDraft, &a.state)
 	}
 	if err == nil && a.state.Ask.Settled() {
 		err = askback.ErrSettled

@@ -34,7 +34,8 @@ type Store interface {
 // An Observer receives each event of an ask, after the engine has committed it.
 type Observer interface {
 	// Committed is called after an event of this type was committed for
-	// ask, on the goroutine that committed it. It must not block.
+	// ask, on the goroutine that committed it. It must not block, and must not
+	// change what ask refers to.
 	Committed(event askback.EventType, ask askback.Ask)
 }
 
@@ -104,12 +105,12 @@ func New(s Store, o *Options) *Engine {
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		observer: o.Observer, performer: o.Performer, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
-		locks: keyedMutex{queue: map[string]chan struct{}{}},
+		locks: keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		hub: hub{waiters: group[waiter]{}, followers: group[follower]{}},
+		hub: hub{waiters: group{}, followers: group{}},
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -192,6 +193,18 @@ func (e *Engine) fetch(ctx context.Context, id string) (*askRecord, error) {
 	}
 	row.Fixed, row.State = nil, nil
 	return &askRecord{row: row, state: state}, nil
+}
+
+// fetchApart is like fetch, on a separate goroutine. A query needs a large stack, which the
+// goroutine of a caller that then sleeps would keep.
+func (e *Engine) fetchApart(ctx context.Context, id string) (a *askRecord, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a, err = e.fetch(ctx, id)
+	}()
+	<-done
+	return a, err
 }
 
 // errUnreadable is returned for a record that this release cannot decode.

@@ -74,9 +74,9 @@ func (c *client) Events(ctx context.Context, sessionID string, after askback.Cur
 }
 
 // wait sleeps until the stream has grown, or ctx ends.
-func (f *follower) wait(ctx context.Context) error {
+func (m *member) wait(ctx context.Context) error {
 	select {
-	case <-f.grown:
+	case <-m.wake:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -282,7 +282,7 @@ func (f *eventStream) event(ctx context.Context, l store.Event) (ev askback.Even
 		if err != nil {
 			return ev, false, err
 		}
-		if err := f.client.authorizeAsk(askback.ActGet, one.state); err != nil {
+		if err := f.client.authorizeAsk(askback.ActGet, &one.state); err != nil {
 			if errors.Is(err, askback.ErrNotFound) {
 				err = nil // the principal may not see it
 			}

@@ -21,3 +21,20 @@ func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time
 		return nil
 	})
 }
+
+// KeyedMutex is the mutex that updates use, for its own test.
+type KeyedMutex struct{ keyedMutex }
+
+// NewKeyedMutex returns a mutex of which no id is locked.
+func NewKeyedMutex() *KeyedMutex {
+	return &KeyedMutex{keyedMutex{waiting: map[string][]chan struct{}{}}}
+}
+
+// Lock locks an id.
+func (m *KeyedMutex) Lock(ctx context.Context, id string) error { return m.lock(ctx, id) }
+
+// Unlock unlocks an id.
+func (m *KeyedMutex) Unlock(id string) { m.unlock(id) }
+
+// Locked returns how many ids are locked.
+func (m *KeyedMutex) Locked() int { return len(m.waiting) }

@@ -12,43 +12,81 @@ import (
 // An outcome never changes, so a waiter is notified once.
 type hub struct {
 	mu        sync.Mutex
-	waiters   group[waiter]
-	followers group[follower] // by stream; "" is all streams
+	waiters   group // by the id of the ask
+	followers group // by stream; "" is all streams
 }
 
-// A group is a set of members for each key.
-type group[T any] map[string]map[*T]struct{}
+// A member is a call of Wait for one ask, or of Events for one stream.
+//
+// A follower reads its stream to the end and then sleeps until the stream grows. It is
+// registered before it reads, so it misses nothing.
+type member struct {
+	next, previous *member           // in the ring of its key
+	wake           chan *askback.Ask // capacity 1; a waiter receives the settled ask, a follower nil
+	agent          bool              // the caller is an agent, not a person
+}
 
-func (g group[T]) add(key string, member *T) {
-	if g[key] == nil {
-		g[key] = map[*T]struct{}{}
+// A group has the members for each key, as a ring. Its value is any of them.
+type group map[string]*member
+
+func (g group) add(key string, m *member) {
+	first := g[key]
+	if first == nil {
+		m.next, m.previous = m, m
+		g[key] = m
+		return
 	}
-	g[key][member] = struct{}{}
+	m.next, m.previous = first, first.previous
+	m.next.previous, m.previous.next = m, m
 }
 
-func (g group[T]) remove(key string, member *T) {
-	delete(g[key], member)
-	if len(g[key]) == 0 {
+func (g group) remove(key string, m *member) {
+	if m.next == m {
 		delete(g, key)
+		return
+	}
+	m.next.previous, m.previous.next = m.previous, m.next
+	g[key] = m.next
+}
+
+// members yields the members of a key.
+func (g group) members(key string) func(yield func(*member) bool) {
+	return func(yield func(*member) bool) {
+		first := g[key]
+		for m := first; m != nil && yield(m); {
+			if m = m.next; m == first {
+				return
+			}
+		}
 	}
 }
 
-// A follower reads a stream of history to its end and then sleeps until the stream grows.
-// It is registered before it reads, so it misses nothing.
-type follower struct {
-	grown chan struct{} // capacity 1
+// wake sends an ask to each member of a key, unless the member has not yet received the
+// one before.
+func (g group) wake(key string, a *askback.Ask) {
+	for m := range g.members(key) {
+		offer(m.wake, a)
+	}
+}
+
+// offer sends a value to a channel of capacity 1, unless the channel has one already.
+func offer[T any](c chan<- T, value T) {
+	select {
+	case c <- value:
+	default:
+	}
 }
 
 // follow registers a follower of a stream; "" is all streams.
-func (h *hub) follow(stream string) *follower {
-	f := &follower{make(chan struct{}, 1)}
+func (h *hub) follow(stream string) *member {
+	f := &member{wake: make(chan *askback.Ask, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers.add(stream, f)
 	return f
 }
 
-func (h *hub) unfollow(stream string, f *follower) {
+func (h *hub) unfollow(stream string, f *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers.remove(stream, f)
@@ -64,42 +102,22 @@ func (h *hub) wakeFollowers(events []store.Event) {
 	}
 	for i, ev := range events {
 		if i == 0 || ev.Stream != events[i-1].Stream {
-			wakeAll(h.followers[ev.Stream])
+			h.followers.wake(ev.Stream, nil)
 		}
 	}
-	wakeAll(h.followers[""])
-}
-
-func wakeAll(followers map[*follower]struct{}) {
-	for f := range followers {
-		offer(f.grown, struct{}{})
-	}
-}
-
-// offer sends a value to a channel of capacity 1, unless the channel has one already.
-func offer[T any](c chan<- T, value T) {
-	select {
-	case c <- value:
-	default:
-	}
-}
-
-// A waiter is a call of Wait for one ask.
-type waiter struct {
-	settled chan *askback.Ask // capacity 1
-	agent   bool              // the caller is an agent, not a person
+	h.followers.wake("", nil)
 }
 
 // join registers a waiter for an ask.
-func (h *hub) join(id string, kind askback.Kind) *waiter {
-	w := &waiter{make(chan *askback.Ask, 1), kind == askback.Agent}
+func (h *hub) join(id string, kind askback.Kind) *member {
+	w := &member{wake: make(chan *askback.Ask, 1), agent: kind == askback.Agent}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiters.add(id, w)
 	return w
 }
 
-func (h *hub) leave(id string, w *waiter) {
+func (h *hub) leave(id string, w *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiters.remove(id, w)
@@ -109,7 +127,7 @@ func (h *hub) leave(id string, w *waiter) {
 func (h *hub) hasAgentWaiter(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for w := range h.waiters[id] {
+	for w := range h.waiters.members(id) {
 		if w.agent {
 			return true
 		}
@@ -121,7 +139,5 @@ func (h *hub) hasAgentWaiter(id string) bool {
 func (h *hub) notifyWaiters(a *askback.Ask) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for w := range h.waiters[a.ID] {
-		offer(w.settled, a)
-	}
+	h.waiters.wake(a.ID, a)
 }

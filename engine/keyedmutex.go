@@ -2,44 +2,65 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // keyedMutex is a mutex for each id. Callers lock an id in the order of their calls.
 // An id that is not locked takes no memory.
 type keyedMutex struct {
-	mu    sync.Mutex
-	queue map[string]chan struct{} // by id: closed when the last caller in the queue unlocks the id
+	mu sync.Mutex
+	// waiting has the ids that are locked. The channels are those of the callers that wait
+	// for the id, in their order. A closed channel means that its caller has the lock.
+	waiting map[string][]chan struct{}
 }
 
-// lock locks an id and returns the function that unlocks it. If ctx ends first, lock
-// returns its error, and later callers do not wait for this call.
-func (t *keyedMutex) lock(ctx context.Context, id string) (unlock func(), err error) {
-	done := make(chan struct{})
+// lock locks an id. If ctx ends first, lock returns its error.
+func (t *keyedMutex) lock(ctx context.Context, id string) error {
 	t.mu.Lock()
-	before := t.queue[id]
-	t.queue[id] = done
-	t.mu.Unlock()
-	if before == nil {
-		return func() { t.unlock(id, done) }, nil
+	waiting, locked := t.waiting[id]
+	if !locked {
+		t.waiting[id] = nil
+		t.mu.Unlock()
+		return nil
 	}
+	turn := make(chan struct{})
+	t.waiting[id] = append(waiting, turn)
+	t.mu.Unlock()
 	select {
-	case <-before:
-		return func() { t.unlock(id, done) }, nil
+	case <-turn:
+		return nil
 	case <-ctx.Done():
-		go func() { // the next caller waits for done, so done waits for before
-			<-before
-			t.unlock(id, done)
-		}()
-		return nil, ctx.Err()
 	}
+	if !t.leave(id, turn) {
+		t.unlock(id) // the turn has come in the meantime
+	}
+	return ctx.Err()
 }
 
-func (t *keyedMutex) unlock(id string, done chan struct{}) {
+// leave removes a caller that waits for an id. It reports false if the caller has the
+// lock.
+func (t *keyedMutex) leave(id string, turn chan struct{}) bool {
 	t.mu.Lock()
-	if t.queue[id] == done {
-		delete(t.queue, id)
+	defer t.mu.Unlock()
+	waiting := t.waiting[id]
+	i := slices.Index(waiting, turn)
+	if i < 0 {
+		return false
 	}
-	t.mu.Unlock()
-	close(done)
+	t.waiting[id] = slices.Delete(waiting, i, i+1)
+	return true
+}
+
+// unlock gives the lock of an id to the caller that waits longest.
+func (t *keyedMutex) unlock(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.waiting[id]
+	if len(waiting) == 0 {
+		delete(t.waiting, id)
+		return
+	}
+	close(waiting[0])
+	t.waiting[id] = waiting[1:]
 }

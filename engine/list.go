@@ -42,7 +42,7 @@ func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	if err != nil {
 		return askback.Page{}, fmt.Errorf("list: %w", err)
 	}
-	if c.authorizeAsk(askback.ActList, state) != nil {
+	if c.authorizeAsk(askback.ActList, &state) != nil {
 		return askback.Page{}, nil
 	}
 	return askback.Page{Items: []askback.Ask{state.Ask.Clone()}}, nil
@@ -57,7 +57,7 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 	}
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
 		state, err := decodeAsk(row)
-		if err != nil || !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
+		if err != nil || !every && c.authorizeAsk(askback.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
 			return a, false, err
 		}
 		return state.Ask.Clone(), true, nil

@@ -153,25 +153,30 @@ func (q *quota) release(owner string) {
 }
 
 // addWaiter counts one more waiting call of a principal, or returns
-// [askback.ErrTooMany]. The caller must call leave when the call no longer waits.
-func (q *quota) addWaiter(p askback.Principal) (leave func(), err error) {
+// [askback.ErrTooMany]. The caller calls removeWaiter when the call no longer waits.
+func (q *quota) addWaiter(p askback.Principal) error {
 	if q.maxWaiters == 0 {
-		return func() {}, nil
+		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.waiting[p] >= q.maxWaiters {
-		return nil, &askback.RetryError{
+		return &askback.RetryError{
 			Err: askback.ErrTooMany, After: 2 * time.Second,
 			Why: fmt.Sprintf("%d requests with this token wait already, as many as may; let one of them end first", q.maxWaiters),
 		}
 	}
 	q.waiting[p]++
-	return func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if q.waiting[p]--; q.waiting[p] == 0 {
-			delete(q.waiting, p)
-		}
-	}, nil
+	return nil
+}
+
+func (q *quota) removeWaiter(p askback.Principal) {
+	if q.maxWaiters == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting[p]--; q.waiting[p] == 0 {
+		delete(q.waiting, p)
+	}
 }

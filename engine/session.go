@@ -153,7 +153,7 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 // open and ends with it. A principal that may not see the ask may see the session only
 // with [askback.ActSessions].
 func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
-	err := c.authorizeAsk(askback.ActGet, state)
+	err := c.authorizeAsk(askback.ActGet, &state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
 		err = c.authorize(action)
 	}

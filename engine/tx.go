@@ -26,25 +26,42 @@ type tx struct {
 	records []stored  // in the order in which they were read or made
 	effects []lifecycle.Effect
 	change  store.Change // what is committed, besides the records
-	locked  []heldLock
+	locked  []string     // the ids whose locks the tx has
+	json    []byte       // what was encoded for the change
 
 	// exclusive is set if only one of several equal changes may succeed. After ErrUnknown,
 	// a record does not show whether this or another process committed the change.
 	exclusive bool
+
+	// The first elements of the slices: most txs change one record.
+	room struct {
+		records [1]stored
+		locked  [1]string
+		puts    [1]store.Record
+		events  [1]store.Event
+	}
 }
 
-// A heldLock is the lock of an id that a tx holds.
-type heldLock struct {
-	id     string
-	unlock func()
+// jsonSize is the capacity for what a tx encodes, enough for most asks.
+const jsonSize = 768
+
+// begin returns a tx for one attempt at an update.
+func (e *Engine) begin(ctx context.Context, attempt int) *tx {
+	t := &tx{engine: e, ctx: ctx, attempt: attempt, now: e.clock(), json: make([]byte, 0, jsonSize)}
+	t.records, t.locked = t.room.records[:0], t.room.locked[:0]
+	t.change.Put, t.change.Events = t.room.puts[:0], t.room.events[:0]
+	return t
 }
+
+// encoded returns what was appended to t.json from start on.
+func (t *tx) encoded(start int) []byte { return t.json[start:len(t.json):len(t.json)] }
 
 // A machine is the decoded state of a record, such as [lifecycle.AskState].
 type machine[S any] interface {
 	Step(in lifecycle.Input) (lifecycle.Result[S], error)
 	Columns() lifecycle.Columns
-	EncodeFixed() ([]byte, error)
-	Encode() ([]byte, error)
+	AppendFixed(b []byte) ([]byte, error)
+	AppendMoving(b []byte) ([]byte, error)
 }
 
 // A record is a stored record that a tx has read or made, with its decoded state.
@@ -73,19 +90,19 @@ func (t *tx) Now() time.Time { return t.now }
 
 // Lock locks an id until the tx has ended, unless the tx has locked it already.
 func (t *tx) Lock(id string) error {
-	if slices.ContainsFunc(t.locked, func(l heldLock) bool { return l.id == id }) {
+	if slices.Contains(t.locked, id) {
 		return nil
 	}
-	unlock, err := t.engine.locks.lock(t.ctx, id)
+	err := t.engine.locks.lock(t.ctx, id)
 	if err == nil {
-		t.locked = append(t.locked, heldLock{id, unlock})
+		t.locked = append(t.locked, id)
 	}
 	return err
 }
 
 func (t *tx) releaseLocks() {
-	for _, l := range t.locked {
-		l.unlock()
+	for _, id := range t.locked {
+		t.engine.locks.unlock(id)
 	}
 }
 
@@ -103,6 +120,9 @@ func (t *tx) ask(id string) (*askRecord, error) {
 		return nil, err
 	}
 	r := add(t, a.row, a.state)
+	if due := r.state.Due(); due.IsZero() || t.now.Before(due) {
+		return r, nil
+	}
 	return r, r.step(t, lifecycle.Due{At: t.now})
 }
 
@@ -178,12 +198,13 @@ func (r *record[S]) step(t *tx, in lifecycle.Input) error {
 		r.history = append(r.history, result.History...)
 	}
 	for _, h := range result.History {
-		data, err := h.Encode()
-		if err != nil {
+		start := len(t.json)
+		var err error
+		if t.json, err = h.Append(t.json); err != nil {
 			return err
 		}
 		t.change.Events = append(t.change.Events, store.Event{
-			Stream: r.row.Stream, Subject: r.row.ID, Type: string(h.Type), At: t.now, Data: data,
+			Stream: r.row.Stream, Subject: r.row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
 		})
 	}
 	t.effects = append(t.effects, result.Effects...)
@@ -200,16 +221,20 @@ func (r *record[S]) encode(t *tx) (err error) {
 	c := r.state.Columns()
 	r.row.Open, r.row.Unacked, r.row.Status, r.row.To, r.row.Due = c.Open, c.Unacked, c.Status, c.To, c.Due
 	r.row.Updated = t.now
-	row := r.row
+	t.change.Put = append(t.change.Put, r.row)
+	row := &t.change.Put[len(t.change.Put)-1]
 	if row.Version == 0 {
-		if row.Fixed, err = r.state.EncodeFixed(); err != nil {
+		start := len(t.json)
+		if t.json, err = r.state.AppendFixed(t.json); err != nil {
 			return err
 		}
+		row.Fixed = t.encoded(start)
 	}
-	if row.State, err = r.state.Encode(); err != nil {
+	start := len(t.json)
+	if t.json, err = r.state.AppendMoving(t.json); err != nil {
 		return err
 	}
-	t.change.Put = append(t.change.Put, row)
+	row.State = t.encoded(start)
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 // try makes one attempt at an update. It releases the locks of the tx at the end, after
 // the changes were published.
 func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
-	t := &tx{engine: e, ctx: ctx, attempt: attempt, now: e.clock()}
+	t := e.begin(ctx, attempt)
 	defer t.releaseLocks()
 	refused := fn(t)
 	if refused != nil && !errors.Is(refused, askback.ErrSettled) {
@@ -125,7 +125,7 @@ func (e *Engine) publishAsk(a *askRecord) {
 		e.hub.notifyWaiters(&a.state.Ask)
 	}
 	for _, h := range history {
-		e.observer.Committed(h.Type, a.state.Ask.Clone())
+		e.observer.Committed(h.Type, a.state.Ask)
 	}
 }
 
@@ -169,6 +169,8 @@ func (e *Engine) wasCommitted(ctx context.Context, c store.Change) bool {
 // fromStore translates the errors of a store into those of package askback.
 func fromStore(err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, store.ErrNotFound):
 		return askback.ErrNotFound
 	case errors.Is(err, store.ErrFull):

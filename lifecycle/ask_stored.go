@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -14,41 +12,20 @@ import (
 // formats and rejects newer ones.
 const AskFormat = 2
 
-// Encode returns the event as JSON, without its type.
-func (e Event) Encode() ([]byte, error) { return marshal(e) }
-
-// DecodeEvent returns the event that [Event.Encode] encoded as data, in this release or an
-// older one. The type of the event was stored separately as storedType.
-func DecodeEvent(storedType string, data []byte) (Event, error) {
-	var e Event
-	err := json.Unmarshal(data, &e)
-	e.Type = eventType(storedType)
-	return e, err
-}
-
-// eventType returns the event type for a stored type. Older databases contain
-// "answer_received", which is now "answer_acked".
-func eventType(stored string) askback.EventType {
-	if stored == "answer_received" {
-		return askback.EventAnswerAcked
-	}
-	return askback.EventType(stored)
-}
-
-// EncodeFixed returns the part of the state that is written once, as JSON. Its members are
+// AppendFixed appends the part of the state that is written once, as JSON. Its members are
 // those of the tags of [AskState]; times are in milliseconds since 1970.
-func (s AskState) EncodeFixed() ([]byte, error) { return s.appendFixed(nil, AskFormat) }
+func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, AskFormat) }
 
-// EncodeRequest returns the part of the state that is written once, without the warnings,
+// AppendRequest appends the part of the state that is written once, without the warnings,
 // as JSON in format 1. Digests of this JSON are stored, so its form is the same in every
 // release.
-func (s AskState) EncodeRequest() ([]byte, error) {
+func (s AskState) AppendRequest(b []byte) ([]byte, error) {
 	s.Ask.Warnings = nil
-	return s.appendFixed(nil, 1)
+	return s.appendFixed(b, 1)
 }
 
-// Encode returns the part of the state that each step rewrites, as JSON.
-func (s AskState) Encode() ([]byte, error) {
+// AppendMoving appends the part of the state that each step rewrites, as JSON.
+func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 	if s.Ask.AckedAt.Equal(s.Consumed) {
 		s.Ask.AckedAt = time.Time{} // restore sets it from Consumed
 	}
@@ -57,11 +34,11 @@ func (s AskState) Encode() ([]byte, error) {
 		without.Digest = "" // restore sets it from the confirmation
 		s.Ask.Outcome = &without
 	}
-	return s.appendMoving(nil, AskFormat)
+	return s.appendMoving(b, AskFormat)
 }
 
-// DecodeAsk returns the state that [AskState.EncodeFixed] and [AskState.Encode] encoded,
-// in this release or an older one.
+// DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving]
+// appended, in this release or an older one.
 func DecodeAsk(fixedPart, movingPart []byte) (AskState, error) {
 	var s AskState
 	var fixed, moving int
@@ -110,13 +87,4 @@ func (s *AskState) restore() {
 	for i := range o.Answers {
 		o.Answers[i].Question = a.Questions[i].Text
 	}
-}
-
-// marshal is like json.Marshal but does not escape <, > and &.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -98,8 +98,8 @@ func explore() walk {
 			for _, h := range slices.Concat(openingEvents(), laterEvents()) {
 				after, history, err := step(s, h.event)
 				w.addCell(h, s.Ask.Status, after.Ask.Status, history, err)
-				fixed, _ := after.EncodeFixed()
-				moving, _ := after.Encode()
+				fixed, _ := after.AppendFixed(nil)
+				moving, _ := after.AppendMoving(nil)
 				if key := string(fixed) + string(moving); len(history) > 0 && !seen[key] {
 					seen[key] = true
 					next = append(next, after)

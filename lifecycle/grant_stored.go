@@ -11,14 +11,14 @@ import (
 // newer formats.
 const GrantFormat = 1
 
-// EncodeFixed returns the part of the state that is written once, as JSON.
-func (s GrantState) EncodeFixed() ([]byte, error) { return s.appendFixed(nil, GrantFormat) }
+// AppendFixed appends the part of the state that is written once, as JSON.
+func (s GrantState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, GrantFormat) }
 
-// Encode returns the part of the state that each step rewrites, as JSON.
-func (s GrantState) Encode() ([]byte, error) { return s.appendMoving(nil, GrantFormat) }
+// AppendMoving appends the part of the state that each step rewrites, as JSON.
+func (s GrantState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, GrantFormat) }
 
-// DecodeGrant returns the state that [GrantState.EncodeFixed] and [GrantState.Encode]
-// encoded, in this release or an older one. The arguments id and open are from the record
+// DecodeGrant returns the state that [GrantState.AppendFixed] and [GrantState.AppendMoving]
+// appended, in this release or an older one. The arguments id and open are from the record
 // of the grant. Older releases stored only in the column open that a grant has expired.
 func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState, error) {
 	var s GrantState

@@ -506,7 +506,7 @@ func TestFixedPartNeverChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var first string
 		for _, m := range anyRun(t) {
-			raw, err := m.after.EncodeFixed()
+			raw, err := m.after.AppendFixed(nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -522,11 +522,11 @@ func TestFixedPartNeverChanges(t *testing.T) {
 
 func roundTrip(t rapid.TB, s lifecycle.AskState) lifecycle.AskState {
 	t.Helper()
-	fixed, err := s.EncodeFixed()
+	fixed, err := s.AppendFixed(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	moving, err := s.Encode()
+	moving, err := s.AppendMoving(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

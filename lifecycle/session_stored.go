@@ -10,14 +10,14 @@ import (
 // rejects newer formats.
 const SessionFormat = 1
 
-// EncodeFixed returns the part of the state that is written once, as JSON.
-func (s SessionState) EncodeFixed() ([]byte, error) { return s.appendFixed(nil, SessionFormat) }
+// AppendFixed appends the part of the state that is written once, as JSON.
+func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, SessionFormat) }
 
-// Encode returns the part of the state that each step rewrites, as JSON.
-func (s SessionState) Encode() ([]byte, error) { return s.appendMoving(nil, SessionFormat) }
+// AppendMoving appends the part of the state that each step rewrites, as JSON.
+func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, SessionFormat) }
 
-// DecodeSession returns the state that [SessionState.EncodeFixed] and
-// [SessionState.Encode] encoded, in this release or an older one.
+// DecodeSession returns the state that [SessionState.AppendFixed] and
+// [SessionState.AppendMoving] appended, in this release or an older one.
 func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
 	var s SessionState
 	var fixed, moving int

@@ -213,11 +213,11 @@ func TestSessionInvariantsHold(t *testing.T) {
 
 func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState {
 	t.Helper()
-	fixed, err := s.EncodeFixed()
+	fixed, err := s.AppendFixed(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	moving, err := s.Encode()
+	moving, err := s.AppendMoving(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,11 +89,11 @@ func TestStoredFormMatchesSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.EncodeFixed()
+		got, err := s.AppendFixed(nil)
 		if err != nil || string(got) != string(fixed) {
 			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, fixed)
 		}
-		if got, err = s.Encode(); err != nil || string(got) != string(moving) {
+		if got, err = s.AppendMoving(nil); err != nil || string(got) != string(moving) {
 			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, moving)
 		}
 	}
@@ -141,10 +141,10 @@ func TestFormat1IsConverted(t *testing.T) {
 			if len(s.Ask.Warnings) != 1 || s.Ask.Warnings[0].Pointer != "/header" || s.Ask.AckedAt.UnixMilli() != 1767344460000 {
 				t.Errorf("%s, %s: got warnings %v, acknowledged at %v", fixed, moving, s.Ask.Warnings, s.Ask.AckedAt)
 			}
-			if got, err := s.EncodeFixed(); err != nil || string(got) != fixed2 {
+			if got, err := s.AppendFixed(nil); err != nil || string(got) != fixed2 {
 				t.Errorf("got %s, %v, want %s", got, err, fixed2)
 			}
-			if got, err := s.Encode(); err != nil || string(got) != moving2 {
+			if got, err := s.AppendMoving(nil); err != nil || string(got) != moving2 {
 				t.Errorf("got %s, %v, want %s", got, err, moving2)
 			}
 		}
@@ -163,7 +163,7 @@ func TestFormOfRequestsNeverChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Ask.Warnings = []askback.Problem{{Pointer: "/header"}}
-	if got, err := s.EncodeRequest(); err != nil || string(got) != someFixed {
+	if got, err := s.AppendRequest(nil); err != nil || string(got) != someFixed {
 		t.Errorf("got %s, %v, want %s", got, err, someFixed)
 	}
 }
