@@ -133,7 +133,8 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 }
 
 // edit reads the file of --input, if one is given, into a.Input. The person approves these
-// arguments instead of those in the ask.
+// arguments instead of those in the ask. It returns an error if the file is not JSON, or
+// without --approve.
 func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	if c.Input == "" {
 		return nil
@@ -202,7 +203,7 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 var numbered = regexp.MustCompile(`(?s)^q([1-4])=(.*)$`)
 
 // splitAnswer returns the index of the question that an argument answers, and the answer.
-// If there are several questions, the argument begins with q1= to q4=.
+// If there are several questions, the argument must begin with q1= to q4=.
 func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	if len(ask.Questions) == 1 {
 		return 0, text, nil
@@ -218,8 +219,9 @@ func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	return i - 1, m[2], nil
 }
 
-// choices returns the options that typed selects by label or key, as at the prompt. If the
-// question has no options, it returns typed.
+// choices returns the labels of the options that typed selects, by label or key as at the
+// prompt. It returns an error if that is not clear. If the question has no options, it
+// returns typed.
 func choices(q view.Question, typed string) ([]string, error) {
 	if len(q.Choices) == 0 {
 		return []string{typed}, nil
@@ -239,7 +241,8 @@ func choices(q view.Question, typed string) ([]string, error) {
 }
 
 // notAnOption returns the message for text that is not an option. It contains the valid
-// keys and the nearest option.
+// keys. It also contains the nearest option, if there is one and typed does not look like a
+// key.
 func notAnOption(q view.Question, typed string) string {
 	text := fmt.Sprintf("%q is not an option", typed)
 	if q.LooksLikeKey(typed) {

@@ -189,8 +189,9 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 	return err
 }
 
-// acknowledge records that the agent has received the outcome. It ignores errors: the agent
-// would only receive the outcome again.
+// acknowledge records that the agent has received the outcome. For an approval it does
+// nothing, because consuming it did so. Errors are ignored: the agent would only receive
+// the outcome again.
 func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // consuming an approval acknowledges it
@@ -201,8 +202,9 @@ func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.As
 }
 
 // checkInput returns an error if a person approved other arguments, because the caller
-// might run those of the ask. If asJSON is true, a caller that named a tool reads the
-// approved arguments, so there is no error.
+// might run those of the ask. If asJSON is true, it prints the outcome before that error,
+// unless the ask names a tool. Then there is no error: the caller reads the approved
+// arguments.
 func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 	if !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
 		return nil
@@ -219,7 +221,7 @@ func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 }
 
 // consume uses up an approval before it is reported, so that a repeated command with the
-// same key is not approved again (F7).
+// same key is not approved again (F7). For any other outcome it does nothing.
 func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) error {
 	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
 		return nil
@@ -231,7 +233,8 @@ func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) e
 	return err
 }
 
-// wait waits until the ask is settled, at the prompt or elsewhere, and returns it.
+// wait waits until the ask is settled, at the prompt or elsewhere, and returns it. If ctx
+// is cancelled first, it returns ask unchanged and an error.
 func wait(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
 	p := openPrompt(conn, io, ask)
 	note(io.err, p.invitation(conn.PageURL(ask)))
@@ -252,7 +255,7 @@ func wait(ctx context.Context, conn *connection.Connector, io streams, ask askba
 }
 
 // interrupted returns the error for a wait that the user ended. It contains the commands
-// that withdraw and answer the ask.
+// that withdraw and answer the ask and, if keyed is true, how to continue waiting.
 func interrupted(ask askback.Ask, keyed bool) error {
 	text := fmt.Sprintf("%s is still open. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answerCommandFor(ask))
 	if keyed {
@@ -261,8 +264,9 @@ func interrupted(ask askback.Ask, keyed bool) error {
 	return exitError{exitInterrupted, text}
 }
 
-// report prints the answers or, if asJSON is true, the outcome. It returns an error if
-// there is no answer or no approval.
+// report prints the outcome if asJSON is true, otherwise the answers to questions. It
+// writes notes about the outcome to io.err. It returns an error if there is no answer or no
+// approval.
 func report(io streams, ask askback.Ask, asJSON bool) error {
 	o := ask.Outcome
 	if asJSON {

@@ -89,8 +89,8 @@ func (c *localCommand) ask(s instance.Server) (status int, body string) {
 	return res.StatusCode, fmt.Sprint(string(raw), err)
 }
 
-// breakDisk makes writes to the write-ahead log fail, as on a broken disk, until restore
-// is called.
+// breakDisk limits the size of files until restore is called. Writes to the write-ahead log
+// then fail once it has grown by 5000 bytes, as on a broken disk.
 func (c *localCommand) breakDisk() (restore func()) {
 	c.t.Helper()
 	wal, err := os.Stat(c.place.Database + "-wal")
@@ -121,8 +121,8 @@ const firstCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_open_questions","arguments":{}}}
 `
 
-// When its database fails, a process that serves others finishes pending requests, prints
-// the reason and exits. A supervisor, or the client of askback mcp, starts it again.
+// When its database fails, a process that serves others rejects requests with 503, prints
+// the reason and exits. A supervisor, or the client of askback mcp, can start it again.
 func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 	for name, args := range map[string][]string{
 		"serve": {"serve", "--listen", "127.0.0.1:0"},

@@ -71,7 +71,7 @@ func leafCommands(n *kong.Node) []*kong.Node {
 	return all
 }
 
-// insertTable replaces the table between the two comments with this name.
+// insertTable replaces the table between the comment with this name and the comment "end".
 func insertTable(t *testing.T, page, name, table string) string {
 	t.Helper()
 	begin := "<!-- " + name + " -->\n"
@@ -171,7 +171,8 @@ func TestPagesListTheExitCodes(t *testing.T) {
 	}
 }
 
-// The settings file in docs/operations.md is valid and has every setting.
+// The settings file in docs/operations.md is valid and has every top-level key. Its limits
+// and people become settings of the engine.
 func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {

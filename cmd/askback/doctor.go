@@ -154,7 +154,7 @@ func (d *doctor) checkConfiguration() {
 }
 
 // checkState checks that only this user has access to the state directory. With the tokens
-// in it, another user could act as this one.
+// in it, another user could act as this one. A missing directory is not a problem.
 func (d *doctor) checkState() {
 	const check = "state"
 	dir, err := stateDir()
@@ -178,8 +178,8 @@ func (d *doctor) checkState() {
 	}
 }
 
-// checkTokens checks that the two token files of the local user are complete, and that only
-// this user can read them. A missing file is not a problem.
+// checkTokens checks that the two token files of the local user are regular files with
+// content, and that only this user has access to them. A missing file is not a problem.
 func (d *doctor) checkTokens() {
 	const check = "tokens"
 	dir, err := stateDir()

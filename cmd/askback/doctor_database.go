@@ -17,7 +17,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// checkDatabase checks the database without writing to it.
+// checkDatabase checks the database without writing to it. If it can be read, the free disk
+// space and the clock are checked, too.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {

@@ -16,8 +16,8 @@ import (
 // proveTime is how long a server may take to prove its identity.
 const proveTime = 3 * time.Second
 
-// checkHolder checks the process that holds the lock of the database. If the lock is free,
-// it takes the lock for a moment, and other commands wait until then.
+// checkHolder finds the database, and checks the process that holds its lock. If the lock
+// is free, it takes it for a moment, during which other commands wait.
 func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
 	path, err := d.all.database(d.file)

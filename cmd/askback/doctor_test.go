@@ -24,8 +24,8 @@ func (d *doctor) lastFinding() string {
 	return strings.Join([]string{f.Status, f.Check, f.Detail, f.Fix}, "|")
 }
 
-// A clock that is behind the newest record in the database makes deadlines pass late
-// (T27).
+// It is a failure if the clock is more than five seconds behind the newest time in the
+// database, because deadlines then pass late (T27).
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
@@ -70,7 +70,8 @@ func TestDoctorReportsAPortInUse(t *testing.T) {
 	}
 }
 
-// Each page of the database is checked, even a page that commands rarely read.
+// Damage to any page of the database after the first is found, even if commands rarely read
+// that page.
 func TestDoctorFindsADamagedPage(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 20 {

@@ -66,7 +66,8 @@ func (s *testServer) example(interpreter, file, name string, code int) string {
 	return string(out)
 }
 
-// requireSession requires the status and the result of the newest session.
+// requireSession requires the status of the newest session and, unless result is nil, the
+// poem in its result.
 func (s *testServer) requireSession(status string, result any) {
 	s.t.Helper()
 	newest := s.call(s.user, "GET", "/sessions?limit=1", "", 200)["items"].([]any)[0].(map[string]any)

@@ -35,7 +35,8 @@ func (e exitError) Error() string { return e.text }
 // usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
 
-// printError writes an error to w and returns its exit code. A nil error has the code 0.
+// printError writes an error to w and returns its exit code. It writes nothing for a
+// cancelled context, or for a nil error, which has the code 0.
 func printError(w io.Writer, err error) int {
 	var (
 		coded   exitError
@@ -69,8 +70,9 @@ func printError(w io.Writer, err error) int {
 	return exitRefused
 }
 
-// note writes a note for the user, without control characters. The text may quote an agent,
-// so its further lines are indented if they begin with "askback:".
+// note writes a note for the user, without control characters other than line breaks. It
+// writes nothing for "". The text may quote an agent, so its further lines are indented if
+// they begin with "askback:".
 func note(w io.Writer, text string) {
 	if text != "" {
 		safe := safetext.Block(text).String()

@@ -9,7 +9,7 @@ import (
 )
 
 // notifyHangup returns a channel that receives SIGHUP, the signal to read the settings
-// again. stop ends that.
+// again, until stop is called.
 func notifyHangup() (hangup <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)

@@ -104,8 +104,8 @@ type attendingClient struct {
 	place instance.Place
 }
 
-// Wait implements [askback.Asker]. It waits even if it cannot record that. The ask of a
-// killed hook is then withdrawn a little later.
+// Wait implements [askback.Asker]. It waits even if the record cannot be written. The ask
+// of a killed hook is then withdrawn a little later.
 func (a attendingClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	if done, err := a.place.Attend(id); err == nil {
 		defer done()

@@ -20,7 +20,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// hostileServer puts control sequences into all strings of its replies, or into one.
+// hostileServer puts controlText into the strings of its replies, or into only one of them.
 type hostileServer struct {
 	asks    map[bool]askback.Ask // the key is whether the ask is settled
 	only    int                  // index of the hostile string; -1 for all
@@ -130,7 +130,7 @@ func (s *hostileServer) withControlText(value any, name string) any {
 	return value
 }
 
-// hostileAsk returns an ask with every field set.
+// hostileAsk returns an ask with text in as many fields as its kind and status allow.
 func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	a := askback.Ask{
 		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent", Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",

@@ -137,8 +137,8 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 }
 
 // resolve returns the path of a file after all symbolic links, so that their target is
-// changed and the links are kept. In a project, which may come from a stranger, a link out
-// of its folder is an error.
+// changed and the links are kept. A broken link is an error. In a project, which may come
+// from a stranger, so is a link out of its folder.
 func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
@@ -166,7 +166,8 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	return filepath.Join(folder, within, rest), nil
 }
 
-// apply prints a change and, unless this is a dry run, makes it.
+// apply prints the diff of a change and, unless this is a dry run, makes it. If nothing
+// differs, it only writes a note.
 func (c *initCommand) apply(io streams, one change) error {
 	diff := agentconfig.Diff(one.path, one.before, one.after)
 	if diff == "" {
@@ -183,8 +184,8 @@ func (c *initCommand) apply(io streams, one change) error {
 	return replace(one.path, one.before, one.after)
 }
 
-// replace atomically replaces a file and keeps its permissions. If after is nil, it removes
-// the file.
+// replace atomically replaces a file and keeps its permissions. A new file can be read by
+// all users. If after is nil, it removes the file.
 func replace(path string, before, after []byte) error {
 	if after == nil {
 		return os.Remove(path)

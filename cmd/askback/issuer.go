@@ -43,7 +43,7 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 	return name, label, err
 }
 
-// check logs the issuer that people log in with, and whether it can be reached.
+// check logs the issuer that people log in with, and a warning if it cannot be used.
 func (i issuer) check(ctx context.Context) {
 	i.log.Info("people log in with the issuer", "issuer", i.Address(), "callback", i.Callback())
 	if err := i.Reach(ctx); err != nil && ctx.Err() == nil {

@@ -68,8 +68,8 @@ func (c *listCommand) empty() string {
 	return strings.TrimSpace("No "+kind) + " asks."
 }
 
-// listLine formats an ask as one line for programs: id, status, age, agent and question,
-// and the outcome at the end.
+// listLine formats an ask as one line for programs: id, status, age, agent and headline. At
+// the end, it notes a dangerous call, and the outcome if there is one.
 func listLine(ask askback.Ask, now time.Time) string {
 	v := view.Of(ask)
 	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(), v.Headline())
@@ -87,7 +87,8 @@ func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmati
 // maxOutcome is the maximum width of the outcome in a list, in columns.
 const maxOutcome = 24
 
-// draw writes the list for people: one row for each ask, not wider than the screen.
+// draw writes the list for people: a title, and one row for each ask that is not wider than
+// the screen.
 func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.Time) {
 	asks := page.Items
 	printLine(w, c.title(page))

@@ -162,7 +162,8 @@ func TestServePrintsTheNextCommandsAtATerminal(t *testing.T) {
 	s.waitExit(0)
 }
 
-// Flags override the log format and the log level of the settings file.
+// Flags override the log format and the log level of the settings file. An unknown format
+// or level is an error.
 func TestFlagsOverrideTheLogSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 // latest can be given instead of an id, and means the newest open ask.
 const latest = "latest"
 
-// minShort is the minimal length of a shortened id. An answer that was typed in place of
-// the id must not match an ask.
+// minShort is the minimum length of a shortened id. Shorter text was probably typed as an
+// answer, in place of the id.
 const minShort = 4
 
 // maxPages is how many pages of asks are searched for an id.

@@ -84,8 +84,9 @@ func isRepaired(repairs string) bool {
 	return false
 }
 
-// exampleIn returns the text after the last "Example: " that is followed by JSON. An
-// error may quote the sender, so an earlier one may be part of the quotation.
+// exampleIn returns the text after the last "Example: " that is followed by JSON, or else
+// after the first. An error may quote the sender, so an earlier one may be part of the
+// quotation.
 func exampleIn(text string) string {
 	out := ""
 	for _, rest, ok := strings.Cut(text, "Example: "); ok; _, rest, ok = strings.Cut(rest, "Example: ") {

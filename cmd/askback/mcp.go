@@ -12,8 +12,9 @@ import (
 
 type mcpCommand struct{}
 
-// Run serves one agent on standard input and output until its input ends. Open asks of the
-// agent then stay open. Only MCP messages are written to standard output.
+// Run serves one agent on standard input and output until the input or ctx ends, or the
+// database fails. Open asks of the agent then stay open. Only MCP messages are written to
+// standard output.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

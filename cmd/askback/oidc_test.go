@@ -65,7 +65,7 @@ func (s *oidcServer) tryStart() bool {
 	return false
 }
 
-// writeSettings writes a settings file with the person ana and this address.
+// writeSettings writes a settings file with the person ana and this e-mail address.
 func (s *oidcServer) writeSettings(email string) {
 	s.t.Helper()
 	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\n", s.home, email, s.issuer.URL)
@@ -84,7 +84,8 @@ func (s *oidcServer) newBrowser() *http.Client {
 	return &http.Client{Jar: jar, Timeout: testTimeout}
 }
 
-// get follows redirects, and returns the status, the final URL and the body.
+// get fetches a page, following redirects, and returns the status, the final URL and the
+// body.
 func (s *oidcServer) get(b *http.Client, page string) (status int, final, body string) {
 	s.t.Helper()
 	res, err := b.Get(page)
@@ -116,8 +117,9 @@ func (s *oidcServer) listTools(token string) (status int, challenge string) {
 	return res.StatusCode, res.Header.Get("WWW-Authenticate")
 }
 
-// A person logs in at the issuer, returns to the page of the ask and answers it. When
-// the address is no longer in the settings, the person is logged out (F4, F12).
+// A person whose e-mail address is in the settings logs in at the issuer, returns to the
+// page of the ask and answers it. When the address is removed there, the person is logged
+// out (F4, F12).
 func TestPersonLogsInWithOIDC(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

@@ -26,8 +26,8 @@ func printJSON(w io.Writer, v any) error {
 	return writeJSON(w, b.Bytes(), terminal.IsTerminal(w))
 }
 
-// writeJSON writes raw, which must be JSON. If escape is true, it escapes control and
-// invisible characters that encoding/json leaves unchanged. The value is the same.
+// writeJSON writes raw, which must be JSON. If escape is true, it escapes the control and
+// format characters that encoding/json leaves unchanged. The value is the same.
 func writeJSON(w io.Writer, raw []byte, escape bool) error {
 	if escape {
 		raw = escaped(raw)

@@ -11,7 +11,7 @@ import (
 )
 
 // A fileError is an error of an ask from a JSON file. Its JSON pointers are printed
-// unchanged. Those of other errors are printed as flags.
+// unchanged. Those of other errors are printed as flags or arguments.
 type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
@@ -25,7 +25,7 @@ func inFile(err error, file bool) error {
 }
 
 // arguments are the flags and arguments for JSON pointers. $1 is the first group of the
-// pattern.
+// pattern. If it is a number, 1 is added, because users count from 1.
 var arguments = []struct {
 	pointer  *regexp.Regexp
 	argument string
@@ -73,8 +73,8 @@ func argumentOf(pointer string) string {
 	return strings.TrimPrefix(pointer, "/")
 }
 
-// problemLine describes a problem in terms of the command line. It leaves out a fix that is
-// JSON or contains names of the API.
+// problemLine describes a problem in terms of the command line. It leaves out a fix that
+// appears to be JSON or to contain names of the API.
 func problemLine(p askback.Problem) string {
 	text := p.Detail
 	if p.Fix != "" && !strings.ContainsAny(p.Fix, `"{=_`) {

@@ -103,7 +103,7 @@ type fileVersion struct {
 }
 
 // versionOf returns the version of the file at path, or the zero value if it cannot be
-// read, as when it does not exist.
+// determined, as when the file does not exist.
 func versionOf(path string) fileVersion {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -196,7 +196,8 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 	return keys
 }
 
-// rejected reports whether the settings file has errors, so that older settings apply.
+// rejected reports whether the settings file has errors, so that older settings apply. It
+// returns false if r is nil.
 func (r *reloader) rejected() bool {
 	if r == nil {
 		return false

@@ -42,8 +42,8 @@ type askGroup struct {
 	rand  *rand.Rand
 }
 
-// Twenty processes ask at once. Other commands answer while the processes that hold the
-// database are killed. Each remaining process gets its own answer. Two processes
+// Twenty processes ask at once. Six times, the one that holds the database is killed and
+// other commands answer two asks. Each remaining process gets its own answer. Two processes
 // never have the database open at once (F2, wire.md §11).
 func TestCommandsShareOneDatabase(t *testing.T) {
 	t.Parallel()

@@ -28,9 +28,9 @@ func terminalLockFile(in *os.File) (string, error) {
 	return filepath.Join(dir, "terminal-"+number), os.MkdirAll(dir, 0o700)
 }
 
-// lockTerminal waits until no other askback prompts in this terminal, and writes a note if it
-// has to wait. Two prompts would both read the keyboard, and a y for one could approve the
-// other.
+// lockTerminal locks the terminal, if the prompt uses one. While another askback prompts
+// there, it writes a note and waits. Two prompts would both read the keyboard, and a y for
+// one could approve the other.
 func (p *prompt) lockTerminal(ctx context.Context) error {
 	if p.tty == nil {
 		return nil
