@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 //	closestdin NAME             close its stdin
 //	signal NAME SIGNAL          send it INT, TERM, KILL or HUP
 //	waitstderr NAME PATTERN     wait until its stderr matches
+//	waitmatch VAR NAME PATTERN  wait until its stderr matches, and set VAR to the first group
 //	waitexit NAME CODE          wait until it exits, require the exit code, and
 //	                            let stdout and stderr check its output
 //	waitoutput PATTERN COMMAND… run a command until its stdout matches
@@ -71,7 +72,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": cmdExits, "start": cmdStart, "writeline": cmdWriteLine, "closestdin": cmdCloseStdin,
 			"signal": cmdSignal, "waitstderr": cmdWaitStderr, "waitexit": cmdWaitExit, "waitoutput": cmdWaitOutput,
-			"waitask": cmdWaitAsk, "waitserver": cmdWaitServer, "waitget": cmdWaitGet,
+			"waitask": cmdWaitAsk, "waitserver": cmdWaitServer, "waitget": cmdWaitGet, "waitmatch": cmdWaitMatch,
 			"newtoken": cmdNewToken, "revoketoken": cmdRevokeToken,
 		},
 	})
@@ -208,6 +209,13 @@ func cmdWaitStderr(ts *testscript.TestScript, neg bool, args []string) {
 	if !eventually(func() bool { return want.MatchString(p.err.String()) }) {
 		ts.Fatalf("stderr of %s never matched %s:\n%s", args[0], args[1], p.err.String())
 	}
+}
+
+func cmdWaitMatch(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 3)
+	cmdWaitStderr(ts, neg, args[1:])
+	want := regexp.MustCompile("(?m)" + args[2])
+	ts.Setenv(args[0], want.FindStringSubmatch(processNamed(ts, args[1]).err.String())[1])
 }
 
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"strings"
@@ -20,10 +21,11 @@ import (
 )
 
 type serveCommand struct {
-	Listen    string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
-	PublicURL string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
-	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
-	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
+	Listen      string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
+	PublicURL   string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
+	LogFormat   string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
+	LogLevel    string `name:"log-level" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
+	DebugListen string `name:"debug-listen" placeholder:"ADDRESS" help:"Serve profiles of the server (pprof) on this loopback address and port; off by default."`
 }
 
 // Run runs the server until ctx ends or the database or the listener fails.
@@ -60,6 +62,11 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		})
 		return front
 	}
+	stopDebug, err := serveDebug(cmp.Or(c.DebugListen, file.DebugListen), log)
+	if err != nil {
+		return err
+	}
+	defer stopDebug()
 	at, err := connection.New(o).TakeOver(ctx)
 	if err != nil {
 		return err
@@ -77,15 +84,20 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	settings.run(ctx, at.Engine().Set)
 	log.Info("stopping")
 	group.Wait()
+	return stop(ctx, at, log)
+}
+
+// stop closes the instance after ctx has ended. It returns nil if the server was stopped by a
+// signal and closed in time.
+func stop(ctx context.Context, at *connection.Instance, log *slog.Logger) error {
 	closed := at.Close()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, closed)
 	}
-	if closed != nil {
-		return closed
+	if closed == nil {
+		log.Info("stopped")
 	}
-	log.Info("stopped")
-	return nil
+	return closed
 }
 
 // records returns the server log on standard error. Flags override the settings file.
@@ -139,7 +151,7 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 // overridden returns the keys of the settings file that a flag or an environment variable
 // overrides.
 func (c *serveCommand) overridden(all *commands) (keys []string) {
-	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel} {
+	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel, "debug_listen": c.DebugListen} {
 		if value != "" {
 			keys = append(keys, key)
 		}

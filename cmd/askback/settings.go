@@ -188,6 +188,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"database", file.Database != r.initial.Database},
 		{"login", file.Login != r.initial.Login},
 		{"log", file.Log != r.initial.Log},
+		{"debug_listen", file.DebugListen != r.initial.DebugListen},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {
 			keys = append(keys, k.key)

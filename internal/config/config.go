@@ -23,6 +23,8 @@ type Config struct {
 	Limits    Limits
 	Retention Retention
 	Log       Log
+	// DebugListen is the loopback address and port of the debug server; "" for none.
+	DebugListen string
 }
 
 // Log configures the log of a server.

@@ -59,6 +59,8 @@ func TestEverySettingIsLoaded(t *testing.T) {
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
 		Log:       config.Log{Format: "json", Level: "warn"},
+
+		DebugListen: "127.0.0.1:6060",
 	}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("got %v\n%s", err, cmp.Diff(want, got))
@@ -227,6 +229,7 @@ func TestEqualComparesEveryField(t *testing.T) {
 		{"127.0.0.1:7575", "127.0.0.1:7576"},
 		{"https://ask", "https://asks"},
 		{"askback.db", "other.db"},
+		{"127.0.0.1:6060", "127.0.0.1:6061"},
 		{"name: ana", "name: anna"},
 		{"ana@", "anna@"},
 		{"U012AB3CD", "U012AB3CE"},

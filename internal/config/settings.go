@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/askback/askback/internal/loopback"
 )
 
 // settings returns the top-level settings of askback.yaml (wire.md §10), which are read
@@ -31,6 +33,7 @@ func settings(l *loader, c *Config) []setting {
 			{key: "format", read: l.oneOf(&c.Log.Format, "text", "json")},
 			{key: "level", read: l.oneOf(&c.Log.Level, "info", "debug", "warn", "error")},
 		})},
+		{key: "debug_listen", read: l.textTo(&c.DebugListen, "a loopback address and a port, as in 127.0.0.1:6060", addressProblem, loopbackProblem)},
 		{key: "agents", unsupported: "does not host agents"},
 		{key: "groups", unsupported: "has no groups; name the people in each ask"},
 		{key: "routes", unsupported: "has no routes; an ask without recipients is for everyone"},
@@ -66,6 +69,13 @@ func addressProblem(s string) (problem string) {
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || port != strconv.FormatUint(n, 10) {
 		return "has no port from 0 to 65535"
+	}
+	return ""
+}
+
+func loopbackProblem(s string) (problem string) {
+	if !loopback.IsHost(s) {
+		return "is not on loopback"
 	}
 	return ""
 }
