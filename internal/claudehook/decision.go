@@ -96,8 +96,9 @@ func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 // model set them, they would look like a person's answers.
 var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
-// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the members
-// of result. It reports false if result contains no answers.
+// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the
+// members of result. It reports false if one of them is not a JSON object, or if result
+// contains no answers.
 func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {
@@ -116,9 +117,9 @@ func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil && len(given.Answers) > 0
 }
 
-// decisionOutput returns the decision about a tool call. For PreToolUse there always is one,
-// because the rules of the user could otherwise allow the call. Without an answer, Claude Code
-// shows its own dialog, and Codex denies the call.
+// decisionOutput returns the decision about a tool call. For PreToolUse there always is
+// one, because the rules of the user could otherwise allow the call. Without an answer, it
+// makes Claude Code show its own dialog, and Codex deny the call.
 func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {

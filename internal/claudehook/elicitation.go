@@ -23,8 +23,9 @@ type field struct {
 	values     []string // the values of the options, in the same order
 }
 
-// readForm returns the form of an elicitation, with a question for each property. It reports
-// false if one of them cannot be asked: Claude Code then shows its own dialog.
+// readForm returns the form of an elicitation, with a question for each property. It
+// reports false if a property cannot be asked, if there is none, or if the elicitation is
+// Askback's own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	v, err := jcs.Parse(ev.Schema)
 	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
@@ -150,8 +151,8 @@ func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 }
 
 // value returns an answer with the type of its field. given is false if the field was left
-// empty. ok is false if the answer is not valid for the field, or has notes, which a form
-// cannot contain.
+// empty. ok is false if the answer is not valid for the field, has notes, which a form
+// cannot contain, or is missing although the field is required.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {

@@ -44,7 +44,8 @@ const QuestionTool = "AskUserQuestion"
 const ownServer = "askback"
 
 // OwnTools are all tools of Askback's MCP server. They need no approval, because they only
-// ask people. Other tools of a server with the same name need approval.
+// ask people and handle these asks. Other tools of a server with the same name need
+// approval.
 var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }

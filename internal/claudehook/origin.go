@@ -80,8 +80,9 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 	return c, c.SessionID != ""
 }
 
-// ran reports whether the tool that ran may be the call of the ask. It compares the id of the
-// call or the sub-agent, if the ask has one.
+// ran reports whether the tool that ran may be the call of the ask. It compares the ids of
+// the calls for PreToolUse, and the sub-agents for PermissionRequest. The arguments are
+// compared elsewhere.
 func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:

@@ -36,7 +36,7 @@ func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 	}
 }
 
-// A reply without a decision acknowledges nothing.
+// There is no decision if a person declines. The outcome is then not acknowledged.
 func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Decline("Bash", ""))
@@ -50,7 +50,8 @@ func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	}
 }
 
-// A call that is repeated in one prompt makes a new ask each time.
+// A call that is repeated in one prompt makes a new ask each time, once the last one is
+// settled.
 func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	const times = 10
 	server := askbacktest.New(t)

@@ -147,7 +147,7 @@ func descriptionOf(input json.RawMessage) string {
 }
 
 // key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
-// of another event depends on all of its content. See [findOrAsk] for repeated calls.
+// of another event depends on its content. See [findOrAsk] for repeated calls.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {

@@ -136,8 +136,8 @@ func needsApproval(ev Event) bool {
 	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !isOwnTool(ev.Tool)
 }
 
-// findOrAsk returns the open ask of a call, or makes a new ask. A settled ask with the same
-// content belongs to an earlier call, unless the event identifies the call.
+// findOrAsk returns the ask of a call, or makes a new one. A settled ask with the same
+// content belongs to an earlier call, unless the event identifies its call.
 func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {

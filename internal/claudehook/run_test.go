@@ -173,7 +173,8 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
-// A tool that ran ends the ask about its call, but no ask of another session.
+// A tool that ran ends the ask about its call, and the end of a turn ends the other asks of
+// its session. Neither ends an ask of another session.
 func TestToolThatRanEndsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana")
@@ -207,7 +208,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 	}
 }
 
-// brokenClient is a client whose calls fail.
+// brokenClient is a client whose Ask and List fail.
 type brokenClient struct{ claudehook.Client }
 
 func (brokenClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
@@ -225,7 +226,7 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 	return askback.Ask{}, askback.ErrConsumed
 }
 
-// After an error there is no decision (F9).
+// After an error there is no decision, even about a call that was approved (F9).
 func TestErrorIsNotADecision(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
@@ -259,7 +260,8 @@ func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	}
 }
 
-// A call that cannot be shown unchanged is an error, so that the tool can be blocked.
+// A call that cannot be shown unchanged is an error, so that the tool can be blocked. Other
+// events that lead to no ask are not errors.
 func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 	large := `"make #` + strings.Repeat("x", askback.MaxInput) + `"`
 	for raw, want := range map[string]error{
@@ -303,7 +305,7 @@ func TestConfigurationHasAllEvents(t *testing.T) {
 	}
 }
 
-// No input causes a panic, and only an answer is a decision that allows something (T5).
+// No input causes a panic, and an outcome without an answer never allows anything (T5).
 func FuzzRead(f *testing.F) {
 	for _, raw := range []string{runBash, ranBash, askDB, `{"hook_event_name":"Elicitation","session_id":"s","mcp_server_name":"x","requested_schema":{"properties":{"a":{"type":"array","items":{"enum":["a","b"]}}}}}`} {
 		f.Add([]byte(raw))

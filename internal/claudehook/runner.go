@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A Runner runs the hooks of one process. Equal calls of one principal that wait at the same
-// time share one ask. It is withdrawn only when the last of them is abandoned. A Runner does
-// not know the hooks of other processes: if one of these withdraws the ask, the hooks of this
-// process get no decision. The zero value is ready to use.
+// A Runner runs the hooks of one process. Equal calls of one principal that wait at the
+// same time share one ask. It is withdrawn only when none of them waits for it any more. A
+// Runner does not know the hooks of other processes: if one of these withdraws the ask, the
+// hooks of this process get no decision. The zero value is ready to use.
 type Runner struct {
 	mu    sync.Mutex
 	calls map[string]*sharedCall

@@ -73,8 +73,7 @@ func (f *fixture) answer(ask askback.Ask, a askback.Answer) {
 	}
 }
 
-// Equal calls share an ask, which is withdrawn when the last of them is abandoned. A later
-// call makes a new ask (F9).
+// Equal calls share an ask, which is withdrawn when the last of them is abandoned (F9).
 func TestLastAbandonedHookWithdrawsTheAsk(t *testing.T) {
 	for name, ev := range map[string]claudehook.Event{
 		"a permission": event(t, runBash),
@@ -101,7 +100,8 @@ func TestLastAbandonedHookWithdrawsTheAsk(t *testing.T) {
 	}
 }
 
-// If one of two hooks of a call is abandoned, the other gets the answer.
+// If one of two hooks of a call is abandoned, the other gets the answer. A later call makes
+// a new ask.
 func TestRemainingHookGetsTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -177,7 +177,8 @@ func TestAskOfDeferredCallStaysOpen(t *testing.T) {
 	})
 }
 
-// Equal calls of two principals make two asks (E10).
+// Equal calls of two principals make two asks: one is withdrawn although the other
+// principal waits (E10).
 func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -189,7 +190,8 @@ func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	})
 }
 
-// A call keeps its ask if its headless session is resumed interactively, and vice versa (F9).
+// A call keeps its ask if its headless session is resumed interactively, and vice versa. A
+// call with the same id and other arguments is an error (F9).
 func TestResumedCallFindsItsAsk(t *testing.T) {
 	for _, headlessFirst := range []bool{true, false} {
 		server := askbacktest.New(t)

@@ -94,7 +94,7 @@ func TestReconnectingRestartsGracePeriod(t *testing.T) {
 	})
 }
 
-// A hook whose ask was withdrawn too early asks again, and gets that answer.
+// A hook whose ask was withdrawn too early asks again, and gets the answer to the new ask.
 func TestHookAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 	gate := event(t, strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
 	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a PreToolUse": gate} {
