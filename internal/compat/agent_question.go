@@ -59,7 +59,7 @@ func row(a askback.Ask) (out AgentQuestion, err error) {
 	return out, err
 }
 
-// contextOf returns the context of an ask, with the time and the confirmation added. If the
+// contextOf returns the context of an ask, with the time and any confirmation added. If the
 // context is not an object, or contains an added name, the whole context becomes the member
 // "context". So an agent cannot replace the time or the confirmation.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
@@ -151,8 +151,9 @@ func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	}, err
 }
 
-// SessionStatus returns the status of a session in the /agent routes. There, a waiting session
-// is "pending_input", and a cancelled one is "failed".
+// SessionStatus returns the status of a session in the /agent routes. There, a waiting
+// session is "pending_input", and a cancelled one is "failed". Every other status is the
+// same.
 func SessionStatus(status askback.SessionStatus) string {
 	switch status {
 	case askback.SessionWaiting:

@@ -218,9 +218,9 @@ func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc)
 	}
 }
 
-// finish normalizes the request. It rejects a question with a wrong number of options. It
-// rejects two questions with the same key, because the result could contain only one of their
-// answers.
+// finish returns the call with its request normalized, or the problems of r. It adds a
+// problem for a question with a wrong number of options. It also adds one for two questions
+// with the same key, because the result could contain only one of their answers.
 func (c Call) finish(r *lenientReader) (Call, error) {
 	for i, a := range c.questions {
 		for j, before := range c.questions[:i] {

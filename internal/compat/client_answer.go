@@ -17,7 +17,7 @@ type clientAnswer struct {
 // answer.
 type remark struct{ kind, text string }
 
-// The remarks on an ask that a timer ended: its outcome must not look like a choice.
+// The remarks on an answer if a timer applied the defaults: it must not look like a choice.
 const (
 	defaulted   = "there was no answer in time; a timer applied the default, and no person chose it"
 	undefaulted = "there was no answer in time, and there is no default"

@@ -181,8 +181,8 @@ func FuzzClients(f *testing.F) {
 	})
 }
 
-// checkEveryAnswer answers each question with a different text, and checks that the result
-// contains all of them.
+// checkEveryAnswer answers each question with notes and, if that is allowed, a text. It
+// checks that the result contains all of these, and the comment. It skips confirmations.
 func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}
@@ -215,7 +215,8 @@ func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	}
 }
 
-// A call returns no result for the ask of another call.
+// Answers get the client's names of questions by position, so answers to other questions
+// are an error.
 func TestResultOfAnotherAskIsRejected(t *testing.T) {
 	c, _ := compat.ClientNamed("codex")
 	call, err := c.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))

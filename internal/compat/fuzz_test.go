@@ -53,7 +53,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Splitting an answer loses nothing but white space and separators (C1).
+// The pieces of an answer, joined by ", ", are the answer, except for white space (C1).
 func FuzzSplit(f *testing.F) {
 	f.Add("Go, with cgo, Go,  C , x, y")
 	f.Add(", , ,")
@@ -112,7 +112,8 @@ func TestProblemsHavePointersIntoTheBody(t *testing.T) {
 	}
 }
 
-// Only a few exact words approve (C3).
+// Only a few words approve, and only without other text. All but approve_all may be in any
+// letter case (C3).
 func TestOnlyExactWordsApprove(t *testing.T) {
 	words := []string{"yes, proceed", "yes", "y", "true", "approved", "approve_all"}
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("yestrue approved_all,\nYES1ſı")), 0, 14, -1)

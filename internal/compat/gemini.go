@@ -32,8 +32,8 @@ func geminiQuestion(r *lenientReader, n node) clientQuestion {
 	return a
 }
 
-// geminiReply returns {"answers": {"0": "…"}}. The keys are the indexes of the answered
-// questions.
+// geminiReply returns {"answers": {"0": "…"}}. The keys are the indexes of the questions
+// that have an answer or a remark.
 func geminiReply(all []clientAnswer) any {
 	out := map[string]string{}
 	for i, s := range all {

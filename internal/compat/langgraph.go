@@ -31,8 +31,8 @@ type interruptAction struct {
 	Args   json.RawMessage `json:"args"`
 }
 
-// readLanggraph reads the value of interrupt(). It is a HumanInterrupt, alone or in a list; a
-// string, which is a question; or a question in the flat form.
+// readLanggraph reads the value of interrupt(), alone or in a list of one. It is a
+// HumanInterrupt; a string, which is a question; or a question in the flat form.
 func readLanggraph(c Client, raw []byte) (Call, error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {

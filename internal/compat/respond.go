@@ -148,7 +148,8 @@ func (f *form) readAnnotations(n node) {
 	})
 }
 
-// checkAnswered adds a problem for each required question without an answer.
+// checkAnswered adds a problem for each required question without an answer, unless its
+// answer already has one.
 func (f *form) checkAnswered() {
 	for i, q := range f.questions {
 		e := f.given[i]

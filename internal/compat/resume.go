@@ -41,7 +41,8 @@ func checkbox(status askback.TodoStatus) string {
 	return "[ ]"
 }
 
-// questionLines returns the lines for the questions and answers of a settled ask.
+// questionLines returns the lines for the questions, the answers and the comment of an ask,
+// or nil if it is not settled.
 func questionLines(a askback.Ask) (lines []string) {
 	o := a.Outcome
 	if o == nil {

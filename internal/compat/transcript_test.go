@@ -191,7 +191,7 @@ func (p *player) format(v any, err error) string {
 	return b.String()
 }
 
-// answer formats an answer.
+// answer formats an answer, which must be valid, or its error.
 func (p *player) answer(a askback.Answer, err error) string {
 	if err != nil {
 		return p.format(nil, err)
