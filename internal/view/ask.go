@@ -141,8 +141,9 @@ func Of(a askback.Ask) Ask {
 // session has the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
-// Headline describes the ask in one line, for lists: by its title, or else by its first
-// question. A confirmation is described by its tool, then its title or its description.
+// Headline describes the ask in one line, for lists: by its title, its first question or
+// its id, whichever exists first. A confirmation is described by its tool, then its title
+// or its description.
 func (a Ask) Headline() safetext.Text {
 	switch {
 	case a.Confirmation != nil:

@@ -19,8 +19,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// docs/wire.md §9: keys are numbers, or letters if a label is a number. No key is the
-// same as a label.
+// docs/wire.md §9: keys are numbers, letters if a label is a number, or numbers after # if
+// a label is also a letter. No key is the same as a label.
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string
@@ -272,8 +272,8 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	}
 }
 
-// A resume context in a title, a question, a context or a description is removed. A
-// warning mentions that. The arguments of a call are unchanged.
+// A resume context in a title, a question, a context or a description is removed, with a
+// warning, unless no other text would be left. The arguments of a call are unchanged.
 func TestResumeContextIsNotShown(t *testing.T) {
 	const block = "<resume-context>\nsecret\n</resume-context>\n"
 	a := askback.Ask{

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// F8: the view shows which calls a grant covers, and for how long.
+// F8: the view shows which calls of which agent a grant covers, how often it was used, and
+// whether it has ended.
 func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),

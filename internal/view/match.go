@@ -9,9 +9,10 @@ import (
 )
 
 // MatchList returns the choices, by index, that a line names for a question with several
-// answers. The line is "all" or "*", or it has keys, ranges of keys ("1-3") and labels
-// with commas, spaces or "and" between them. MatchList returns nil if a part of the line
-// does not match exactly one choice or a range, or if the question takes one answer.
+// answers. The line is "all" or "*", or a list of keys, ranges of keys ("1-3") and labels
+// of one word. They are separated by spaces, "and" or any of ,;/&+|. MatchList returns nil
+// if a part of the line does not match exactly one choice or a range, or if the question
+// takes one answer.
 func (q Question) MatchList(typed string) []int {
 	if !q.Multi || len(q.Choices) == 0 {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A preview is shown as code, so its Markdown fences are removed.
+// A preview is shown as code, so its Markdown fences are removed, unless one is not closed.
 func TestPreviewFencesAreRemoved(t *testing.T) {
 	for preview, want := range map[string]string{
 		"select 1":                              "select 1",

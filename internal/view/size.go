@@ -59,7 +59,8 @@ const (
 	hugeLine   = 2000
 )
 
-// String returns the size in words: "3 lines, 51 characters".
+// String returns the size in words: "3 lines, 51 characters". It adds the length of the
+// longest of several lines if that exceeds longLine.
 func (s Size) String() string {
 	out := Count(s.Lines, "line") + ", " + Count(s.Characters, "character")
 	if s.Longest > longLine && s.Lines > 1 {

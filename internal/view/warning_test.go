@@ -56,7 +56,7 @@ func TestSimilarNamesGetAWarning(t *testing.T) {
 	}
 }
 
-// T3: blank lines, spaces and long lines get a warning before the text.
+// T3: arguments with many blank lines, many spaces or a very long line get a warning.
 func TestPaddingGetsAWarning(t *testing.T) {
 	for _, c := range []struct {
 		name, value, want string
@@ -106,7 +106,8 @@ func TestRepairsAreListed(t *testing.T) {
 	}
 }
 
-// F7: the editable arguments mean the same as the call, and hide no character.
+// F7: the editable arguments mean the same as the call, and hide no character. Arguments
+// that are too long cannot be edited.
 func TestEditableArgumentsKeepTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom([]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)}).Draw(t, "name") + `": 1}`
