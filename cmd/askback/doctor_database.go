@@ -146,10 +146,10 @@ func inspect(ctx context.Context, path string, locked bool) (out inspection, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	return out, out.read(ctx, db)
+	return out, out.read(ctx, db, address.String())
 }
 
-func (i *inspection) read(ctx context.Context, db *sql.DB) error {
+func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	if err := db.QueryRowContext(ctx, "select max(version_id) from goose_db_version").Scan(&i.version); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 	}
 	if i.version == sqlite.SchemaVersion {
 		var err error
-		if i.rows, err = sqlite.Verify(ctx, db); err != nil {
+		if i.rows, err = sqlite.Verify(ctx, uri); err != nil {
 			return err
 		}
 	}

@@ -135,6 +135,7 @@ var owners = map[string]owner{
 		[]string{"store/sqlite", "test/bench"},
 		"the benchmarks compare the plain driver",
 	},
+	"zombiezen.com/go/sqlite":     {packages: []string{"store/sqlite"}},
 	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
 
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},

@@ -1,19 +1,16 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 
 	codes "modernc.org/sqlite/lib"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 )
 
 // columns are the columns of records, in the order of the parameters of every statement
-// that writes one. Parameter ?3 is the version that the caller has read, or 0 for a new
-// record.
+// that writes one.
 const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
 
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
@@ -21,20 +18,20 @@ const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
-		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 
 	// SQLite rewrites an index if one of its columns is set, even to the same value. So
 	// three updates are tried in turn: one that matches if no indexed column changes, one
 	// that sets open, due and unacked, and one that sets all. The first writes three to six
 	// pages fewer than the others. If it does not match, it costs one look-up.
-	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
-		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
+	updateSame = `update records indexed by records_id set version = ?3, ` + unindexed + `
+		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
-	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16, ` + unindexed + `
-		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
-	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16,
+	updateState = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16, ` + unindexed + `
+		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7`
+	updateAll = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16,
 		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
-		where kind = ?1 and id = ?2 and version = ?3`
+		where kind = ?1 and id = ?2 and version = ?3 - 1`
 	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
 		fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)`
 
@@ -59,21 +56,19 @@ const (
 
 // writes are the prepared statements of the writer.
 type writes struct {
-	begin, commit, rollback  *sql.Stmt
-	savepoint, undo, release *sql.Stmt
+	begin, commit, rollback  *sqlite3.Stmt
+	savepoint, undo, release *sqlite3.Stmt
 
-	insert, drop, event, head, seq *sql.Stmt
-	pruneStream, pruneSubjects     *sql.Stmt
-	update                         [3]*sql.Stmt // updateSame, updateState, updateAll
+	insert, drop, event, head, seq *sqlite3.Stmt
+	pruneStream, pruneSubjects     *sqlite3.Stmt
+	update                         [3]*sqlite3.Stmt // updateSame, updateState, updateAll
 
-	insertEffect, updateEffect, deleteEffect, deleteEffects *sql.Stmt
-	effect, ready, claimed, claimedBy                       *sql.Stmt
-
-	all []*sql.Stmt
+	insertEffect, updateEffect, deleteEffect, deleteEffects *sqlite3.Stmt
+	effect, ready, claimed, claimedBy                       *sqlite3.Stmt
 }
 
-func (s *writes) prepare(conn *sql.Conn) (err error) {
-	s.all, err = prepare(conn.PrepareContext, map[**sql.Stmt]string{
+func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
+	for stmt, text := range map[**sqlite3.Stmt]string{
 		&s.begin:         "begin immediate",
 		&s.commit:        "commit",
 		&s.rollback:      "rollback",
@@ -98,41 +93,17 @@ func (s *writes) prepare(conn *sql.Conn) (err error) {
 		&s.ready:         selectReady,
 		&s.claimed:       selectClaimed,
 		&s.claimedBy:     selectClaimedBy,
-	})
-	return err
-}
-
-// prepare prepares each text with the function one, and sets the variable that is its key.
-// It returns the statements, even if one cannot be prepared.
-func prepare(one func(context.Context, string) (*sql.Stmt, error), texts map[**sql.Stmt]string) (all []*sql.Stmt, err error) {
-	for stmt, text := range texts {
-		if *stmt, err = one(context.Background(), text); err != nil {
-			return all, fmt.Errorf("prepare %q: %w", text, err)
+	} {
+		if *stmt, err = conn.Prepare(text); err != nil {
+			return err // it has the text
 		}
-		all = append(all, *stmt)
 	}
-	return all, nil
-}
-
-// close closes the statements. It must be called before the connection is closed:
-// database/sql does not close the statements of a single connection, and SQLite would
-// keep the file open.
-func (s *writes) close() error {
-	var errs []error
-	for _, stmt := range s.all {
-		errs = append(errs, stmt.Close())
-	}
-	return errors.Join(errs...)
-}
-
-func run(s *sql.Stmt, args ...any) error {
-	_, err := s.ExecContext(context.Background(), args...)
-	return err
+	return nil
 }
 
 // change runs a statement that may change any number of rows. If it succeeds, it sets
 // w.written.
-func (w *writer) change(s *sql.Stmt, args ...any) error {
+func (w *writer) change(s *sqlite3.Stmt, args ...any) error {
 	err := run(s, args...)
 	w.written = w.written || err == nil
 	return err
@@ -140,20 +111,18 @@ func (w *writer) change(s *sql.Stmt, args ...any) error {
 
 // changeOne runs a statement that must change one row, and sets w.written. If the statement
 // changes none, or a key is taken, the error is store.ErrConflict.
-func (w *writer) changeOne(s *sql.Stmt, args ...any) error {
-	done, err := s.ExecContext(context.Background(), args...)
-	if isTaken(err) {
+func (w *writer) changeOne(s *sqlite3.Stmt, args ...any) error {
+	err := run(s, args...)
+	switch {
+	case isTaken(err):
 		return store.ErrConflict
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	n, err := done.RowsAffected()
-	if err == nil && n == 0 {
+	case w.conn.Changes() == 0:
 		return store.ErrConflict
 	}
 	w.written = true
-	return err
+	return nil
 }
 
 // isTaken reports whether err means that another row has the same id or key. SQLite checks
@@ -189,7 +158,7 @@ func (w *writer) apply(r *request) error {
 		}
 	}
 	for i := range r.effects {
-		if err := w.changeOne(w.stmt.insertEffect, r.effects[i][:]...); err != nil {
+		if err := w.insertEffect(&r.effects[i]); err != nil {
 			return err
 		}
 	}
@@ -209,25 +178,31 @@ func (w *writer) apply(r *request) error {
 	return nil
 }
 
-func (w *writer) put(r *row) error {
-	if r.isNew {
-		return w.changeOne(w.stmt.insert, r.args[:]...)
+func (w *writer) put(c *cells) error {
+	if c.version == 1 {
+		return w.putCells(w.stmt.insert, c)
 	}
 	updates := w.stmt.update[:]
-	if !r.open {
+	if !c.open {
 		updates = updates[1:] // the change probably closes the record, so updateSame would not match
 	}
 	for _, update := range updates {
-		if err := w.changeOne(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
+		if err := w.putCells(update, c); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}
 	return store.ErrConflict
 }
 
+// putCells runs a statement that writes a record.
+func (w *writer) putCells(s *sqlite3.Stmt, c *cells) error {
+	return w.changeOne(s, c.kind, c.id, c.version, c.stream, c.key, c.open, c.owner, c.agent, c.status, c.names,
+		c.created, c.updated, c.due, c.state, c.fixed, c.unacked, c.sum, c.fixedSum)
+}
+
 func (w *writer) append(e *store.Event) error {
 	if w.seq == unknownSeq {
-		if err := w.stmt.seq.QueryRow().Scan(&w.seq); err != nil {
+		if err := w.readSeq(); err != nil {
 			return err
 		}
 	}
@@ -253,18 +228,32 @@ func (w *writer) prune(p pruning) error {
 	return w.change(w.stmt.pruneStream, p.stream)
 }
 
+// readSeq sets w.seq to the Seq of the newest event.
+func (w *writer) readSeq() error {
+	rows := w.stmt.seq
+	defer rows.Reset()
+	if _, err := rows.Step(); err != nil {
+		return err
+	}
+	w.seq = rows.ColumnInt64(0)
+	return nil
+}
+
 // headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is
 // empty. If w.heads is full, headOf deletes an entry, so that the caller can add one.
 func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil
 	}
-	rows, err := w.stmt.head.Query(stream)
-	if err != nil {
-		return 0, err
-	}
-	if _, n, err = head(rows); err != nil {
-		return 0, err
+	var h head
+	bind(w.stmt.head, stream)
+	defer w.stmt.head.Reset()
+	for more := true; more; {
+		row, err := w.stmt.head.Step()
+		if err != nil {
+			return 0, err
+		}
+		more = row && h.add(w.stmt.head)
 	}
 	if len(w.heads) >= maxHeads {
 		for old := range w.heads {
@@ -272,5 +261,5 @@ func (w *writer) headOf(stream string) (n int64, err error) {
 			break
 		}
 	}
-	return n, nil
+	return h.streamSeq, nil
 }

@@ -9,14 +9,14 @@ import (
 )
 
 // A request is a change or a claim in the queue of the writer. Its caller has encoded
-// it, so that the writer has less work.
+// the records, so that the writer has less work.
 type request struct {
 	claim *claim // nil in a change
 
 	complete []store.Completion
 	drop     []store.Ref
-	put      []row
-	effects  []effectRow
+	put      []cells
+	effects  []store.Effect
 	prune    []pruning
 	events   []store.Event
 	size     int
@@ -54,14 +54,11 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		return 0, err
 	}
 	r := &request{
-		complete: c.Done, drop: c.Delete, put: make([]row, len(c.Put)), prune: prune, events: c.Events,
+		complete: c.Done, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events,
 		size: size, done: make(chan struct{}),
 	}
 	for i := range c.Put {
-		r.put[i] = encode(&c.Put[i])
-	}
-	for i := range c.Effects {
-		r.effects = append(r.effects, encodeEffect(&c.Effects[i]))
+		r.put[i] = cellsOf(&c.Put[i])
 	}
 	return s.do(ctx, r)
 }

@@ -13,9 +13,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver "sqlite"
+	sqlite3 "zombiezen.com/go/sqlite"
 )
 
 // applicationID is the application id in the header of a database of Askback, "AskB"
@@ -28,7 +30,7 @@ var (
 )
 
 // settings are the pragmas of every connection. SQLite keeps most of them per
-// connection, so they are part of the data source name of the pool.
+// connection.
 var settings = []string{
 	// A backup or a shell may hold the lock for a moment. Askback has only one
 	// writer itself.
@@ -48,19 +50,33 @@ var settings = []string{
 	"trusted_schema(0)",
 }
 
-// connect returns a pool whose connections have the settings: one connection that
-// writes, or several that only read.
-func connect(path string, readOnly bool) (*sql.DB, error) {
-	size, extra := 1, []string{"cache_size(-65536)"} // 64 MB of pages for the writer
+// connect opens a connection with the settings. It writes, or only reads.
+func connect(path string, readOnly bool) (*sqlite3.Conn, error) {
+	extra := []string{"cache_size(-65536)"} // 64 MB of pages for the writer
 	if readOnly {
-		size, extra = readers, []string{"cache_size(-8192)", "query_only(1)"}
+		extra = []string{"cache_size(-8192)", "query_only(1)"}
 	}
-	db, err := sql.Open("sqlite", dsn(path, append(extra, settings...)...))
+	conn, err := sqlite3.OpenConn(absolute(path), sqlite3.OpenReadWrite)
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(size)
-	db.SetMaxIdleConns(size)
+	for _, s := range slices.Concat(settings, extra) {
+		if err := execute(conn, "pragma "+s); err != nil {
+			_ = conn.Close() // the caller returns the first error
+			return nil, err
+		}
+	}
+	return conn, nil
+}
+
+// connectSQL returns a database/sql pool of one connection with the settings, which goose
+// requires.
+func connectSQL(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn(path, settings...))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
 	if err := db.Ping(); err != nil {
 		_ = db.Close() // the caller returns the first error
 		return nil, err
@@ -69,11 +85,15 @@ func connect(path string, readOnly bool) (*sql.DB, error) {
 }
 
 func dsn(path string, pragmas ...string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	u := url.URL{Scheme: "file", Path: absolute(path), RawQuery: url.Values{"_pragma": pragmas}.Encode()}
 	return u.String()
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // claimFile writes the application id to a new file and rejects the files of other
@@ -87,7 +107,7 @@ func claimFile(path string) error {
 	// A process that was killed while it wrote the id left a journal. SQLite rolls
 	// that write back when the file is opened, so open it and check again.
 	if _, err := os.Stat(path + "-journal"); err == nil {
-		if err := execute(path, "select count(*) from sqlite_schema"); err != nil {
+		if err := executeOnFile(path, "select count(*) from sqlite_schema"); err != nil {
 			return err
 		}
 		if isNew, err = checkHeader(path); err != nil {
@@ -97,7 +117,7 @@ func claimFile(path string) error {
 	if isNew {
 		// This uses the rollback journal mode. In WAL mode, after a kill, the id might
 		// be only in the write-ahead log.
-		return execute(path, fmt.Sprintf("pragma application_id = %d", applicationID))
+		return executeOnFile(path, fmt.Sprintf("pragma application_id = %d", applicationID))
 	}
 	return nil
 }
@@ -123,8 +143,8 @@ func checkHeader(path string) (isNew bool, err error) {
 	return false, nil
 }
 
-// execute opens the file without the settings and runs one statement.
-func execute(path, statement string) error {
+// executeOnFile opens the file without the settings and runs one statement.
+func executeOnFile(path, statement string) error {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
 		return err

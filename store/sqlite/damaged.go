@@ -1,12 +1,16 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 )
@@ -52,37 +56,47 @@ type Verification struct {
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
-// Verify compares all records, events and effects of a database with their checksums.
-// Damaged rows are counted in v and are not an error.
-func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
-	err = v.each(ctx, db, "select "+columns+" from records not indexed", func(rows *sql.Rows) (bool, error) {
-		c, err := scanCells(rows)
-		return c.summed(), err
-	})
+// Verify compares all records, events and effects of a database with their checksums. The
+// uri has the form of sqlite.org/uri.html. Damaged rows are counted in v and are not an
+// error.
+func Verify(ctx context.Context, uri string) (v Verification, err error) {
+	conn, err := sqlite3.OpenConn(uri, sqlite3.OpenReadOnly, sqlite3.OpenURI)
 	if err != nil {
-		return v, err
+		return v, fmt.Errorf("verify: %w", err)
 	}
-	err = v.each(ctx, db, "select "+eventColumns+" from history not indexed", func(rows *sql.Rows) (bool, error) {
-		_, summed, err := scanSummedEvent(rows)
-		return summed, err
-	})
-	if err != nil {
-		return v, err
-	}
-	err = v.each(ctx, db, "select "+effectColumns+" from effects not indexed", func(rows *sql.Rows) (bool, error) {
-		_, err := scanEffect(rows)
-		return true, err
-	})
-	return v, err
+	conn.SetBusyTimeout(5 * time.Second)
+	conn.SetInterrupt(ctx.Done())
+	err = cmp.Or(
+		v.each(conn, "select "+columns+" from records not indexed", func(row *sqlite3.Stmt) (bool, error) {
+			c, err := scanCells(row)
+			return c.summed(), err
+		}),
+		v.each(conn, "select "+eventColumns+" from history not indexed", func(row *sqlite3.Stmt) (bool, error) {
+			_, summed, err := scanSummedEvent(row)
+			return summed, err
+		}),
+		v.each(conn, "select "+effectColumns+" from effects not indexed", func(row *sqlite3.Stmt) (bool, error) {
+			_, err := scanEffect(row)
+			return true, err
+		}),
+		ctx.Err(),
+	)
+	return v, errors.Join(err, conn.Close())
 }
 
-func (v *Verification) each(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) (summed bool, err error)) error {
-	rows, err := db.QueryContext(ctx, query)
+func (v *Verification) each(conn *sqlite3.Conn, query string, scan func(*sqlite3.Stmt) (summed bool, err error)) error {
+	rows, err := conn.Prepare(query)
 	if err != nil {
 		return fmt.Errorf("verify: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
+	for {
+		row, err := rows.Step()
+		if err != nil {
+			return fmt.Errorf("verify: %w", err)
+		}
+		if !row {
+			return rows.Reset()
+		}
 		v.Rows++
 		summed, err := scan(rows)
 		if damaged, ok := err.(store.DamagedError); ok {
@@ -94,5 +108,4 @@ func (v *Verification) each(ctx context.Context, db *sql.DB, query string, scan 
 			v.Without++
 		}
 	}
-	return rows.Err()
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"github.com/askback/askback/store"
 )
 
@@ -33,16 +35,11 @@ type effect struct {
 	dead bool
 }
 
-// An effectRow contains the parameters of insertEffect.
-type effectRow [13]any
-
-// encodeEffect returns the row of a new effect.
-func encodeEffect(v *store.Effect) effectRow {
+// insertEffect writes a new effect.
+func (w *writer) insertEffect(v *store.Effect) error {
 	e := effect{Effect: *v}
-	return effectRow{
-		e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(), e.Attempts,
-		textOrNull(e.Node), e.dead, e.Error, e.Data, e.sum(),
-	}
+	return w.changeOne(w.stmt.insertEffect, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(),
+		e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.Data, e.sum())
 }
 
 // update writes the columns of an effect that can change.
@@ -50,12 +47,7 @@ func (w *writer) update(e *effect) error {
 	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.sum())
 }
 
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
+func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 // sum returns the checksum of all columns except sum.
 func (e *effect) sum() int64 {
@@ -70,13 +62,14 @@ func (e *effect) sum() int64 {
 
 // scanEffect reads an effect from the current row. If the row is malformed or does not
 // match its checksum, the error is a store.DamagedError.
-func scanEffect(rows *sql.Rows) (e effect, err error) {
-	var due, created, sum int64
-	var node sql.NullString
-	err = rows.Scan(&e.ID, &e.Kind, &e.SubjectKind, &e.Subject, &e.Stream, &due, &created, &e.Attempts,
-		&node, &e.dead, &e.Error, &e.Data, &sum)
-	e.Due, e.Created, e.Node = instant(due), instant(created), node.String
-	if err != nil || sum != e.sum() || node.Valid && node.String == "" {
+func scanEffect(row *sqlite3.Stmt) (e effect, err error) {
+	r := scanner{row: row}
+	e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream = r.text(), r.text(), r.text(), r.text(), r.text()
+	e.Due, e.Created, e.Attempts = instant(r.number()), instant(r.number()), int(r.number())
+	node := r.nullText()
+	e.Node, e.dead, e.Error, e.Data = node.String, r.flag(), r.text(), r.bytes()
+	sum := r.number()
+	if r.bad || sum != e.sum() || node.Valid && node.String == "" {
 		return e, store.DamagedError{Kind: "effect", ID: e.ID}
 	}
 	return e, nil
@@ -149,7 +142,7 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 // Dead returns the dead letters that q selects, in order of ID. It omits damaged ones.
 func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
 	text, args := deadSQL(q)
-	found, err := collect(ctx, s, store.AtMost(q.Limit), scanEffect, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	found, err := collect(ctx, s, store.AtMost(q.Limit), scanEffect, text, args...)
 	for _, e := range found.list {
 		list = append(list, e.Effect)
 	}
@@ -222,7 +215,7 @@ func (w *writer) freeOldClaims() error {
 }
 
 // free frees the claims on the effects that a statement selects.
-func (w *writer) free(stmt *sql.Stmt, args ...any) error {
+func (w *writer) free(stmt *sqlite3.Stmt, args ...any) error {
 	claimed, err := w.effects(noLimit, stmt, args...)
 	if err != nil {
 		return err
@@ -241,19 +234,20 @@ const noLimit = -1
 
 // effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged
 // ones.
-func (w *writer) effects(n int, stmt *sql.Stmt, args ...any) (list []effect, err error) {
-	rows, err := stmt.QueryContext(context.Background(), args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for len(list) != n && rows.Next() {
-		e, err := scanEffect(rows)
+func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) (list []effect, err error) {
+	bind(stmt, args...)
+	defer stmt.Reset()
+	for len(list) != n {
+		row, err := stmt.Step()
+		if !row || err != nil {
+			return list, err
+		}
+		e, err := scanEffect(stmt)
 		if damaged, ok := err.(store.DamagedError); ok {
 			w.damaged.add(damaged)
 			continue
 		}
 		list = append(list, e)
 	}
-	return list, rows.Err()
+	return list, nil
 }

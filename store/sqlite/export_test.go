@@ -1,22 +1,29 @@
 package sqlite
 
 import (
-	"database/sql"
+	"context"
+
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 )
 
-// Connections returns the pools of the writer and the readers.
-func Connections(path string) (write, read *sql.DB, err error) {
-	if write, err = connect(path, false); err != nil {
-		return nil, nil, err
+// Connections returns every connection of a store: the one that writes, and the maximum
+// number of connections that read. The store must not be in use.
+func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*sqlite3.Conn, release func(), err error) {
+	for range readers {
+		conn, err := s.read.get(ctx)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		read = append(read, conn)
 	}
-	read, err = connect(path, true)
-	return write, read, err
+	return s.writer.conn, read, func() {
+		for _, conn := range read {
+			s.read.put(conn)
+		}
+	}, nil
 }
-
-// Readers is the number of connections that read.
-const Readers = readers
 
 // The statements that search for rows: those of the writer, and those of the readers
 // other than List.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	codes "modernc.org/sqlite/lib"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 )
@@ -27,21 +27,10 @@ const (
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
-// statements are the prepared statements of the readers.
-type statements struct{ id, key, due, history, stream, recent, headAll, head *sql.Stmt }
-
-func (s *statements) prepare(db *sql.DB) (err error) {
-	_, err = prepare(db.PrepareContext, map[**sql.Stmt]string{
-		&s.id: selectID, &s.key: selectKey, &s.due: selectDue, &s.history: selectHistory, &s.stream: selectStream,
-		&s.recent: selectRecent, &s.headAll: selectHeadAll, &s.head: selectHead,
-	})
-	return err
-}
-
 // Read returns a record, or store.ErrNotFound. If its row does not match its checksum or
 // cannot be read, the error is a store.DamagedError.
 func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error) {
-	r, err := s.find(ctx, s.stmt.id, kind, id)
+	r, err := s.find(ctx, selectID, kind, id)
 	if errors.Is(err, errPage) {
 		err = store.DamagedError{Kind: kind, ID: id}
 	}
@@ -51,36 +40,43 @@ func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error)
 // ReadKey returns the record of a kind that has this key, or store.ErrNotFound. If its row
 // is damaged, the error is a store.DamagedError.
 func (s *Store) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
-	return s.find(ctx, s.stmt.key, kind, key)
+	return s.find(ctx, selectKey, kind, key)
 }
 
-func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (store.Record, error) {
-	found, err := collect(ctx, s, 1, scanRecord, func() (*sql.Rows, error) { return stmt.QueryContext(ctx, kind, name) })
-	switch {
-	case err != nil:
-		return store.Record{}, err
-	case len(found.damaged) > 0:
-		return store.Record{}, found.damaged[0]
-	case len(found.list) == 0:
-		return store.Record{}, store.ErrNotFound
+// find returns the record that a statement with a kind and an id or key selects.
+func (s *Store) find(ctx context.Context, text, kind, name string) (r store.Record, err error) {
+	found := false
+	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
+		found = true
+		r, err = scanRecord(row)
+		return false, err
+	}, kind, name)
+	if damaged := (store.DamagedError{}); errors.As(err, &damaged) && damaged != errPage {
+		s.damaged.add(damaged)
 	}
-	return found.list[0], nil
+	if err == nil && !found {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return store.Record{}, err
+	}
+	return r, nil
 }
 
 // readError returns the error for a failed read, or nil if err is nil. If ctx has ended,
 // that is the error of ctx, because the driver returns a different one. If SQLite cannot
 // read a page, it is [errPage]. Any other error gets a prefix.
 func readError(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if primaryCode(err) == codes.SQLITE_CORRUPT {
 		return errPage
 	}
-	if err != nil {
-		return fmt.Errorf("read the database: %v", err)
-	}
-	return nil
+	return fmt.Errorf("read the database: %v", err)
 }
 
 // errPage is the error for a page of the file that SQLite cannot read. The ids of the
@@ -90,7 +86,7 @@ var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
 // List returns the records that q selects, in order of ID. It omits damaged records.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
-	found, err := collect(ctx, s, store.AtMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	found, err := collect(ctx, s, store.AtMost(q.Limit), scanRecord, text, args...)
 	return found.list, err
 }
 
@@ -99,9 +95,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	n = store.AtMost(n)
 	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
-		found, err := collect(ctx, s, n, scanRecord, func() (*sql.Rows, error) {
-			return s.stmt.due.QueryContext(ctx, before.UnixMilli(), limit)
-		})
+		found, err := collect(ctx, s, n, scanRecord, selectDue, before.UnixMilli(), limit)
 		if err != nil || len(found.list) == n || len(found.list)+len(found.damaged) < limit {
 			return found.list, err
 		}
@@ -111,12 +105,11 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 // History returns events of one stream or, if stream is "", of all, oldest first. They
 // begin with the first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
-	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
-		if stream == "" {
-			return s.stmt.history.QueryContext(ctx, after)
-		}
-		return s.stmt.stream.QueryContext(ctx, stream, after)
-	})
+	text, args := selectStream, []any{stream, after}
+	if stream == "" {
+		text, args = selectHistory, args[1:]
+	}
+	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, text, args...)
 	return found.list, err
 }
 
@@ -126,46 +119,42 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
-		return s.stmt.recent.QueryContext(ctx, stream, before)
-	})
+	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, selectRecent, stream, before)
 	return found.list, err
 }
 
 // Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
 // it returns the newest Seq of all streams, and streamSeq is 0.
 func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer leave()
 	if stream == "" {
-		err = s.stmt.headAll.QueryRowContext(ctx).Scan(&seq, &streamSeq)
-		return seq, streamSeq, readError(ctx, err)
+		err = s.eachRow(ctx, selectHeadAll, func(row *sqlite3.Stmt) (bool, error) {
+			seq = row.ColumnInt64(0)
+			return false, nil
+		})
+		return seq, 0, err
 	}
-	rows, err := s.stmt.head.QueryContext(ctx, stream)
-	if err == nil {
-		seq, streamSeq, err = head(rows)
-	}
-	return seq, streamSeq, readError(ctx, err)
+	var h head
+	err = s.eachRow(ctx, selectHead, func(row *sqlite3.Stmt) (bool, error) { return h.add(row), nil }, stream)
+	return h.seq, h.streamSeq, err
 }
 
-// head returns the numbers of the newest event of a stream, or 0 if there are no events.
-// The rows are the events of the stream, newest first. If the first is damaged, head
-// computes its StreamSeq from the first row that is not.
-func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
-	defer rows.Close()
-	for behind := int64(0); rows.Next(); behind++ {
-		e, err := scanEvent(rows)
-		if err == nil {
-			return max(seq, e.Seq), e.StreamSeq + behind, nil
-		}
-		if behind == 0 {
-			seq, streamSeq = e.Seq, e.StreamSeq // used if every event is damaged
-		}
+// A head computes the numbers of the newest event of a stream. Both are 0 if there are no
+// events. If the newest is damaged, its StreamSeq is computed from the newest event that is
+// not.
+type head struct{ seq, streamSeq, rows int64 }
+
+// add adds the next row of selectHead. It reports whether another row is needed.
+func (h *head) add(row *sqlite3.Stmt) (more bool) {
+	e, err := scanEvent(row)
+	switch {
+	case err == nil:
+		h.seq, h.streamSeq = max(h.seq, e.Seq), e.StreamSeq+h.rows
+		return false
+	case h.rows == 0:
+		h.seq, h.streamSeq = e.Seq, e.StreamSeq // used if every event is damaged
 	}
-	return seq, streamSeq, rows.Err()
+	h.rows++
+	return true
 }
 
 // A result contains the rows of a query that are not damaged, and errors for the others.
@@ -176,39 +165,68 @@ type result[T any] struct {
 
 // collect reads up to n rows of a query that are not damaged. It adds the damaged ones to
 // s.damaged.
-func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out result[T], err error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
-		return out, err
-	}
-	defer leave()
-	defer func() {
-		if errors.Is(err, errPage) {
-			s.damaged.add(errPage)
-		}
-	}()
-	rows, err := query()
-	if err != nil {
-		return out, readError(ctx, err)
-	}
-	defer rows.Close()
-	for len(out.list) < n && rows.Next() {
-		v, err := scan(rows)
+func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any) (out result[T], err error) {
+	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
+		v, err := scan(row)
 		var damaged store.DamagedError
 		switch {
-		case errors.As(err, &damaged) && ctx.Err() == nil:
+		case errors.As(err, &damaged):
 			s.damaged.add(damaged)
 			out.damaged = append(out.damaged, damaged)
 		case err != nil:
-			return result[T]{}, readError(ctx, err)
+			return false, err
 		default:
 			out.list = append(out.list, v)
 		}
-	}
-	if err := rows.Err(); err != nil {
-		return result[T]{}, readError(ctx, err)
+		return len(out.list) < n, nil
+	}, args...)
+	if err != nil {
+		return result[T]{}, err
 	}
 	return out, nil
+}
+
+// eachRow runs a statement and calls use with each row, until use returns false or an
+// error.
+func (s *Store) eachRow(ctx context.Context, text string, use func(*sqlite3.Stmt) (more bool, err error), args ...any) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := s.read.get(ctx)
+	if err != nil {
+		return readError(ctx, err)
+	}
+	defer s.read.put(conn)
+	if text != selectID && text != selectKey { // the others may read many rows
+		conn.SetInterrupt(ctx.Done())
+		defer conn.SetInterrupt(nil)
+	}
+	stmt, err := conn.Prepare(text) // the connection keeps it
+	if err != nil {
+		return s.damagedPage(readError(ctx, err))
+	}
+	defer stmt.Reset()
+	bind(stmt, args...)
+	for more := true; more; {
+		row, err := stmt.Step()
+		if !row || err != nil {
+			return s.damagedPage(readError(ctx, err))
+		}
+		if more, err = use(stmt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// damagedPage adds err to s.damaged if it is errPage, and returns err.
+func (s *Store) damagedPage(err error) error {
+	if errors.Is(err, errPage) {
+		s.damaged.add(errPage)
+	}
+	return err
 }
 
 // listSQL returns the statement for the filters of a query, and its arguments. It names the

@@ -6,41 +6,24 @@ import (
 	"strings"
 	"time"
 
+	sqlite3 "zombiezen.com/go/sqlite"
+
 	"github.com/askback/askback/store"
 )
 
-// A row contains the parameters of the statements that write a record.
-type row struct {
-	args  [18]any
-	isNew bool
-	open  bool
-}
-
-func encode(r *store.Record) row {
-	c := cellsOf(r)
-	var fixedSum any // nil: keep the stored one
-	if r.Fixed != nil {
-		fixedSum = c.fixedSumOf()
-	}
-	due, _ := c.due.Value() // never fails
-	return row{
-		isNew: r.Version == 0,
-		open:  r.Open,
-		args: [...]any{
-			r.Kind, r.ID, r.Version, r.Stream, textOrNull(r.Key), r.Open, r.Owner, r.Agent, r.Status, textOrNull(c.names.String),
-			c.created, c.updated, due, r.State, r.Fixed, r.Unacked, c.sumOf(), fixedSum,
-		},
-	}
-}
-
-// cellsOf returns the columns of a record as they will be stored, with the next
-// version.
+// cellsOf returns the columns of a record as they will be stored, with the next version and
+// the checksums. If the stored Fixed is kept, fixed and fixedSum are null.
 func cellsOf(r *store.Record) cells {
-	return cells{
+	c := cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
 		open: r.Open, unacked: r.Unacked, owner: r.Owner, agent: r.Agent, status: r.Status, names: joinNames(r.To),
 		created: r.Created.UnixMilli(), updated: r.Updated.UnixMilli(), due: dueOf(r.Due), state: r.State, fixed: r.Fixed,
 	}
+	c.sum = sql.NullInt64{Int64: c.sumOf(), Valid: true}
+	if r.Fixed != nil {
+		c.fixedSum = sql.NullInt64{Int64: c.fixedSumOf(), Valid: true}
+	}
+	return c
 }
 
 func dueOf(t time.Time) sql.NullInt64 {
@@ -52,17 +35,21 @@ func dueOf(t time.Time) sql.NullInt64 {
 
 // scanCells reads the columns of the current row. If they are malformed or do not match
 // the checksums, the error is a store.DamagedError.
-func scanCells(rows *sql.Rows) (c cells, err error) {
-	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
-		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.unacked, &c.sum, &c.fixedSum)
-	if err != nil || !c.matches() || c.names.Valid && !areNames(c.names.String) {
+func scanCells(row *sqlite3.Stmt) (c cells, err error) {
+	r := scanner{row: row}
+	c = cells{
+		kind: r.text(), id: r.text(), version: r.number(), stream: r.text(), key: r.nullText(), open: r.flag(),
+		owner: r.text(), agent: r.text(), status: r.text(), names: r.nullText(), created: r.number(), updated: r.number(),
+		due: r.nullNumber(), state: r.bytes(), fixed: r.bytes(), unacked: r.flag(), sum: r.nullNumber(), fixedSum: r.nullNumber(),
+	}
+	if r.bad || !c.matches() || c.names.Valid && !areNames(c.names.String) {
 		return c, store.DamagedError{Kind: c.kind, ID: c.id}
 	}
 	return c, nil
 }
 
-func scanRecord(rows *sql.Rows) (store.Record, error) {
-	c, err := scanCells(rows)
+func scanRecord(row *sqlite3.Stmt) (store.Record, error) {
+	c, err := scanCells(row)
 	if err != nil {
 		return store.Record{}, err
 	}
@@ -82,17 +69,19 @@ func scanRecord(rows *sql.Rows) (store.Record, error) {
 
 // scanEvent reads an event from the current row. If the row is malformed or does not
 // match its checksum, the error is a store.DamagedError.
-func scanEvent(rows *sql.Rows) (store.Event, error) {
-	e, _, err := scanSummedEvent(rows)
+func scanEvent(row *sqlite3.Stmt) (store.Event, error) {
+	e, _, err := scanSummedEvent(row)
 	return e, err
 }
 
 // scanSummedEvent is like scanEvent, and also reports whether the row has a checksum.
-func scanSummedEvent(rows *sql.Rows) (e store.Event, summed bool, err error) {
-	var at int64
-	var sum sql.NullInt64
-	err = rows.Scan(&e.Seq, &e.Stream, &e.StreamSeq, &e.Subject, &e.Type, &at, &e.Data, &sum)
-	if err != nil || sum.Valid && sum.Int64 != sumEvent(&e, e.Seq, e.StreamSeq, at) {
+func scanSummedEvent(row *sqlite3.Stmt) (e store.Event, summed bool, err error) {
+	r := scanner{row: row}
+	e.Seq, e.Stream, e.StreamSeq, e.Subject, e.Type = r.number(), r.text(), r.number(), r.text(), r.text()
+	at := r.number()
+	e.Data = r.bytes()
+	sum := r.nullNumber()
+	if r.bad || sum.Valid && sum.Int64 != sumEvent(&e, e.Seq, e.StreamSeq, at) {
 		return e, true, store.DamagedError{Kind: "event", ID: fmt.Sprintf("%d of %s", e.Seq, e.Stream)}
 	}
 	e.At = instant(at)

@@ -7,7 +7,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -38,8 +37,7 @@ type Store struct {
 	log    *slog.Logger
 	writer *writer
 	ended  chan struct{} // closed when the writer has returned
-	read   *sql.DB
-	stmt   statements
+	read   *pool
 
 	damaged *damages
 
@@ -95,36 +93,30 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err := claimFile(path); err != nil {
 		return nil, err
 	}
-	write, err := connect(path, false)
+	db, err := connectSQL(path)
 	if err != nil {
 		return nil, err
 	}
-	defer closeOnError(&err, write)
-	if err := migrate(context.Background(), write, log); err != nil {
+	// Close the pool after the writer is open. Otherwise it would be the last
+	// connection to the file, and SQLite would copy the whole write-ahead log.
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := migrate(context.Background(), db, log); err != nil {
 		return nil, err
 	}
 	damaged := &damages{log: log}
-	w, err := newWriter(path, write, log, damaged)
+	w, err := newWriter(path, log, damaged)
 	if err != nil {
 		return nil, err
 	}
-	read, err := connect(path, true)
+	read, err := newPool(path)
 	if err != nil {
+		_ = w.conn.Close() // the caller returns the first error
 		return nil, err
 	}
-	defer closeOnError(&err, read)
-	s := &Store{
+	return &Store{
 		log: log, damaged: damaged, writer: w, read: read, heartbeats: heartbeats{},
 		queue: make(chan *request, queueLength), ended: make(chan struct{}),
-	}
-	return s, s.stmt.prepare(read)
-}
-
-// closeOnError closes db if *err is not nil.
-func closeOnError(err *error, db *sql.DB) {
-	if *err != nil {
-		_ = db.Close() // the caller returns the first error
-	}
+	}, nil
 }
 
 // enter returns an error if ctx has ended, or if the store is closed or has failed.
@@ -158,7 +150,7 @@ func (s *Store) close() error {
 	close(s.queue)
 	s.mu.Unlock()
 	<-s.ended
-	err := errors.Join(s.read.Close(), s.writer.close())
+	err := errors.Join(s.read.close(), s.writer.close())
 	if err != nil {
 		return fmt.Errorf("close the database: %w", err)
 	}

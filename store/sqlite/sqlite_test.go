@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
@@ -120,46 +121,72 @@ func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	storetest.Walk(t, memory, newSubject)
 }
 
-// The settings apply to every connection of both pools, not only to the first (F2).
+// The settings apply to every connection, not only to the first of each kind (F2).
 func TestEveryConnectionHasTheSettings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "askback.db")
-	openAt(t, path)
-	write, read, err := sqlite.Connections(path)
+	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
+	write, read, release, err := s.Connections(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer write.Close()
-	defer read.Close()
-	for _, pool := range []struct {
-		name      string
-		db        *sql.DB
-		size      int
-		queryOnly string
-	}{{"writer", write, 1, "0"}, {"reader", read, sqlite.Readers, "1"}} {
-		if got := pool.db.Stats().MaxOpenConnections; got != pool.size {
-			t.Errorf("%s: got %d connections, want %d", pool.name, got, pool.size)
+	defer release()
+	for n, conn := range append(read, write) {
+		queryOnly := "1"
+		if conn == write {
+			queryOnly = "0"
 		}
-		for n := range pool.size { // keep each one, so that the pool opens another
-			conn, err := pool.db.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
+		for pragma, want := range map[string]string{
+			"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "fullfsync": "1",
+			"checkpoint_fullfsync": "1", "wal_autocheckpoint": "1000", "trusted_schema": "0", "query_only": queryOnly,
+		} {
+			if got := firstText(t, conn, "pragma "+pragma); got != want {
+				t.Errorf("connection %d: %s: got %q, want %q", n, pragma, got, want)
 			}
-			defer conn.Close()
-			for pragma, want := range map[string]string{
-				"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "fullfsync": "1",
-				"checkpoint_fullfsync": "1", "wal_autocheckpoint": "1000", "trusted_schema": "0", "query_only": pool.queryOnly,
-			} {
-				var got string
-				if err := conn.QueryRowContext(t.Context(), "pragma "+pragma).Scan(&got); err != nil || got != want {
-					t.Errorf("%s %d: %s: got %q and %v, want %q", pool.name, n, pragma, got, err, want)
-				}
-			}
-			_, err = conn.ExecContext(t.Context(), "delete from records")
-			if wrote, may := err == nil, pool.db == write; wrote != may {
-				t.Errorf("%s %d: a deletion: got %v, may write: %v", pool.name, n, err, may)
-			}
+		}
+		deletion, err := conn.Prepare("delete from records")
+		if err == nil {
+			_, err = deletion.Step()
+		}
+		if wrote, may := err == nil, conn == write; wrote != may {
+			t.Errorf("connection %d: a deletion: got %v, may write: %v", n, err, may)
 		}
 	}
+}
+
+// If all connections that read are in use, a read waits for one until its context ends.
+func TestReadWaitsForConnection(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
+	_, _, release, err := s.Connections(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, _, err := s.Connections(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("another connection after the context ended: got %v, want %v", err, context.Canceled)
+	}
+	result := make(chan error)
+	go func() {
+		_, err := s.Read(t.Context(), "ask", "ask_1")
+		result <- err
+	}()
+	release()
+	if err := <-result; !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Read once a connection is free: got %v, want %v", err, store.ErrNotFound)
+	}
+}
+
+// firstText returns the first column of the first row of a query.
+func firstText(t *testing.T, conn *sqlite3.Conn, query string) string {
+	t.Helper()
+	rows, err := conn.Prepare(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Reset()
+	if row, err := rows.Step(); err != nil || !row {
+		t.Fatalf("%s: got row %v, %v", query, row, err)
+	}
+	return rows.ColumnText(0)
 }
 
 func TestFilesOfOtherProgramsAreNotChanged(t *testing.T) {

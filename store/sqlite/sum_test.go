@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -287,7 +288,7 @@ func openWithLog(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
 
 func verifyFile(t *testing.T, path string) sqlite.Verification {
 	t.Helper()
-	v, err := sqlite.Verify(t.Context(), openDatabase(t, path))
+	v, err := sqlite.Verify(t.Context(), (&url.URL{Scheme: "file", Path: path}).String())
 	if err != nil {
 		t.Fatal(err)
 	}

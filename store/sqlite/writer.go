@@ -1,16 +1,15 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
 	"sync/atomic"
 
-	driver "modernc.org/sqlite"
+	modernc "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
+	sqlite3 "zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/store"
 )
@@ -32,8 +31,7 @@ type writer struct {
 	log       *slog.Logger
 	damaged   *damages
 	path      string
-	db        *sql.DB
-	conn      *sql.Conn
+	conn      *sqlite3.Conn
 	stmt      writes
 	count     counters
 	broken    atomic.Pointer[error]
@@ -54,12 +52,12 @@ const unknownSeq = -1
 // maxHeads is the maximum number of entries in writer.heads. They take about 1 MB.
 const maxHeads = 8192
 
-func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*writer, error) {
-	conn, err := db.Conn(context.Background())
+func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error) {
+	conn, err := connect(path, false)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log, damaged: damaged, path: path, db: db, conn: conn, ended: make(chan struct{})}
+	w := &writer{log: log, damaged: damaged, path: path, conn: conn, ended: make(chan struct{})}
 	w.resetNumbers()
 	if err := w.stmt.prepare(conn); err != nil {
 		_ = conn.Close() // the caller returns the first error
@@ -251,8 +249,11 @@ func (w *writer) fail(doing string, err error) error {
 
 // codeOf returns the result code of SQLite in err, or SQLITE_OK if there is no code.
 func codeOf(err error) int {
-	if e := (*driver.Error)(nil); errors.As(err, &e) {
+	if e := (*modernc.Error)(nil); errors.As(err, &e) { // from database/sql
 		return e.Code()
+	}
+	if code := sqlite3.ErrCode(err); code != sqlite3.ResultError { // ResultError also means that there is no code
+		return int(code)
 	}
 	return codes.SQLITE_OK
 }
@@ -282,12 +283,12 @@ func isDisk(err error) bool {
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
-		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
+		err = execute(w.conn, "pragma wal_checkpoint(truncate)")
 	}
 	if isFull(err) {
 		err = fmt.Errorf("%w; no change is lost: those that do not fit into the database are in its -wal file", store.ErrDiskFull)
 	}
-	return errors.Join(err, w.stmt.close(), w.conn.Close(), w.db.Close())
+	return errors.Join(err, w.conn.Close()) // which also closes the statements
 }
 
 // failure returns why the store has failed, or nil.
