@@ -124,7 +124,8 @@ func (s *Server) finishReply(caller *caller, arrived bool) {
 type call struct {
 	*Server
 	caller *caller
-	req    *mcp.CallToolRequest
+	req    *mcp.CallToolRequest // Session is nil in a direct call
+	notify func(context.Context, *mcp.ProgressNotificationParams) error
 }
 
 // isGone reports whether the client no longer reads the result.
@@ -158,8 +159,10 @@ func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) str
 	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
 	}
-	if started := session.InitializeParams(); started != nil && started.ClientInfo != nil && started.ClientInfo.Name != "" {
-		return started.ClientInfo.Name
+	if session != nil {
+		if started := session.InitializeParams(); started != nil && started.ClientInfo != nil && started.ClientInfo.Name != "" {
+			return started.ClientInfo.Name
+		}
 	}
 	return caller.clientName
 }

@@ -87,11 +87,20 @@ func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWri
 	reply, arrived := s.newDeadlineWriter(w, func() { s.startReply(caller, r.Context().Err() != nil) }), false
 	defer reply.finish()
 	defer func() { s.finishReply(caller, arrived) }()
-	if isBatch(r) {
+	raw, err := readBody(r)
+	if isBatch(raw) {
 		rejectMessage(reply, nil, jsonrpc.CodeInvalidRequest, "send one message at a time, not a list of them")
 		return
 	}
-	m := peek(r)
+	if err == nil {
+		if d := s.newDirectCall(caller, r.Header, raw); d != nil {
+			defer s.trackCancellation(&message{method: d.method, id: d.id}, caller, r)()
+			d.serve(r.Context(), reply)
+			arrived = reply.flushed()
+			return
+		}
+	}
+	m := peek(r, raw)
 	if checkTaskHeader(m, reply, r) {
 		return
 	}

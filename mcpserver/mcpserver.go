@@ -47,6 +47,7 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -97,6 +98,8 @@ type Server struct {
 	signer   signer
 	recent   recentSet
 	protocol *mcp.Server
+	tools    map[string]toolFunc
+	identity []byte // the implementation as JSON
 	// inFlight has the HTTP requests that a client can cancel: a *caller for each digest of
 	// a request id. A cancellation is a separate request and must find the one it names.
 	inFlight sync.Map
@@ -133,7 +136,9 @@ func New(o *Options) *Server {
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.ackCtx, s.stopAcks = context.WithCancel(context.Background())
+	s.tools = map[string]toolFunc{}
 	s.protocol = s.newProtocol()
+	s.identity, _ = json.Marshal(s.implementation()) // strings can be marshalled
 	return s
 }
 

@@ -1,9 +1,9 @@
 package mcpserver
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -37,14 +37,26 @@ type body struct {
 	io.Closer
 }
 
-// peek reads the message of a request and restores the body. It returns nil if this package
-// does not need the message, or if the message is invalid, which the protocol reports.
-func peek(r *http.Request) *message {
+// readBody reads the body of a POST and restores it for the protocol, which reports a body
+// that is too long or breaks off. The error is not nil if raw is not the whole body.
+func readBody(r *http.Request) (raw []byte, err error) {
+	if r.Method != http.MethodPost || r.Body == nil {
+		return nil, nil
+	}
+	raw, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	r.Body = body{io.MultiReader(bytes.NewReader(raw), r.Body), r.Body}
+	if err == nil && len(raw) > maxBody {
+		err = errors.New("the body is too long")
+	}
+	return raw, err
+}
+
+// peek returns the message in the body of a request. It returns nil if this package does not
+// need the message, or if the message is invalid, which the protocol reports.
+func peek(r *http.Request, raw []byte) *message {
 	if r.Method != http.MethodPost || !beforeStateless(r) && !aboutTask(r) {
 		return nil
 	}
-	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	r.Body = body{io.MultiReader(bytes.NewReader(raw), r.Body), r.Body}
 	return readMessage(raw)
 }
 
@@ -52,28 +64,22 @@ func peek(r *http.Request) *message {
 const maxBlank = 64
 
 // isBatch reports whether the body of a request is a list of messages, which one old revision
-// allows. It reads only the first maxBlank bytes, and returns true if all of them are white
-// space. Batches are rejected, because the reply to one message of a batch can neither be
-// cancelled nor be bounded.
-func isBatch(r *http.Request) bool {
-	if r.Method != http.MethodPost || r.Body == nil {
-		return false
-	}
-	in := bufio.NewReaderSize(r.Body, maxBlank)
-	r.Body = body{in, r.Body}
-	begin, _ := in.Peek(maxBlank) // the next reader reports a body that is too short or breaks off
+// allows. If the first maxBlank bytes are white space, it returns true. Batches are rejected,
+// because the reply to one message of a batch can neither be cancelled nor be bounded.
+func isBatch(raw []byte) bool {
+	begin := raw[:min(len(raw), maxBlank)]
 	message := bytes.TrimLeft(begin, " \t\r\n")
 	return len(message) > 0 && message[0] == '[' || len(message) == 0 && len(begin) == maxBlank
 }
 
 // beforeStateless reports whether a request uses a revision with sessions.
 func beforeStateless(r *http.Request) bool {
-	return r.Header.Get("Mcp-Protocol-Version") < statelessVersion
+	return r.Header.Get(versionHeader) < statelessVersion
 }
 
 // aboutTask reports whether the header of a request names a method of the tasks extension.
 func aboutTask(r *http.Request) bool {
-	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get("Mcp-Method"))
+	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get(methodHeader))
 }
 
 // checkTaskHeader rejects a request whose header and body name different tasks, and reports
@@ -84,7 +90,7 @@ func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (reject
 		return false
 	}
 	var task string
-	if len(m.task) > 0 && json.Unmarshal(m.task, &task) != nil || task == r.Header.Get("Mcp-Name") {
+	if len(m.task) > 0 && json.Unmarshal(m.task, &task) != nil || task == r.Header.Get(nameHeader) {
 		return false // the protocol reports other errors
 	}
 	rejectMessage(w, m.id, mcp.CodeHeaderMismatch, "header mismatch: Mcp-Name is not the taskId of the body")

@@ -35,10 +35,11 @@ func (s *Server) newProtocol() *mcp.Server {
 	capabilities := &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}
 	capabilities.AddExtension(tasksExtension, nil)
 	p := mcp.NewServer(
-		&mcp.Implementation{Name: "askback", Title: "Askback", Version: s.options.Version},
+		s.implementation(),
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities, SetCacheable: markPrivate},
 	)
 	for _, t := range tools() {
+		s.tools[t.Name] = t.run
 		p.AddTool(t.Tool, s.tool(t.run))
 	}
 	p.AddReceivingMiddleware(s.intercept)
@@ -46,11 +47,19 @@ func (s *Server) newProtocol() *mcp.Server {
 	return p
 }
 
+// implementation returns the name of this program for clients.
+func (s *Server) implementation() *mcp.Implementation {
+	return &mcp.Implementation{Name: "askback", Title: "Askback", Version: s.options.Version}
+}
+
+// A toolFunc is the implementation of a tool.
+type toolFunc func(*call, context.Context) (*mcp.CallToolResult, error)
+
 // A tool is the declaration of a tool with its implementation. The implementation reads the
 // input without a schema validator, so that it can repair or explain malformed input (F15).
 type tool struct {
 	*mcp.Tool
-	run func(*call, context.Context) (*mcp.CallToolResult, error)
+	run toolFunc
 }
 
 func tools() []tool {
@@ -99,24 +108,29 @@ func tools() []tool {
 	}
 }
 
-// tool returns the handler of a tool. Errors become results that a model can read, unless
-// the request itself is invalid.
-func (s *Server) tool(run func(*call, context.Context) (*mcp.CallToolResult, error)) mcp.ToolHandler {
+// tool returns the handler of a tool.
+func (s *Server) tool(run toolFunc) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		caller, err := callerOf(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c := &call{s, caller, req}
-		if n := len(c.input()); n > maxArguments {
-			return c.errorResult(tooLarge(n))
-		}
-		result, err := run(c, ctx)
-		if err != nil {
-			return c.errorResult(err)
-		}
-		return result, nil
+		c := &call{s, caller, req, req.Session.NotifyProgress}
+		return c.do(ctx, run)
 	}
+}
+
+// do runs a tool. Errors become results that a model can read, unless the request itself is
+// invalid.
+func (c *call) do(ctx context.Context, run toolFunc) (*mcp.CallToolResult, error) {
+	if n := len(c.input()); n > maxArguments {
+		return c.errorResult(tooLarge(n))
+	}
+	result, err := run(c, ctx)
+	if err != nil {
+		return c.errorResult(err)
+	}
+	return result, nil
 }
 
 // maxArguments bounds the arguments of a call, in bytes: the largest input that can be

@@ -104,7 +104,7 @@ func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askb
 			}
 			sent := *note
 			sent.Progress = time.Since(started).Round(time.Millisecond).Seconds()
-			if c.req.Session.NotifyProgress(ctx, &sent) != nil {
+			if c.notify(ctx, &sent) != nil {
 				cancel()
 				return
 			}
