@@ -138,6 +138,10 @@ var owners = map[string]owner{
 	"zombiezen.com/go/sqlite":     {packages: []string{"store/sqlite"}},
 	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
 
+	"github.com/cloudwego/eino":         {packages: []string{"test/bench/peers/eino"}},
+	"github.com/nats-io/nats-server/v2": {packages: []string{"test/bench/peers/nats"}},
+	"github.com/nats-io/nats.go":        {packages: []string{"test/bench/peers/nats"}},
+
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
 	"golang.org/x/sys":                {packages: []string{"terminal"}},
