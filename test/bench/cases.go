@@ -22,6 +22,7 @@ type plan struct {
 	connected int   // long polls at a server, for its memory
 	followers int   // event streams for the fan-out
 	recovery  []int // numbers of pending asks at which the process is killed
+	settled   int   // asks for the growth of the database
 }
 
 // A key identifies a case: a contender, its place and the number of concurrent

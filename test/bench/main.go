@@ -2,7 +2,7 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth] [-quick] [-json]
 package main
 
 import (
@@ -74,13 +74,15 @@ func (o options) lines(out io.Writer) io.Writer {
 }
 
 // partNames are in the order of measurement.
-var partNames = []string{"cycle", "memory", "streams", "recovery"}
+var partNames = []string{"cycle", "memory", "streams", "recovery", "growth"}
 
 // A part of the benchmark measures, and prints the results as tables and as
 // lines of JSON.
 type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) error
 
-var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart}
+var parts = map[string]part{
+	"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart, "growth": growthPart,
+}
 
 func parse(args []string, notes io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -98,11 +100,11 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		return o, err
 	}
 	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
-	o.followers = 1000
+	o.followers, o.settled = 1000, 5000
 	if *quick {
 		o.duration, o.rounds = 300*time.Millisecond, 3
 		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
-		o.followers = 100
+		o.followers, o.settled = 100, 1000
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
 		return o, errors.New("invalid options: see go run ./test/bench -help")
