@@ -7,10 +7,10 @@ N ?=
 INSTALL ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check interop bench prove generate
+.PHONY: help test check interop bench bench-docs prove generate
 
 help:
-	@awk -F ' *## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ' *## ' '/^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: ## install missing packages (not with INSTALL=no), check, test, run the short fault tests
 	@INSTALL=$(INSTALL) scripts/test.sh
@@ -25,6 +25,9 @@ interop: ## run agents and clients from npm against the built program
 bench: ## run the benchmarks and print the results
 	@test -d test/bench || { echo "make bench: there is no folder test/bench" >&2; exit 1; }
 	@go run ./test/bench
+
+bench-docs: ## run the benchmarks with other products, and write docs/bench.md
+	@go run ./test/bench -peers -wait 5m -docs docs
 
 prove: ## run N fault tests (kills, races, pairs of calls, event streams), or the short set
 	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }

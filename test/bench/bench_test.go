@@ -16,8 +16,13 @@ import (
 	"time"
 )
 
-// TestMain runs a child command if the test binary is started as a child.
+// TestMain runs a child command, or a fake peer, if the test binary is started
+// as one.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == fakePeerArg {
+		fakePeers[os.Args[2]]()
+		return
+	}
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		if err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -140,7 +145,7 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 }
 
 func TestInvalidOptionsAreErrors(t *testing.T) {
-	for _, args := range []string{"-only sandwich", "-c 0", "-c x", "-rounds 0", "stray"} {
+	for _, args := range []string{"-only sandwich", "-peers=sandwich", "-only growth -docs .", "-c 0", "-c x", "-rounds 0", "stray"} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}

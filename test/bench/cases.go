@@ -23,6 +23,11 @@ type plan struct {
 	followers int   // event streams for the fan-out
 	recovery  []int // numbers of pending asks at which the process is killed
 	settled   int   // asks for the growth of the database
+
+	others []peer   // the peers to measure
+	peers  *peerSet // those that run; nil before they are started
+
+	results *document // for -docs; else nil
 }
 
 // A key identifies a case: a contender, its place and the number of concurrent
@@ -35,29 +40,46 @@ type key struct {
 // A report contains the measurements of all cycles, by case and round.
 type report map[key]map[int]measurement
 
-// measureCycles measures all contenders in each round, with each number of
-// runs. Their order rotates, so that none is always first.
+// measureCycles measures all contenders and peers in each round, with each
+// number of runs. Their order rotates, so that none is always first. A peer that
+// fails is left out from then on.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, patience := report{}, patience{p.patience}
 	for round := range p.rounds {
 		for _, runs := range p.runs {
-			for i := range contenders {
+			inRound := slices.Concat(contenders, p.peers.contenders())
+			for i := range inRound {
 				patience.wait(ctx)
-				c := contenders[(i+round)%len(contenders)]
-				m, err := measure(ctx, c, p, runs)
-				if err != nil {
+				c := inRound[(i+round)%len(inRound)]
+				m, err := c.measure(ctx, p, runs)
+				switch {
+				case err == nil:
+					all.add(key{c.name, c.place, runs}, round, m)
+				case c.place == peerPlace && ctx.Err() == nil:
+					p.peers.leaveOut(c.name, err, progress)
+				default:
 					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
 				}
-				k := key{c.name, c.place, runs}
-				if all[k] == nil {
-					all[k] = map[int]measurement{}
-				}
-				all[k][round] = m
 			}
 		}
 		fmt.Fprintf(progress, "bench: round %d of %d\n", round+1, p.rounds)
 	}
 	return all, nil
+}
+
+// measure measures a contender or a peer once.
+func (c contender) measure(ctx context.Context, p plan, runs int) (measurement, error) {
+	if c.place == peerPlace {
+		return p.peers.measure(ctx, c.name, p, runs)
+	}
+	return measure(ctx, c, p, runs)
+}
+
+func (r report) add(k key, round int, m measurement) {
+	if r[k] == nil {
+		r[k] = map[int]measurement{}
+	}
+	r[k][round] = m
 }
 
 // A quantity returns one number of a measurement.

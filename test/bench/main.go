@@ -2,7 +2,8 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth]
+//	[-peers] [-docs FOLDER] [-quick] [-json]
 package main
 
 import (
@@ -52,11 +53,11 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 		tables = notes
 	}
 	for _, part := range o.parts {
-		if err := parts[part](ctx, o.plan, tables, o.lines(out), notes); err != nil {
+		if err := parts[part](ctx, o.plan, o.results.tee(tables), o.lines(out), notes); err != nil {
 			return fmt.Errorf("%s: %w", part, err)
 		}
 	}
-	return nil
+	return o.results.write(o.docs, time.Now())
 }
 
 // options are the parsed command line.
@@ -64,6 +65,7 @@ type options struct {
 	plan
 	parts []string
 	json  bool
+	docs  string // the folder for -docs
 }
 
 func (o options) lines(out io.Writer) io.Writer {
@@ -95,6 +97,11 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	flags.DurationVar(&o.patience, "wait", 0, "maximum `duration` to wait, in total, for an idle machine")
 	only := flags.String("only", strings.Join(partNames, ","), "`parts` to measure")
 	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
+	flags.BoolFunc("peers", "measure other products too; -peers=NAME,NAME selects them", func(list string) (err error) {
+		o.others, err = parsePeers(list)
+		return err
+	})
+	flags.StringVar(&o.docs, "docs", "", "write the results to bench.md and pictures in this `folder`")
 	flags.BoolVar(&o.json, "json", false, "print one line of JSON per case on stdout, and the tables on stderr")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -113,6 +120,12 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		return o, fmt.Errorf("-c: %w", err)
 	}
 	o.parts = strings.Split(*only, ",")
+	if o.docs != "" {
+		if !slices.Contains(o.parts, "cycle") {
+			return o, errors.New("-docs: the results need the part cycle")
+		}
+		o.results = &document{}
+	}
 	for _, name := range o.parts {
 		if !slices.Contains(partNames, name) {
 			return o, fmt.Errorf("-only: unknown part %q; use %s", name, strings.Join(partNames, ", "))
@@ -145,12 +158,18 @@ func joinNumbers(numbers []int) string {
 	return strings.Join(texts, ",")
 }
 
-func cyclePart(ctx context.Context, p plan, tables, lines, notes io.Writer) error {
+func cyclePart(ctx context.Context, p plan, tables, lines, notes io.Writer) (err error) {
+	p.peers, err = startPeers(ctx, p.others, p.dir, notes)
+	defer func() { err = errors.Join(err, p.peers.stop()) }()
+	if err != nil {
+		return err
+	}
 	r, err := measureCycles(ctx, p, notes)
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeCycles(lines, p, r), printCycles(tables, p, r))
+	p.results.add(p, r)
+	return errors.Join(writeCycles(lines, p, r), printCycles(tables, p, r), writePeers(lines, p, r), printPeers(tables, p, r))
 }
 
 func memoryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A peer is another product that keeps a question until it is answered. Its
+// program is in a folder of peers, and peers/README.md describes its output.
+type peer struct {
+	name  string // the folder of its program
+	title string
+	place string // of its agent and its person
+	setup [][]string
+	run   []string
+	// gate is the least ratio of cycles/s at gateRuns runs: of Askback, with
+	// both clients over HTTP, to the peer. If zero, there is no goal.
+	gate  float64
+	lacks string // what it does not keep, in a few words
+}
+
+// gateRuns is the number of concurrent runs for which the peers have goals.
+const gateRuns = 64
+
+// The arguments of npm: the versions of the lock file, without running scripts
+// of packages.
+var npmInstall = []string{"npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"}
+
+// knownPeers are in the order of the table.
+var knownPeers = []peer{
+	{
+		name: "nats", title: "NATS JetStream, SyncAlways", place: "its own protocol",
+		setup: [][]string{{"go", "build", "-o", "nats", "."}}, run: []string{"./nats"},
+		lacks: "which questions are open (only messages by subject), who may answer, history, deadlines; one answer only because this program sets an expected sequence",
+	},
+	{
+		name: "eino", title: "Eino with SQLite", place: byPost,
+		setup: [][]string{{"go", "build", "-o", "eino", "."}}, run: []string{"./eino"},
+		lacks: "a list of questions, who may answer, history, deadlines; one answer only because of a table of this program; the agent must be in the process",
+	},
+	{
+		name: "restate", title: "Restate", place: remote,
+		setup: [][]string{npmInstall}, run: []string{"node", "peer.mjs"}, gate: 5,
+		lacks: "a list of questions for people, who answered; a second answer is accepted and dropped",
+	},
+	{
+		name: "dbos", title: "DBOS with PostgreSQL", place: byPost,
+		setup: [][]string{npmInstall}, run: []string{"node", "peer.mjs"}, gate: 8,
+		lacks: "a list of questions for people, who answered; a second answer is accepted and dropped",
+	},
+	{
+		name: "langgraph", title: "LangGraph with SQLite", place: byPost,
+		setup: [][]string{npmInstall, {"npm", "rebuild", "better-sqlite3", "--loglevel=error"}},
+		run:   []string{"node", "peer.mjs"}, gate: 12,
+		lacks: "a list of questions for people, who answered, deadlines; two answers at once run the code twice, a later one is accepted and dropped",
+	},
+}
+
+// parsePeers returns the peers of a comma-separated list of names. "true", the
+// value of a flag without one, selects all.
+func parsePeers(list string) ([]peer, error) {
+	if list == "true" {
+		return knownPeers, nil
+	}
+	var all []peer
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(knownPeers, func(p peer) bool { return p.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown peer %q; use %s", name, strings.Join(peerNames(knownPeers), ", "))
+		}
+		all = append(all, knownPeers[i])
+	}
+	return all, nil
+}
+
+func peerNames(all []peer) []string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// peerStart is how long a peer may take to start.
+const peerStart = time.Minute
+
+// peerSet contains the peers that run, and why the others do not.
+type peerSet struct {
+	dir     string // for the data of the peers
+	running map[string]*peerProcess
+	leftOut map[string]error
+	version map[string]string
+}
+
+// startPeers installs and starts peers, one after the other. A peer that does not
+// start is left out. The caller must call stop, also after an error.
+func startPeers(ctx context.Context, all []peer, dir string, notes io.Writer) (*peerSet, error) {
+	s := &peerSet{running: map[string]*peerProcess{}, leftOut: map[string]error{}, version: map[string]string{}}
+	if len(all) == 0 {
+		return s, nil
+	}
+	cache, err := peerCache()
+	if err != nil {
+		return s, err
+	}
+	if s.dir, err = peerData(dir); err != nil {
+		return s, err
+	}
+	for _, p := range all {
+		folder, err := install(ctx, p, cache, notes)
+		if err == nil {
+			err = s.start(ctx, p, folder, peerStart)
+		}
+		if ctx.Err() != nil {
+			return s, ctx.Err()
+		}
+		if err != nil {
+			s.leaveOut(p.name, err, notes)
+		}
+	}
+	return s, nil
+}
+
+// start starts a peer whose program is in folder.
+func (s *peerSet) start(ctx context.Context, p peer, folder string, within time.Duration) error {
+	data, err := peerData(s.dir)
+	if err != nil {
+		return err
+	}
+	c, version, err := startPeer(ctx, p.run, folder, data, within)
+	if err != nil {
+		return err
+	}
+	s.running[p.name], s.version[p.name] = c, version
+	return nil
+}
+
+// leaveOut stops a peer and records the reason. Its measurements are kept.
+func (s *peerSet) leaveOut(name string, reason error, notes io.Writer) {
+	fmt.Fprintf(notes, "bench: %s is left out: %v\n", name, reason)
+	s.leftOut[name] = reason
+	if c := s.running[name]; c != nil {
+		c.stop()
+		delete(s.running, name)
+	}
+}
+
+// stop kills all peers and deletes their data.
+func (s *peerSet) stop() error {
+	for _, c := range s.running {
+		c.stop()
+	}
+	clear(s.running)
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+// contenders returns the running peers.
+func (s *peerSet) contenders() []contender {
+	if s == nil {
+		return nil
+	}
+	var all []contender
+	for _, name := range slices.Sorted(maps.Keys(s.running)) {
+		all = append(all, contender{name: name, place: peerPlace})
+	}
+	return all
+}
+
+// peerPlace is the place of the measurements of peers.
+const peerPlace = "peer"
+
+// measure runs cycles of a peer: first to warm it up, and then to measure.
+func (s *peerSet) measure(ctx context.Context, name string, p plan, runs int) (measurement, error) {
+	c := s.running[name]
+	if c == nil {
+		return measurement{}, errors.New("the peer does not run")
+	}
+	if _, err := c.measure(ctx, runs, p.duration/10); err != nil {
+		return measurement{}, fmt.Errorf("warm: %w", err)
+	}
+	return c.measure(ctx, runs, p.duration)
+}
+
+// A peerResult compares Askback with a peer, at a number of concurrent runs.
+type peerResult struct {
+	peer
+	version string
+	runs    int
+	remote  spread // cycles/s of Askback to those of the peer, with both clients of Askback over HTTP
+	byPost  spread // the same, with the agent in the process
+	p50     spread // of the peer, in ms
+	speed   spread // of the peer, in cycles/s
+	others  float64
+}
+
+// peerResults returns the comparisons that were measured, by peer and then by
+// runs.
+func (r report) peerResults(p plan) []peerResult {
+	var out []peerResult
+	for _, one := range knownPeers {
+		for _, runs := range p.runs {
+			k := key{one.name, peerPlace, runs}
+			if r[k] == nil {
+				continue
+			}
+			mine := func(place string) key { return key{"askback", place, runs} }
+			of := func(place string) spread {
+				return spreadOf(ratios(r.of(mine(place), perSecond), r.of(k, perSecond)))
+			}
+			out = append(out, peerResult{
+				peer: one, version: p.peers.version[one.name], runs: runs, remote: of(remote), byPost: of(byPost),
+				p50: r.spread(k, p50), speed: r.spread(k, perSecond), others: r.spread(mine(remote), others).Median,
+			})
+		}
+	}
+	return out
+}
+
+// peerJSON is the JSON form of a comparison.
+type peerJSON struct {
+	What      string `json:"what"` // "peer"
+	Peer      string `json:"peer"`
+	Version   string `json:"version"`
+	Runs      int    `json:"runs"`
+	Remote    spread `json:"remote_ratio"`
+	ByPost    spread `json:"by_post_ratio"`
+	PerSecond spread `json:"per_s"`
+	P50       spread `json:"p50_ms"`
+}
+
+// writePeers writes one JSON line per comparison.
+func writePeers(w io.Writer, p plan, r report) error {
+	var all []peerJSON
+	for _, v := range r.peerResults(p) {
+		all = append(all, peerJSON{"peer", v.name, v.version, v.runs, v.remote, v.byPost, v.speed, v.p50})
+	}
+	return writeLines(w, all)
+}
+
+// text returns whether the goal was reached, in words.
+func (r peerResult) text() string {
+	switch {
+	case r.gate == 0 || r.runs != gateRuns:
+		return ""
+	case r.others > maxOthers:
+		return "disturbed"
+	case r.remote.Median >= r.gate:
+		return "held"
+	}
+	return "MISSED"
+}
+
+// bound returns the goal in words.
+func (r peerResult) bound() string {
+	if r.gate == 0 || r.runs != gateRuns {
+		return ""
+	}
+	return fmt.Sprintf("≥ %g", r.gate)
+}
+
+// printPeers prints the comparisons with the peers.
+func printPeers(w io.Writer, p plan, r report) error {
+	if p.peers == nil || len(p.peers.leftOut)+len(p.peers.version) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w, "\nPeers: cycles/s of Askback divided by those of the peer in the same round, with Askback's agent over HTTP (remote) and in the process.")
+	t := newTable(w)
+	fmt.Fprintln(t, "runs\tpeer\tversion\tits place\tremote\tgate\t\tin process, answer by POST\tits cycles/s\tits p50 ms")
+	results := r.peerResults(p)
+	slices.SortStableFunc(results, func(a, b peerResult) int { return cmp.Compare(a.runs, b.runs) })
+	for _, v := range results {
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			v.runs, v.title, v.version, v.place, v.remote, v.bound(), v.text(), v.byPost, v.speed, v.p50)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nWhat the peers do not keep, and Askback does in the measured cycle:")
+	for _, one := range knownPeers {
+		if _, ok := p.peers.version[one.name]; ok {
+			fmt.Fprintf(w, "  %s: %s.\n", one.title, one.lacks)
+		}
+		if err := p.peers.leftOut[one.name]; err != nil {
+			fmt.Fprintf(w, "  %s is left out: %v\n", one.title, err)
+		}
+	}
+	return nil
+}
