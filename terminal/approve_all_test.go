@@ -49,7 +49,8 @@ func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	}
 }
 
-// It is risky to approve all calls of a tool that runs its arguments, such as a shell.
+// A person is warned before approving all calls of a tool that runs its arguments, such as
+// a shell. There is no warning for exactly these arguments.
 func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
 	for _, c := range []struct {
 		tool, script string
@@ -97,7 +98,8 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	})
 }
 
-// A yes that was pasted together with all does not confirm the grant.
+// Before the prompt asks for the yes after all, it discards what was typed ahead, such as a
+// yes that was pasted together with all.
 func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	k := newFakeKeyboard()
 	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})
@@ -109,7 +111,8 @@ func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	}
 }
 
-// Arguments cannot be changed at the prompt, so it shows a command that can change them.
+// Arguments cannot be changed at the prompt, so it shows a command that can change them. An
+// id that could be harmful in a shell is not part of it.
 func TestPromptShowsHowToEditArguments(t *testing.T) {
 	a := deletionCall()
 	for id, want := range map[string]string{"ask_01k2": "askback answer ask_01k2 --approve --input FILE", "ask_1; rm -rf": "askback answer ASK --approve --input FILE"} {

@@ -129,7 +129,7 @@ var optionalWords = map[string]bool{"link": true, "name": true}
 
 // askbackText returns the text outside of the agent's part, with its styles: words in the
 // margin, and the rows without a gutter between them joined into one text. Row counts and
-// warnings about links are left out, because they depend on the text of the agent.
+// warnings are left out, because they depend on the text of the agent.
 func (c *console) askbackText() []string {
 	var parts, words []string
 	var styles []cellStyle

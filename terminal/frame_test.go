@@ -64,7 +64,8 @@ func quoted(s string) json.RawMessage {
 	return json.RawMessage(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`).Replace(s) + `"`)
 }
 
-// drawAsk returns everything that package terminal draws of an ask.
+// drawAsk returns what Ask draws of an open ask, or what Show and Settled draw of a settled
+// one.
 func drawAsk(t testingT, v view.Ask, width int) string {
 	options := &terminal.Options{Human: true, Style: true, Width: func() int { return width }, Zone: time.UTC}
 	var out bytes.Buffer
@@ -189,7 +190,7 @@ func codePoints(first rune, size int) string {
 	return b.String()
 }
 
-// F6: the ask shows when the agent received its outcome.
+// F6: a settled ask shows when the agent received the outcome, if it has done so.
 func TestShowPrintsTimeOfAck(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{

@@ -74,7 +74,7 @@ func hostileAsk(t *rapid.T) askback.Ask {
 	return a
 }
 
-// drawHostile returns everything that is drawn of an ask.
+// drawHostile returns what Show draws of an ask and, if it is open, what Ask draws.
 func drawHostile(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 	var out bytes.Buffer
 	v := view.Of(a)

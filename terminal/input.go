@@ -94,7 +94,7 @@ func (d *dialog) readLine() (line string, tooLong bool) {
 }
 
 // parseCommand splits a command into its name and argument. If line is not a command, ok is
-// false and argument is the text of the line.
+// false and argument is its text, without the first of two leading colons.
 func parseCommand(line string) (command, argument string, ok bool) {
 	line = strings.TrimSpace(line)
 	rest, ok := strings.CutPrefix(line, ":")

@@ -19,7 +19,7 @@ type lineEditor struct {
 	line    []key
 	partial []byte // the first bytes of an incomplete character
 	escape  escapeState
-	typed   func() // called for every key that is text; may be nil
+	typed   func() // called whenever text is typed; may be nil
 }
 
 // An escapeState is a position in the escape sequence that arrows, Home and similar keys send.
@@ -198,7 +198,7 @@ func (e *lineEditor) clear() {
 	e.line, e.partial, e.escape = nil, nil, noEscape
 }
 
-// onTyping sets the function that is called for every key that is text.
+// onTyping sets the function that is called whenever text is typed.
 func (e *lineEditor) onTyping(typed func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -52,7 +52,8 @@ func (l *lineReader) discardStarted() {
 }
 
 // next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or
-// that of ctx. While next waits, it calls typing when keys of that line are typed.
+// that of ctx. While next waits, it calls typing when a part of that line has been typed or
+// read.
 func (l *lineReader) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {

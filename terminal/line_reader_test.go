@@ -165,8 +165,8 @@ func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 	}
 }
 
-// A y that a person typed before the call was shown does not approve it. Input from a pipe
-// is not discarded.
+// What a person typed before the call was shown is discarded, so that an earlier y does not
+// approve it. Input from a pipe is not discarded.
 func TestInputBeforeConfirmationIsDiscarded(t *testing.T) {
 	for human, want := range map[bool]int{true: 1, false: 0} {
 		k := newFakeKeyboard()
@@ -222,7 +222,8 @@ func TestReaderWithoutProgressEndsAsk(t *testing.T) {
 	}
 }
 
-// Settled erases the open prompt before it shows who answered.
+// Settled erases the open prompt before it shows who answered. Without styles, it starts a
+// new row instead. A second call finds no open prompt.
 func TestSettledReplacesPrompt(t *testing.T) {
 	for style, before := range map[bool]string{true: "\r\x1b[K", false: "\n"} {
 		var out bytes.Buffer

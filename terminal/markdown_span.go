@@ -14,7 +14,7 @@ type styledRange struct {
 }
 
 // joinSpans joins spans into one text with its styles. A link becomes its text and its
-// complete address. Code is between backticks, as the agent wrote it.
+// complete address. Code is between backticks.
 func joinSpans(spans []markdown.Span, sgr string) (safetext.Text, []styledRange) {
 	var b strings.Builder
 	var styles []styledRange

@@ -99,7 +99,7 @@ func (t *TTY) Foreground() bool {
 // at once are echoed correctly.
 func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without it
 
-// OnTyping sets the function that is called for every key that is text.
+// OnTyping sets the function that is called whenever text is typed.
 func (t *TTY) OnTyping(typed func()) { t.editor.onTyping(typed) }
 
 // Write implements [io.Writer].

@@ -206,7 +206,8 @@ func TestEditingKeysEraseText(t *testing.T) {
 	}
 }
 
-// Arrow keys do not move the cursor. A line with them is not an answer.
+// Arrow keys do not move the cursor. A line with them is not an answer, unless they come
+// before its text.
 func TestArrowKeysAreRejected(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
