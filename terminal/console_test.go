@@ -127,9 +127,9 @@ var (
 // optionalWords are words in the margin that depend on the text of the agent.
 var optionalWords = map[string]bool{"link": true, "name": true}
 
-// askbackText returns the text outside of the agent's part, with its styles: words in the
-// margin, and the rows without a gutter between them joined into one text. Row counts and
-// warnings are left out, because they depend on the text of the agent.
+// askbackText returns the text outside of the agent's part, with its styles. That is words
+// in the margin, and the rows without a gutter between them joined into one text. Row
+// counts and warnings are left out, because they depend on the text of the agent.
 func (c *console) askbackText() []string {
 	var parts, words []string
 	var styles []cellStyle

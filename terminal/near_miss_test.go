@@ -27,7 +27,7 @@ var (
 )
 
 // A line that only resembles an option, or that looks like a command, is not yet an answer,
-// whether a person or a program sends it.
+// from a person or from a pipe.
 func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		q     askback.Question

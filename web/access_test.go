@@ -47,7 +47,8 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h.browser("ben").open("/asks/"+a.ID, http.StatusOK).one(t, "form.ask")
 }
 
-// T1: no agent can answer, whatever it sends. The pages show operators nothing.
+// T1: agents and operators can neither read nor settle asks on the pages, whatever they
+// send. An administrator can.
 func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
 		h := newServer(t)
@@ -94,7 +95,8 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	b.open("/", http.StatusUnauthorized)
 }
 
-// T11: the cases combine each origin with each cookie and method.
+// T11: the cases combine each Sec-Fetch-Site with each Origin and method, with and without
+// a cookie.
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
@@ -146,7 +148,7 @@ func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
 	}
 }
 
-// A GET with any credential and any query changes nothing.
+// A GET or HEAD with a cookie, a token and the query of a form changes nothing.
 func TestGetChangesNothing(t *testing.T) {
 	h := newServer(t)
 	held := h.grant(askback.ScopeTool)
@@ -297,7 +299,8 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 	}
 }
 
-// T6, T7, T12: this includes errors and static files.
+// T6, T7, T12: errors and static files have the headers, too. The pages have no inline
+// styles or event handlers.
 func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// list shows the inbox: the person's open asks, oldest first.
+// list shows a page of the inbox: the person's open asks, oldest first.
 func (s *site) list(w http.ResponseWriter, r request) error {
 	page, err := r.client.List(r.Context(), askback.Query{Cursor: r.URL.Query().Get("cursor")})
 	if err != nil {

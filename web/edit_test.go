@@ -36,7 +36,8 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	}
 }
 
-// The page shows the position of the error, and keeps what was typed.
+// The page shows the error, with its position in invalid JSON, and keeps what was typed.
+// For a denial, the arguments do not matter.
 func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)

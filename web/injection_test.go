@@ -226,7 +226,8 @@ var injections = append([]string{
 	"----------------------------------------------------------------",
 }, harmlessTexts...)
 
-// harmlessTexts are texts in many languages. They must be displayed unchanged.
+// harmlessTexts are ordinary texts in many languages and forms. They must not change the
+// page, either.
 var harmlessTexts = []string{
 	"سلام، آیا می\u200cخواهید ادامه دهید؟",
 	"نمی\u200cدانم؛ می\u200cروم",

@@ -127,7 +127,7 @@ func (n *node) visibleText() string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// inside reports whether n has an ancestor that matches the selector.
+// inside reports whether n or one of its ancestors matches the selector.
 func (n *node) inside(selector string) bool {
 	for p := n; p != nil; p = p.parent {
 		if p.is(selector) {

@@ -49,7 +49,7 @@ func TestPageShowsTheWholeQuestion(t *testing.T) {
 	}
 }
 
-// A default is only a suggestion: sending the form without a choice answers nothing.
+// A default is only a suggestion: a person must choose it. No field has the focus.
 func TestNoOptionIsPreselected(t *testing.T) {
 	h := newServer(t)
 	for _, r := range []askback.Request{single, multi, free, form, call} {
@@ -189,7 +189,8 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	}
 }
 
-// T3: tags and title are text of the agent, unlike the name of its token.
+// T3: tags are text of the agent, so they are below the call. The name of its token is in
+// the header.
 func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	h := newServer(t)
 	r := harmless

@@ -192,7 +192,8 @@ func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// The page for a form from a browser that is not logged in links to the log-in.
+// The page for a form from a browser that is not logged in links to the log-in, which
+// returns to the page of the form.
 func TestSignInReturnsToThePageOfTheForm(t *testing.T) {
 	h, _ := newServerWithIssuer(t)
 	a := h.ask(single)

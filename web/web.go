@@ -138,7 +138,7 @@ func (s *site) handler(f func(http.ResponseWriter, *http.Request) error) http.Ha
 	})
 }
 
-// A request is an HTTP request that has the cookie of a person or an operator.
+// A request is an HTTP request with a valid cookie, which is not that of an agent.
 type request struct {
 	*http.Request
 	principal askback.Principal
@@ -146,8 +146,8 @@ type request struct {
 	frame     pages.Frame
 }
 
-// authenticated returns a handler that calls f for requests with the cookie of a person or
-// an operator. It rejects agents, even those whose token may read asks over HTTP.
+// authenticated returns a handler that calls f for requests with a valid cookie. It rejects
+// agents, even those whose token may read asks over HTTP.
 func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Handler {
 	return s.handler(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.authenticate(r)

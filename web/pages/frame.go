@@ -153,8 +153,8 @@ func problemID(f view.Form, field string) string {
 	return ""
 }
 
-// questionLabel returns the label of the question of a field, such as "Question 2: ".
-// If the form has one question, it returns "".
+// questionLabel returns the label of the question of a field, such as "Question 2: ". It
+// returns "" if the form has one question, or if the field belongs to none.
 func questionLabel(form view.Form, field string) string {
 	id, _, _ := strings.Cut(field, "-")
 	if n, ok := strings.CutPrefix(id, "q"); ok && len(form.Entries) > 1 {
