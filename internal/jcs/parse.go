@@ -30,8 +30,9 @@ type parser struct {
 }
 
 func newParser(raw []byte, depth int) parser {
-	src := string(raw)
-	return parser{doc: &document{src: src}, src: src, depth: depth}
+	doc := &document{src: string(raw)}
+	doc.arrays, doc.objects = doc.firstArrays[:0], doc.firstObjects[:0]
+	return parser{doc: doc, src: doc.src, depth: depth}
 }
 
 // end requires that the text contains nothing after the value, unless err is an error of
@@ -112,10 +113,7 @@ func (p *parser) array(v *Value) *SyntaxError {
 		}
 	}
 	p.depth++
-	if elements := p.values.end(&list, p.expected(64)); elements != nil {
-		if p.doc.arrays == nil {
-			p.doc.arrays = make([][]Value, 0, 1+p.expected(256))
-		}
+	if elements := p.values.end(&list, p.expected(48)); elements != nil {
 		p.doc.arrays = append(p.doc.arrays, elements)
 		v.index = uint32(len(p.doc.arrays))
 	}
@@ -150,10 +148,7 @@ func (p *parser) object(v *Value) *SyntaxError {
 		}
 	}
 	p.depth++
-	if members := p.members.end(&list, p.expected(64)); members != nil {
-		if p.doc.objects == nil {
-			p.doc.objects = make([][]Member, 0, 1+p.expected(128))
-		}
+	if members := p.members.end(&list, p.expected(24)); members != nil {
 		p.doc.objects = append(p.doc.objects, members)
 		v.index = uint32(len(p.doc.objects))
 	}
@@ -236,7 +231,7 @@ func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
 // expected estimates how many items follow if each has this size in the source.
 func (p *parser) expected(size int) int {
 	const most = 32 // to waste little memory
-	return min((len(p.src)-p.pos)/size, most)
+	return 1 + min((len(p.src)-p.pos)/size, most)
 }
 
 // number parses -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6.

@@ -53,6 +53,9 @@ type document struct {
 	texts   []string   // the content of strings with escapes
 	arrays  [][]Value  // the elements of arrays that are not empty
 	objects [][]Member // the members of objects that are not empty
+
+	firstArrays  [4][]Value // memory of arrays and objects, enough for an ordinary ask
+	firstObjects [8][]Member
 }
 
 // A Member is one name and value of an object.
