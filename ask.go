@@ -121,15 +121,15 @@ const (
 // A Question can be answered with its options, with free text, or with either.
 type Question struct {
 	ID          string   `api:"id" store:"id,keep"` // q1 to q4, assigned by Askback
-	Text        string   `api:"question" store:"text,keep"`
-	Header      string   `api:"header,null" store:"header"`        // a label; it is cut to 12 characters
-	MultiSelect bool     `api:"multiSelect" store:"multi"`         // whether several options may be chosen
-	Options     []Option `api:"options" store:"options"`           // empty: the answer is free text
-	NoOther     bool     `api:"allow_custom,not" store:"no_other"` // the answer must be one of the options; "allow_custom": false in JSON
-	Optional    bool     `api:"required,not" store:"optional"`     // an answer is not required; "required": false in JSON
+	Text        string   `api:"question" store:"text,keep" request:"question"`
+	Header      string   `api:"header,null" store:"header" request:"header,lenient"`          // a label; it is cut to 12 characters
+	MultiSelect bool     `api:"multiSelect" store:"multi" request:"multiSelect,manual"`       // whether several options may be chosen
+	Options     []Option `api:"options" store:"options" request:"options,manual"`             // empty: the answer is free text
+	NoOther     bool     `api:"allow_custom,not" store:"no_other" request:"allow_custom,not"` // the answer must be one of the options; "allow_custom": false in JSON
+	Optional    bool     `api:"required,not" store:"optional" request:"required,not"`         // an answer is not required; "required": false in JSON
 	// Default is the answer that Enter gives in the terminal, and the outcome
 	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
-	Default []string `api:"default,custom,after=allow_custom" store:"default"`
+	Default []string `api:"default,custom,after=allow_custom" store:"default" request:"default,manual"`
 }
 
 // Option returns the option with this label, and whether there is one.
@@ -144,9 +144,9 @@ func (q Question) Option(label string) (Option, bool) {
 
 // An Option is one of the answers that a question offers.
 type Option struct {
-	Label       string `api:"label" store:"label,keep"`                  // the label; it is the answer if a person chooses it
-	Description string `api:"description,omitempty" store:"description"` // what the option means
-	Preview     string `api:"preview,omitempty" store:"preview"`         // what the result of this choice would look like
+	Label       string `api:"label" store:"label,keep" request:"label"`                                // the label; it is the answer if a person chooses it
+	Description string `api:"description,omitempty" store:"description" request:"description,lenient"` // what the option means
+	Preview     string `api:"preview,omitempty" store:"preview" request:"preview,lenient"`             // what the result of this choice would look like
 }
 
 // Options returns options with these labels, without descriptions and previews.
@@ -160,16 +160,16 @@ func Options(labels ...string) []Option {
 
 // A Confirmation asks whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
-	ToolName     string          `api:"tool_name" store:"tool,keep"`          // the tool that will run
-	Server       string          `api:"server,null" store:"server"`           // the MCP server of the tool, if any
-	Description  string          `api:"description,null" store:"description"` // the agent's own words
-	Input        json.RawMessage `api:"input" store:"input,keep"`             // the arguments that it will run with
-	InputPreview string          `api:"input_preview,null" store:"preview"`   // the arguments as the agent presents them
-	Tier         string          `api:"tier" store:"tier,keep"`               // "confirm"
-	Dangerous    bool            `api:"dangerous" store:"dangerous"`          // whether the call may destroy something
+	ToolName     string          `api:"tool_name" store:"tool,keep" request:"tool_name"`                     // the tool that will run
+	Server       string          `api:"server,null" store:"server" request:"server"`                         // the MCP server of the tool, if any
+	Description  string          `api:"description,null" store:"description" request:"description,verbatim"` // the agent's own words
+	Input        json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`                     // the arguments that it will run with
+	InputPreview string          `api:"input_preview,null" store:"preview" request:"input_preview"`          // the arguments as the agent presents them
+	Tier         string          `api:"tier" store:"tier,keep" request:"tier"`                               // "confirm"
+	Dangerous    bool            `api:"dangerous" store:"dangerous" request:"dangerous"`                     // whether the call may destroy something
 	// NoEdit is set if the asker cannot run arguments that a person edited.
-	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit"`
-	Context string `api:"context,null" store:"context"` // what a person should know first
+	NoEdit  bool   `api:"no_edit,omitempty" store:"no_edit" request:"no_edit"`
+	Context string `api:"context,null" store:"context" request:"context,verbatim"` // what a person should know first
 	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
 	// canonical form of RFC 8785. Askback computes it.
 	Digest string `api:"digest" store:"digest,keep"`

@@ -63,9 +63,9 @@ func (e *RetryError) Unwrap() error { return e.Err }
 
 // A Problem is one mistake in a request.
 type Problem struct {
-	Pointer string `api:"pointer" store:"pointer,keep"` // where: a JSON pointer (RFC 6901)
-	Detail  string `api:"detail" store:"detail,keep"`   // what is wrong, and what was expected
-	Fix     string `api:"fix" store:"fix,keep"`         // what to send instead
+	Pointer string `api:"pointer" store:"pointer,keep" request:"pointer"` // where: a JSON pointer (RFC 6901)
+	Detail  string `api:"detail" store:"detail,keep" request:"detail"`    // what is wrong, and what was expected
+	Fix     string `api:"fix" store:"fix,keep" request:"fix"`             // what to send instead
 }
 
 // Invalid is the error for input that breaks the rules. It has at least one

@@ -50,8 +50,8 @@ const (
 // A GrantRequest describes the grant that [ApproveAll] makes. The zero value covers
 // the tool with exactly the same arguments for [DefaultGrant].
 type GrantRequest struct {
-	Scope     Scope
-	ExpiresIn time.Duration
+	Scope     Scope         `request:"scope"`
+	ExpiresIn time.Duration `request:"expires_in"`
 }
 
 // The default and the maximum lifetime of a grant.

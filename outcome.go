@@ -83,11 +83,11 @@ const (
 
 // A QuestionAnswer is the answer to one question.
 type QuestionAnswer struct {
-	ID       string   `api:"id" store:"id,keep"`        // the question's id; if it is "", Question identifies the question
-	Question string   `api:"question" store:"-"`        // the question's text
-	Selected []string `api:"selected" store:"selected"` // labels of options
-	Other    string   `api:"other,null" store:"other"`  // free text
-	Notes    string   `api:"notes,null" store:"notes"`  // the person's note on the answer
+	ID       string   `api:"id" store:"id,keep" request:"id"`                     // the question's id; if it is "", Question identifies the question
+	Question string   `api:"question" store:"-" request:"question"`               // the question's text
+	Selected []string `api:"selected" store:"selected" request:"selected,single"` // labels of options
+	Other    string   `api:"other,null" store:"other" request:"other"`            // free text
+	Notes    string   `api:"notes,null" store:"notes" request:"notes"`            // the person's note on the answer
 }
 
 // Values returns the selected labels, then the free text if there is any.
@@ -104,12 +104,12 @@ func (a QuestionAnswer) String() string { return strings.Join(a.Values(), ", ") 
 
 // An Answer is the reply of one person: answers to questions, or a decision.
 type Answer struct {
-	Answers  []QuestionAnswer
-	Comment  string
-	Decision Decision
-	Input    json.RawMessage // of an approval: edited arguments; nil: unchanged
-	Reason   string
-	Grant    *GrantRequest // of [ApproveAll]; nil: the zero value
+	Answers  []QuestionAnswer `request:"answers,manual"`
+	Comment  string           `request:"comment"`
+	Decision Decision         `request:"decision"`
+	Input    json.RawMessage  `request:"input,object"` // of an approval: edited arguments; nil: unchanged
+	Reason   string           `request:"reason"`
+	Grant    *GrantRequest    `request:"grant"` // of [ApproveAll]; nil: the zero value
 }
 
 // Choose returns the answer to an ask with a single question. The values are labels or

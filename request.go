@@ -15,32 +15,32 @@ import (
 
 // A Request is an agent's request for answers, or for a confirmation.
 type Request struct {
-	Questions    []Question
-	Confirmation *Confirmation
+	Questions    []Question    `request:"questions,manual"`
+	Confirmation *Confirmation `request:"confirmation"`
 
 	// SessionID is the id of the session that the ask belongs to. SessionKey is
 	// the asker's own name for it. Without either, the ask has its own session.
-	SessionID  string
-	SessionKey string
-	Agent      string // a label for people; "" is the asker's name
-	Title      string
-	Context    json.RawMessage // a JSON string or object, shown with the question
-	To         []string        // the people who may answer; empty: every person
-	Quorum     int             // the number of required answers: 1, or 0 for the default of 1
-	Tags       []string
-	Timeout    time.Duration // the time until the deadline; at most one of Timeout and Deadline is set
-	Deadline   time.Time
-	OnTimeout  OnTimeout // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
+	SessionID  string          `request:"session_id"`
+	SessionKey string          `request:"session_key"`
+	Agent      string          `request:"agent"` // a label for people; "" is the asker's name
+	Title      string          `request:"title"`
+	Context    json.RawMessage `request:"context,manual"` // a JSON string or object, shown with the question
+	To         []string        `request:"to"`             // the people who may answer; empty: every person
+	Quorum     int             `request:"quorum"`         // the number of required answers: 1, or 0 for the default of 1
+	Tags       []string        `request:"tags"`
+	Timeout    time.Duration   `request:"timeout"` // the time until the deadline; at most one of Timeout and Deadline is set
+	Deadline   time.Time       `request:"deadline"`
+	OnTimeout  OnTimeout       `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
 	// CallbackURL is the address to which the outcome would be sent. This
 	// release rejects it.
-	CallbackURL string
+	CallbackURL string `request:"callback_url"`
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
-	Key string
+	Key string `request:"key"`
 	// Warnings are the repairs that were made to the tool call of a model (F15).
 	// They are part of the request because the call may be decoded outside of
 	// the server that stores the ask.
-	Warnings []Problem
+	Warnings []Problem `request:"warnings,manual"`
 }
 
 // The limits of docs/wire.md §1. Strings are measured in code points, Header in grapheme

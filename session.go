@@ -62,8 +62,8 @@ const (
 
 // A Todo is one entry of an agent's list of tasks.
 type Todo struct {
-	Content string     `api:"content" store:"content,keep"` // the text of the entry
-	Status  TodoStatus `api:"status" store:"status,keep"`   // the status of the entry
+	Content string     `api:"content" store:"content,keep" request:"content"` // the text of the entry
+	Status  TodoStatus `api:"status" store:"status,keep" request:"status"`    // the status of the entry
 }
 
 // A TodoStatus is the progress of a todo.
@@ -88,10 +88,10 @@ const (
 // A SessionRequest is the request to start a session for a run that happens outside
 // of Askback.
 type SessionRequest struct {
-	Key      string // the asker's own name for its run; the same key returns the same session
-	Agent    string // a label for people; "" is the asker's name
-	Title    string
-	Metadata json.RawMessage // a JSON object
+	Key      string          `request:"session_key"` // the asker's own name for its run; the same key returns the same session
+	Agent    string          `request:"agent"`       // a label for people; "" is the asker's name
+	Title    string          `request:"title"`
+	Metadata json.RawMessage `request:"metadata,object"` // a JSON object
 }
 
 // Check returns an [Invalid] if the request is not valid.
@@ -209,9 +209,9 @@ type ResumeSession struct{ Message string }
 // Complete ends the session for good, with the result that the agent reports. Open
 // asks are withdrawn.
 type Complete struct {
-	Status SessionStatus   // completed or failed; "" is completed
-	Result json.RawMessage // any JSON
-	Error  string
+	Status SessionStatus   `request:"status"` // completed or failed; "" is completed
+	Result json.RawMessage `request:"result"` // any JSON
+	Error  string          `request:"error"`
 }
 
 // SetTodos replaces the todos of the session.

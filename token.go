@@ -44,9 +44,9 @@ type Token struct {
 
 // A TokenRequest describes the token to create.
 type TokenRequest struct {
-	Kind      Kind
-	Name      string
-	ExpiresIn time.Duration // 0: never
+	Kind      Kind          `request:"kind"`
+	Name      string        `request:"name"`
+	ExpiresIn time.Duration `request:"expires_in"` // 0: never
 }
 
 // Check returns an [Invalid] if the request is not valid.

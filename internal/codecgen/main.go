@@ -22,6 +22,16 @@
 //
 // A blank field is an array that is always empty.
 //
+// The tag request describes the body of a request, as internal/decode reads it. It begins
+// with the name of the member. These options follow it:
+//
+//	manual     no code is generated for the member
+//	not        the member is the opposite of the field
+//	verbatim   a text that ends with markup of a tool call is rejected
+//	lenient    a value of another kind is ignored, with a warning
+//	single     a string is a list of one
+//	object     a raw value is an object
+//
 // The OpenAPI schemas of the nouns follow from the same structs, tags and comments of
 // fields. What a struct does not have is in internal/openapi/schemas/rules: limits,
 // patterns, examples, and descriptions that differ from the comments.
@@ -81,6 +91,11 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	requests, err := domain.requests(requestNouns)
+	if err != nil {
+		return nil, err
+	}
+	out[filepath.Join(root, "internal", "decode", "request"+generatedSuffix)] = requests
 	out[filepath.Join(root, "api"+generatedSuffix)] = api
 	out[filepath.Join(root, "lifecycle", "stored"+generatedSuffix)] = stored
 	return out, nil

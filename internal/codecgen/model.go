@@ -250,6 +250,7 @@ func (m member) option(key string) string {
 // list means all kinds.
 var optionKinds = map[string][]kind{
 	"null": {text}, "object": {raw}, "not": {boolean}, "custom": {texts}, "inline": {object},
+	"manual": nil, "verbatim": {text}, "lenient": {text}, "single": {texts},
 	"omitempty": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
 }
 

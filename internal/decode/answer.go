@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -8,6 +9,8 @@ import (
 )
 
 const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
+
+var replyNames = slices.Concat(answerNames, []string{"answer"})
 
 // Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an
 // object with the answers by question, the answer to a single question, or a decision.
@@ -18,18 +21,20 @@ func Answer(raw []byte) (askback.Answer, error) {
 	}
 	var out askback.Answer
 	var one []string
-	r.fields(n, exampleAnswer, map[string]func(node){
-		"answers":  func(n node) { out.Answers = r.answers(n) },
-		"answer":   r.stringOrList(&one),
-		"comment":  r.text(&out.Comment),
-		"decision": r.text((*string)(&out.Decision)),
-		"input":    r.raw(&out.Input, "{}", jcs.Object),
-		"reason":   r.text(&out.Reason),
-		"grant":    func(n node) { out.Grant = r.grant(n) },
+	r.members(n, exampleAnswer, replyNames, func(name string, n node) bool {
+		switch name {
+		case "answers":
+			out.Answers = r.answers(n)
+		case "answer":
+			r.stringOrList(n, &one)
+		default:
+			return r.answerMember(&out, name, n)
+		}
+		return true
 	})
 	if one != nil {
 		if out.Answers != nil {
-			r.problem("/answer", "send either answers or answer, not both", exampleAnswer)
+			r.problemAt("/answer", "send either answers or answer, not both", exampleAnswer)
 		}
 		out.Answers = askback.Choose(one...).Answers
 	}
@@ -37,37 +42,36 @@ func Answer(raw []byte) (askback.Answer, error) {
 }
 
 func (r *reader) answers(n node) []askback.QuestionAnswer {
-	out := []askback.QuestionAnswer{}
 	if n.Kind == jcs.Object {
+		out := make([]askback.QuestionAnswer, 0, len(n.Members()))
 		for _, m := range n.Members() {
 			a := questionRef(m.Name)
-			r.stringOrList(&a.Selected)(n.in(m.Name, m.Value))
+			r.enter(m.Name)
+			r.stringOrList(n.in(m.Value), &a.Selected)
+			r.leave()
 			out = append(out, a)
 		}
 		return out
 	}
+	out := make([]askback.QuestionAnswer, 0, len(n.Elements()))
 	r.elements(n, `[{"id": "q1", "selected": ["SQLite"]}]`, func(n node) {
 		var a askback.QuestionAnswer
-		r.fields(n, `{"id": "q1", "selected": ["SQLite"]}`, map[string]func(node){
-			"id":       r.text(&a.ID),
-			"question": r.text(&a.Question),
-			"selected": r.stringOrList(&a.Selected),
-			"other":    r.text(&a.Other),
-			"notes":    r.text(&a.Notes),
+		r.members(n, `{"id": "q1", "selected": ["SQLite"]}`, questionAnswerNames, func(name string, n node) bool {
+			return r.questionAnswerMember(&a, name, n)
 		})
 		out = append(out, a)
 	})
 	return out
 }
 
-// grant reads the grant that the decision approve_all requests: {"scope", "expires_in"}.
-func (r *reader) grant(n node) *askback.GrantRequest {
-	var out askback.GrantRequest
-	r.fields(n, `{"scope": "tool_and_input", "expires_in": "24h"}`, map[string]func(node){
-		"scope":      r.text((*string)(&out.Scope)),
-		"expires_in": r.duration(&out.ExpiresIn),
+// grantRequest reads the grant that the decision approve_all requests: {"scope",
+// "expires_in"}.
+func (r *reader) grantRequest(n node) *askback.GrantRequest {
+	var g askback.GrantRequest
+	r.members(n, `{"scope": "tool_and_input", "expires_in": "24h"}`, grantRequestNames, func(name string, n node) bool {
+		return r.grantRequestMember(&g, name, n)
 	})
-	return &out
+	return &g
 }
 
 // questionRef returns an answer without values to the question with this key: an id from q1
@@ -82,15 +86,15 @@ func questionRef(key string) askback.QuestionAnswer {
 // Reason parses the body of a request to decline or cancel an ask: {"reason"}, or no body.
 func Reason(raw []byte) (string, error) {
 	var reason string
-	err := optional(raw, `{"reason": "…"}`, func(r *reader) map[string]func(node) {
-		return map[string]func(node){"reason": r.text(&reason)}
+	err := optional(raw, `{"reason": "…"}`, []string{"reason"}, func(r *reader, name string, n node) bool {
+		return r.only("reason", name, n, &reason)
 	})
 	return reason, err
 }
 
 // Nothing parses the body of a request without parameters: {}, or no body.
 func Nothing(raw []byte) error {
-	return optional(raw, "{}", func(*reader) map[string]func(node) { return nil })
+	return optional(raw, "{}", nil, func(*reader, string, node) bool { return false })
 }
 
 // Digest parses the body of POST /asks/{id}/consume: {"digest"}, which is required.
@@ -101,14 +105,23 @@ func Digest(raw []byte) (string, error) {
 	}
 	var digest string
 	found := false
-	r.fields(n, `{"digest": "sha256:…"}`, map[string]func(node){"digest": func(n node) {
-		found = true
-		r.text(&digest)(n)
-	}})
+	r.members(n, `{"digest": "sha256:…"}`, []string{"digest"}, func(name string, n node) bool {
+		found = found || name == "digest"
+		return r.only("digest", name, n, &digest)
+	})
 	if !found && r.err() == nil {
-		r.problem("/digest", "digest is missing", `send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
+		r.problemAt("/digest", "digest is missing", `send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
 	}
 	return digest, r.err()
+}
+
+// only reads a string if it is the member with this name.
+func (r *reader) only(wanted, name string, n node, into *string) bool {
+	if name != wanted {
+		return false
+	}
+	r.text(n, into)
+	return true
 }
 
 // TokenRequest parses the body of POST /tokens: {"kind", "name", "expires_in"}.
@@ -118,10 +131,8 @@ func TokenRequest(raw []byte) (askback.TokenRequest, error) {
 		return askback.TokenRequest{}, err
 	}
 	var out askback.TokenRequest
-	r.fields(n, `{"kind": "agent", "name": "deploy-bot"}`, map[string]func(node){
-		"kind":       r.text((*string)(&out.Kind)),
-		"name":       r.text(&out.Name),
-		"expires_in": r.duration(&out.ExpiresIn),
+	r.members(n, `{"kind": "agent", "name": "deploy-bot"}`, tokenRequestNames, func(name string, n node) bool {
+		return r.tokenRequestMember(&out, name, n)
 	})
 	return out, r.err()
 }

@@ -14,7 +14,6 @@ package decode
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,25 +27,38 @@ import (
 type reader struct {
 	problems askback.Invalid
 	warnings []askback.Problem
+	path     []string  // the tokens of the JSON pointer to the value that is being read
+	start    [8]string // memory of path
 }
 
-// node is a value with its JSON pointer.
+func newReader() *reader {
+	r := &reader{}
+	r.path = r.start[:0]
+	return r
+}
+
+// node is a value that is being read.
 type node struct {
 	jcs.Value
-	pointer string
 	src     []byte // the source of the value
 	strings int    // how often the source was encoded as a string
 }
 
-// in returns the member or element v of n, with its pointer.
-func (n node) in(name string, v jcs.Value) node {
-	return node{v, jcs.Pointer(n.pointer, name), n.src, n.strings}
-}
+// in returns the member or element v of n.
+func (n node) in(v jcs.Value) node { return node{v, n.src, n.strings} }
 
 func parse(raw []byte) (*reader, node, error) {
 	v, err := jcs.Parse(raw)
-	return &reader{}, node{Value: v, src: raw}, err
+	return newReader(), node{Value: v, src: raw}, err
 }
+
+// enter begins to read a member or an element of the present value, which leave ends.
+func (r *reader) enter(token string) { r.path = append(r.path, token) }
+
+func (r *reader) leave() { r.path = r.path[:len(r.path)-1] }
+
+// pointer returns the JSON pointer to the value that is being read.
+func (r *reader) pointer() string { return jcs.Pointer("", r.path...) }
 
 // err returns the problems, or nil if there are none.
 func (r *reader) err() error {
@@ -56,12 +68,18 @@ func (r *reader) err() error {
 	return r.problems
 }
 
-// problem adds a problem, up to the limit of askback.MaxProblems.
-func (r *reader) problem(pointer, detail, fix string) {
-	if len(r.problems) >= askback.MaxProblems {
-		return
+// problem adds a problem of the value that is being read.
+func (r *reader) problem(detail, fix string) {
+	if len(r.problems) < askback.MaxProblems {
+		r.problemAt(r.pointer(), detail, fix)
 	}
-	r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
+}
+
+// problemAt adds a problem, up to the limit of askback.MaxProblems.
+func (r *reader) problemAt(pointer, detail, fix string) {
+	if len(r.problems) < askback.MaxProblems {
+		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
+	}
 }
 
 // require reports whether n has this kind, and adds a problem if it does not.
@@ -69,35 +87,42 @@ func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	if n.Kind == kind {
 		return true
 	}
-	r.problem(n.pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
+	r.problem(fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
 	return false
 }
 
-// fields calls the reader of each member of an object, unless the member is null. A member
-// without a reader is a problem.
-func (r *reader) fields(n node, example string, readers map[string]func(node)) {
+// A memberReader reads the member of an object that has this name. It reports false if it
+// does not know the name.
+type memberReader func(name string, n node) bool
+
+// members reads each member of an object, unless the member is null. A member whose name is
+// not in names is a problem. For each of names, read must report true.
+func (r *reader) members(n node, example string, names []string, read memberReader) {
 	if !r.require(n, jcs.Object, example) {
 		return
 	}
 	for _, m := range n.Members() {
-		r.field(n.in(m.Name, m.Value), m.Name, readers)
+		r.enter(m.Name)
+		r.member(n.in(m.Value), m.Name, names, read)
+		r.leave()
 	}
 }
 
-func (r *reader) field(n node, name string, readers map[string]func(node)) {
-	read, known := readers[name]
-	switch {
-	case !known && len(r.problems) >= askback.MaxProblems:
-	case !known:
-		r.problem(n.pointer, "unknown field", unknownFieldFix(name, readers))
-	case n.Kind != jcs.Null:
-		read(n)
+func (r *reader) member(n node, name string, names []string, read memberReader) {
+	known := false
+	if n.Kind == jcs.Null {
+		known = slices.Contains(names, name)
+	} else {
+		known = read(name, n)
+	}
+	if !known && len(r.problems) < askback.MaxProblems {
+		r.problem("unknown field", unknownFieldFix(name, names))
 	}
 }
 
 // unknownFieldFix suggests the field with the most similar name, or else lists all fields.
-func unknownFieldFix(name string, readers map[string]func(node)) string {
-	names := slices.Sorted(maps.Keys(readers))
+func unknownFieldFix(name string, names []string) string {
+	names = slices.Sorted(slices.Values(names))
 	best, least := "", maxDistance+1
 	for _, known := range names {
 		if d := editDistance(known, name); d < least {
@@ -149,66 +174,55 @@ func levenshtein(a, b string) int {
 	return row[len(b)]
 }
 
-func (r *reader) text(into *string) func(node) {
-	return func(n node) {
-		if r.require(n, jcs.String, `"…"`) {
-			*into = n.Text()
-		}
+func (r *reader) text(n node, into *string) {
+	if r.require(n, jcs.String, `"…"`) {
+		*into = n.Text()
 	}
 }
 
-func (r *reader) flag(into *bool) func(node) {
-	return func(n node) {
-		if r.require(n, jcs.Bool, "true") {
-			*into = n.Bool()
-		}
+func (r *reader) flag(n node, into *bool) {
+	if r.require(n, jcs.Bool, "true") {
+		*into = n.Bool()
 	}
 }
 
-// negatedFlag returns a function that reads a flag and stores its opposite.
-func (r *reader) negatedFlag(into *bool) func(node) {
-	return func(n node) {
-		if r.require(n, jcs.Bool, "true") {
-			*into = !n.Bool()
-		}
+// negatedFlag reads a flag and stores its opposite.
+func (r *reader) negatedFlag(n node, into *bool) {
+	if r.require(n, jcs.Bool, "true") {
+		*into = !n.Bool()
 	}
 }
 
-func (r *reader) number(into *int) func(node) {
-	return func(n node) {
-		if !r.require(n, jcs.Number, "1") {
-			return
-		}
-		i, ok := n.Int()
-		if !ok || i < -1<<31 || i >= 1<<31 {
-			r.problem(n.pointer, "this number is not an integer of 32 bits", "1")
-			return
-		}
-		*into = int(i)
+func (r *reader) number(n node, into *int) {
+	if !r.require(n, jcs.Number, "1") {
+		return
 	}
+	i, ok := n.Int()
+	if !ok || i < -1<<31 || i >= 1<<31 {
+		r.problem("this number is not an integer of 32 bits", "1")
+		return
+	}
+	*into = int(i)
 }
 
-// stringList returns a function that reads an array of strings.
-func (r *reader) stringList(into *[]string) func(node) {
-	return func(n node) {
-		*into = []string{}
-		r.elements(n, `["…"]`, func(n node) {
-			var s string
-			r.text(&s)(n)
-			*into = append(*into, s)
-		})
-	}
+// stringList reads an array of strings.
+func (r *reader) stringList(n node, into *[]string) {
+	list := make([]string, 0, len(n.Elements()))
+	r.elements(n, `["…"]`, func(n node) {
+		var s string
+		r.text(n, &s)
+		list = append(list, s)
+	})
+	*into = list
 }
 
-// stringOrList returns a function that reads a string or an array of strings.
-func (r *reader) stringOrList(into *[]string) func(node) {
-	return func(n node) {
-		if n.Kind == jcs.String {
-			*into = []string{n.Text()}
-			return
-		}
-		r.stringList(into)(n)
+// stringOrList reads a string or an array of strings.
+func (r *reader) stringOrList(n node, into *[]string) {
+	if n.Kind == jcs.String {
+		*into = []string{n.Text()}
+		return
 	}
+	r.stringList(n, into)
 }
 
 func (r *reader) elements(n node, example string, read func(node)) {
@@ -216,52 +230,53 @@ func (r *reader) elements(n node, example string, read func(node)) {
 		return
 	}
 	for i, v := range n.Elements() {
-		read(n.in(strconv.Itoa(i), v))
+		r.enter(strconv.Itoa(i))
+		read(n.in(v))
+		r.leave()
 	}
 }
 
-// raw returns a function that reads a value of one of the given kinds, and stores its
-// source bytes.
-func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(node) {
-	return func(n node) {
-		if !slices.Contains(kinds, n.Kind) {
-			r.require(n, kinds[0], fix)
-			return
-		}
-		*into = slices.Clone(n.Raw(n.src))
+// rawObject reads an object and stores its source bytes.
+func (r *reader) rawObject(n node, into *json.RawMessage) { r.raw(n, into, "{}", jcs.Object) }
+
+// rawValue reads a value of any kind and stores its source bytes.
+func (r *reader) rawValue(n node, into *json.RawMessage) { r.raw(n, into, "{}", n.Kind) }
+
+// raw reads a value of one of the given kinds, and stores its source bytes.
+func (r *reader) raw(n node, into *json.RawMessage, fix string, kinds ...jcs.Kind) {
+	if !slices.Contains(kinds, n.Kind) {
+		r.require(n, kinds[0], fix)
+		return
 	}
+	*into = slices.Clone(n.Raw(n.src))
 }
 
-// duration returns a function that reads a string such as "10m" or "7d", or a whole number
-// of seconds. Zero is a problem.
-func (r *reader) duration(into *time.Duration) func(node) {
-	return func(n node) {
-		if n.Kind != jcs.String && n.Kind != jcs.Number {
-			r.require(n, jcs.String, `"10m"`)
-			return
-		}
-		d, err := askback.ParseDuration(n.Text())
-		if err != nil {
-			r.problem(n.pointer, err.Error(), `"10m", or a number of seconds`)
-			return
-		}
-		if d == 0 {
-			r.problem(n.pointer, "the duration is zero", "leave it out, or send a longer time")
-		}
-		*into = d
+// duration reads a string such as "10m" or "7d", or a whole number of seconds. Zero is a
+// problem.
+func (r *reader) duration(n node, into *time.Duration) {
+	if n.Kind != jcs.String && n.Kind != jcs.Number {
+		r.require(n, jcs.String, `"10m"`)
+		return
 	}
+	d, err := askback.ParseDuration(n.Text())
+	if err != nil {
+		r.problem(err.Error(), `"10m", or a number of seconds`)
+		return
+	}
+	if d == 0 {
+		r.problem("the duration is zero", "leave it out, or send a longer time")
+	}
+	*into = d
 }
 
-func (r *reader) timestamp(into *time.Time) func(node) {
-	return func(n node) {
-		const fix = `"2026-01-31T18:00:00Z"`
-		if !r.require(n, jcs.String, fix) {
-			return
-		}
-		t, err := time.Parse(time.RFC3339, n.Text())
-		if err != nil {
-			r.problem(n.pointer, "this is not a time in RFC 3339 format", fix)
-		}
-		*into = t
+func (r *reader) timestamp(n node, into *time.Time) {
+	const fix = `"2026-01-31T18:00:00Z"`
+	if !r.require(n, jcs.String, fix) {
+		return
 	}
+	t, err := time.Parse(time.RFC3339, n.Text())
+	if err != nil {
+		r.problem("this is not a time in RFC 3339 format", fix)
+	}
+	*into = t
 }

@@ -40,27 +40,31 @@ func EndsInMarkup(field, text string) bool {
 	return found
 }
 
-// modelFields is like fields for an object whose texts a model wrote. A parameter that is
-// embedded in a text is read as a field of the object, unless the object has that field.
-func (r *reader) modelFields(n node, example string, readers map[string]func(node)) {
+// modelMembers is like members for an object whose texts a model wrote. A parameter that is
+// embedded in a text is read as a member of the object, unless the object has that member.
+func (r *reader) modelMembers(n node, example string, names []string, read memberReader) {
 	if !r.require(n, jcs.Object, example) {
 		return
 	}
 	var found []embedded
 	for _, m := range n.Members() {
-		child := n.in(m.Name, m.Value)
+		r.enter(m.Name)
+		child := n.in(m.Value)
 		if m.Value.Kind == jcs.String && slices.Contains(textFields, m.Name) {
 			var tail []embedded
 			child, tail = r.removeMarkup(child, m.Name)
 			for i := range tail {
-				tail[i].from = child.pointer
+				tail[i].from = r.pointer()
 			}
 			found = append(found, tail...)
 		}
-		r.field(child, m.Name, readers)
+		r.member(child, m.Name, names, read)
+		r.leave()
 	}
 	for i, p := range found {
-		r.readParameter(n, p, found[:i], readers)
+		r.enter(p.name)
+		r.readParameter(n, p, found[:i], names, read)
+		r.leave()
 	}
 }
 
@@ -80,7 +84,7 @@ func (r *reader) removeMarkup(n node, field string) (node, []embedded) {
 		detail = "the text contained other parameters of the call: " + truncate(strings.Join(names, ", "), 100)
 		fix = "each was read as a field of its own; send them that way"
 	}
-	r.warn(n.pointer, detail, fix)
+	r.warn(detail, fix)
 	return r.textNode(n, head), tail
 }
 
@@ -93,23 +97,22 @@ func (r *reader) textNode(n node, text string) node {
 
 // readParameter reads an embedded parameter as a field of n, unless n has that field. It is
 // a problem if the parameter is not in recoverableFields, or is also in earlier.
-func (r *reader) readParameter(n node, p embedded, earlier []embedded, readers map[string]func(node)) {
-	target := n.in(p.name, jcs.Value{})
+func (r *reader) readParameter(n node, p embedded, earlier []embedded, names []string, read memberReader) {
 	isText, known := recoverableFields[p.name]
 	switch {
 	case !known || slices.ContainsFunc(earlier, func(e embedded) bool { return canonicalName(e.name) == canonicalName(p.name) }):
-		r.problem(p.from, "this text contains a parameter of the call that is not accepted here: "+truncate(p.name, 60),
+		r.problemAt(p.from, "this text contains a parameter of the call that is not accepted here: "+truncate(p.name, 60),
 			"send each field separately; put markup that you write about in `backticks`")
 	case slices.ContainsFunc(n.Members(), func(m jcs.Member) bool {
 		return canonicalName(m.Name) == canonicalName(p.name) && m.Value.Kind != jcs.Null
 	}):
-		r.warn(target.pointer, "this parameter was also in another text", "the field itself was used")
+		r.warn("this parameter was also in another text", "the field itself was used")
 	default:
-		value := r.textNode(target, p.text)
+		value := r.textNode(n, p.text)
 		if v, err := jcs.Parse([]byte(p.text)); err == nil && !isText {
 			value.Value, value.src = v, []byte(p.text)
 		}
-		r.field(value, p.name, readers)
+		r.member(value, p.name, names, read)
 	}
 }
 
@@ -127,6 +130,9 @@ func canonicalName(name string) string {
 // cutTail splits text into its head and the parameters of its tail, in linear time. found
 // reports whether there is a tail.
 func cutTail(field, text string) (head string, tail []embedded, found bool) {
+	if strings.IndexByte(text, '<') < 0 {
+		return text, nil, false
+	}
 	ticks := 0
 	for i := 0; ; {
 		next := strings.IndexAny(text[i:], "`<")

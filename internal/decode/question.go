@@ -2,56 +2,69 @@ package decode
 
 import (
 	"fmt"
-	"path"
+	"slices"
 	"strconv"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
 )
 
+// input is a question that is being read.
+type input struct {
+	askback.Question
+	flagSeen    bool // multiSelect was sent, under any of its names
+	defaultNode node // the default, which is read after the options
+}
+
 // flat has the fields of a single question that was sent without a list (C1, C2).
 type flat struct {
-	question     askback.Question
+	input
 	descriptions []string
 	described    bool // descriptions were sent
-	defaultNode  node
 	seen         bool // a field of the flat form was sent
 }
 
-func (r *reader) flatFields(f *flat, fields map[string]func(node)) {
-	own := r.questionFields(&f.question, &f.defaultNode)
-	own["descriptions"] = func(n node) { f.described, f.descriptions = true, r.descriptions(n) }
-	for name, read := range own {
-		fields[name] = func(n node) {
-			f.seen = true
-			read(n)
-		}
+// Questions have additional names that other tools use.
+var (
+	inputNames = slices.Concat(questionNames, []string{"choices", "multi_select", "multiple"})
+	flatNames  = slices.Concat(inputNames, []string{"descriptions"})
+	listNames  = slices.Concat(inputNames, []string{"id"}) // of a question in a list
+)
+
+func (r *reader) flatMember(f *flat, name string, n node) bool {
+	if name == "descriptions" {
+		f.described, f.descriptions = true, r.descriptions(n)
+		return true
 	}
+	return r.inputMember(&f.input, name, n)
 }
 
-// questionFields returns the functions that read the fields of a question, also under the
-// names that other tools use.
-func (r *reader) questionFields(q *askback.Question, defaultNode *node) map[string]func(node) {
-	options := func(n node) {
-		if q.Options != nil {
-			r.problem(n.pointer, "the options were sent twice", `keep "options"`)
-			return
-		}
-		q.Options = r.options(n)
+func (r *reader) inputMember(q *input, name string, n node) bool {
+	switch name {
+	case "choices":
+		r.warnAlias("options")
+		r.optionsOnce(q, n)
+	case "options":
+		r.optionsOnce(q, n)
+	case "multiple":
+		r.warnAlias("multiSelect")
+		r.lenientFlag(n, &q.MultiSelect, &q.flagSeen)
+	case "multiSelect", "multi_select":
+		r.lenientFlag(n, &q.MultiSelect, &q.flagSeen)
+	case "default":
+		q.defaultNode = n
+	default:
+		return r.questionMember(&q.Question, name, n)
 	}
-	several := r.lenientFlag(&q.MultiSelect)
-	return map[string]func(node){
-		"question":     r.text(&q.Text),
-		"header":       r.optionalText(&q.Header),
-		"options":      options,
-		"choices":      r.alias("options", options),
-		"multiSelect":  several,
-		"multi_select": several,
-		"multiple":     r.alias("multiSelect", several),
-		"allow_custom": r.negatedFlag(&q.NoOther),
-		"required":     r.negatedFlag(&q.Optional),
-		"default":      func(n node) { *defaultNode = n },
+	return true
+}
+
+func (r *reader) optionsOnce(q *input, n node) {
+	if q.Options != nil {
+		r.problem("the options were sent twice", `keep "options"`)
+		return
 	}
+	q.Options = r.options(n)
 }
 
 // descriptions reads an array of strings and nulls.
@@ -63,42 +76,51 @@ func (r *reader) descriptions(n node) (out []string) {
 	r.elements(n, `["…"]`, func(n node) {
 		var s string
 		if n.Kind != jcs.Null {
-			r.text(&s)(n)
+			r.text(n, &s)
 		}
 		out = append(out, s)
 	})
 	return out
 }
 
-func (r *reader) unflatten(f flat) askback.Question {
-	q := f.question
-	if f.described && len(f.descriptions) != len(q.Options) {
-		r.problem("/descriptions", fmt.Sprintf("%d descriptions for %d options", len(f.descriptions), len(q.Options)),
+func (r *reader) unflatten(f *flat) askback.Question {
+	if f.described && len(f.descriptions) != len(f.Options) {
+		r.problemAt("/descriptions", fmt.Sprintf("%d descriptions for %d options", len(f.descriptions), len(f.Options)),
 			"send one description for each option, or null")
-		return q
+		return f.Question
 	}
 	for i, d := range f.descriptions {
 		if d != "" {
-			q.Options[i].Description = d
+			f.Options[i].Description = d
 		}
 	}
-	q.Default = r.readDefault(f.defaultNode, q)
-	r.warnSeveralQuestions("/question", q)
-	return q
+	return r.complete(&f.input)
+}
+
+// complete returns the question whose members were read.
+func (r *reader) complete(q *input) askback.Question {
+	r.enter("default")
+	q.Default = r.readDefault(q.defaultNode, q.Options)
+	r.leave()
+	r.warnSeveralQuestions(&q.Question)
+	return q.Question
 }
 
 func (r *reader) questions(n node) []askback.Question {
-	out := []askback.Question{}
 	n, ok := r.unpack(n)
 	switch {
 	case !ok:
 	case n.Kind == jcs.Object:
-		r.warn(n.pointer, "expected a list of questions, got one question", "it was read as the only question; send it in a list")
-		out = append(out, r.question(n.in("0", n.Value)))
+		r.warn("expected a list of questions, got one question", "it was read as the only question; send it in a list")
+		r.enter("0")
+		defer r.leave()
+		return []askback.Question{r.question(n)}
 	case r.checkLength(n, "questions", askback.MaxQuestions):
+		out := make([]askback.Question, 0, len(n.Elements()))
 		r.elements(n, `[{"question": "Which database?"}]`, func(n node) { out = append(out, r.question(n)) })
+		return out
 	}
-	return out
+	return []askback.Question{}
 }
 
 // checkLength reports whether a list is short enough to read, and adds a problem if it is
@@ -107,33 +129,34 @@ func (r *reader) questions(n node) []askback.Question {
 func (r *reader) checkLength(n node, what string, limit int) bool {
 	const maxRead = 2 * askback.MaxOptions
 	if len(n.Elements()) > maxRead {
-		r.problem(n.pointer, fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, limit), "send fewer")
+		r.problem(fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, limit), "send fewer")
 		return false
 	}
 	return true
 }
 
 func (r *reader) question(n node) askback.Question {
-	var q askback.Question
-	var defaultNode node
 	n, ok := r.unpack(n)
 	if !ok {
-		return q
+		return askback.Question{}
 	}
-	fields := r.questionFields(&q, &defaultNode)
-	fields["id"] = func(id node) { r.clientID(id, n.pointer) }
-	r.modelFields(n, `{"question": "Which database?"}`, fields)
-	q.Default = r.readDefault(defaultNode, q)
-	r.warnSeveralQuestions(jcs.Pointer(n.pointer, "question"), q)
-	return q
+	var q input
+	r.modelMembers(n, `{"question": "Which database?"}`, listNames, func(name string, n node) bool {
+		if name == "id" {
+			r.clientID(n)
+			return true
+		}
+		return r.inputMember(&q, name, n)
+	})
+	return r.complete(&q)
 }
 
-// clientID handles the id field of the question at pointer, which the ask tools of other
-// programs require. The id is ignored with a warning, because answers are matched by the
-// text of the question. There is no warning if it is the id that Askback gives to this
-// question, such as q1 for the first.
-func (r *reader) clientID(id node, pointer string) {
-	i, err := strconv.Atoi(path.Base(pointer))
+// clientID reads the id that a client gave to a question in a list, as tools of other
+// programs require. The id is ignored, because answers are matched by the text of the
+// question. A warning is added, unless the id is that of the question here, such as q1 for
+// the first.
+func (r *reader) clientID(id node) {
+	i, err := strconv.Atoi(r.path[len(r.path)-2]) // the last one is id
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
 		return
 	}
@@ -141,16 +164,16 @@ func (r *reader) clientID(id node, pointer string) {
 	if id.Kind == jcs.String || id.Kind == jcs.Number {
 		detail = "the id " + excerpt(id) + " is ignored"
 	}
-	r.warn(id.pointer, detail, "answers are matched by the text of the question; leave the id out")
+	r.warn(detail, "answers are matched by the text of the question; leave the id out")
 }
 
 // options reads an array of labels, or of objects with a label.
 func (r *reader) options(n node) []askback.Option {
-	out := []askback.Option{}
 	n, ok := r.unpack(n)
 	if !ok || !r.checkLength(n, "options", askback.MaxOptions) {
-		return out
+		return []askback.Option{}
 	}
+	out := make([]askback.Option, 0, len(n.Elements()))
 	r.elements(n, `["PostgreSQL", "SQLite"]`, func(n node) { out = append(out, r.option(n)) })
 	return out
 }
@@ -161,20 +184,22 @@ func (r *reader) option(n node) askback.Option {
 	if n.Kind == jcs.String {
 		n, tail := r.removeMarkup(n, "label")
 		if len(tail) > 0 {
-			r.problem(n.pointer, "this label contains other parameters of the call", "send each field separately")
+			r.problem("this label contains other parameters of the call", "send each field separately")
 		}
 		o.Label = n.Text()
 		return o
 	}
-	readers := map[string]func(node){
-		"label":       r.text(&o.Label),
-		"description": r.optionalText(&o.Description),
-		"preview":     r.optionalText(&o.Preview),
+	names, alias := optionNames, labelAlias(n.Value)
+	if alias != "" {
+		names = append(slices.Clip(names), alias)
 	}
-	if name := labelAlias(n.Value); name != "" {
-		readers[name] = r.alias("label", readers["label"])
-	}
-	r.modelFields(n, `{"label": "SQLite"}`, readers)
+	r.modelMembers(n, `{"label": "SQLite"}`, names, func(name string, n node) bool {
+		if alias != "" && name == alias {
+			r.warnAlias("label")
+			name = "label"
+		}
+		return r.optionMember(&o, name, n)
+	})
 	return o
 }
 
@@ -213,23 +238,23 @@ func labelAlias(v jcs.Value) (name string) {
 
 // readDefault reads a default: a label or text, the index of an option from 0, or an array
 // of them.
-func (r *reader) readDefault(n node, q askback.Question) []string {
+func (r *reader) readDefault(n node, options []askback.Option) []string {
 	switch n.Kind {
 	case jcs.Missing:
 		return nil
 	case jcs.Array:
-		out := []string{}
-		r.elements(n, "", func(n node) { out = append(out, r.readDefault(n, q)...) })
+		out := make([]string, 0, len(n.Elements()))
+		r.elements(n, "", func(n node) { out = append(out, r.readDefault(n, options)...) })
 		return out
 	case jcs.Number:
 		i, ok := n.Int()
-		if !ok || i < 0 || i >= int64(len(q.Options)) {
-			r.problem(n.pointer, fmt.Sprintf("there is no option %s; options are counted from 0", n.Text()), "send the label instead")
+		if !ok || i < 0 || i >= int64(len(options)) {
+			r.problem(fmt.Sprintf("there is no option %s; options are counted from 0", n.Text()), "send the label instead")
 			return nil
 		}
-		return []string{q.Options[i].Label}
+		return []string{options[i].Label}
 	}
 	var s string
-	r.text(&s)(n)
+	r.text(n, &s)
 	return []string{s}
 }

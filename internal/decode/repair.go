@@ -16,8 +16,15 @@ import (
 // body and a list in it, but never more (W1–W3).
 const maxStrings = 2
 
-// warn adds a warning about a repair, up to the limit of askback.MaxProblems.
-func (r *reader) warn(pointer, detail, fix string) {
+// warn adds a warning about a repair of the value that is being read.
+func (r *reader) warn(detail, fix string) {
+	if len(r.warnings) < askback.MaxProblems {
+		r.warnAt(r.pointer(), detail, fix)
+	}
+}
+
+// warnAt adds a warning about a repair, up to the limit of askback.MaxProblems.
+func (r *reader) warnAt(pointer, detail, fix string) {
 	if len(r.warnings) < askback.MaxProblems {
 		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
@@ -66,7 +73,7 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	if err != nil {
 		return node{}, false
 	}
-	r.warn("", "closing brackets are missing at the end of the JSON", fmt.Sprintf("%q was added; send complete JSON", missing))
+	r.warnAt("", "closing brackets are missing at the end of the JSON", fmt.Sprintf("%q was added; send complete JSON", missing))
 	return node{Value: v, src: whole}, true
 }
 
@@ -101,12 +108,12 @@ func missingBrackets(raw []byte) (missing []byte, ok bool) {
 func (r *reader) unpack(n node) (node, bool) {
 	for n.Kind == jcs.String && looksLikeJSON(n.Text()) {
 		if n.strings == maxStrings {
-			r.problem(n.pointer, "this is JSON inside three strings", "send the JSON itself")
+			r.problem("this is JSON inside three strings", "send the JSON itself")
 			return n, false
 		}
 		inner, err := r.parseString(n)
 		if err != nil {
-			r.problem(n.pointer, fmt.Sprintf("the JSON in this string cannot be read: line %d, column %d: %s", err.Line, err.Column, err.Detail),
+			r.problem(fmt.Sprintf("the JSON in this string cannot be read: line %d, column %d: %s", err.Line, err.Column, err.Detail),
 				"send the JSON itself, not in a string")
 			return n, false
 		}
@@ -135,41 +142,35 @@ func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 		}
 		inner = whole
 	}
-	r.warn(n.pointer, "this is JSON inside a string", "it was parsed; send the JSON itself, without quotes around it")
-	inner.pointer, inner.strings = n.pointer, n.strings+1
+	r.warn("this is JSON inside a string", "it was parsed; send the JSON itself, without quotes around it")
+	inner.strings = n.strings + 1
 	return inner, nil
 }
 
-// optionalText returns a function that reads an optional string of a question. A value of
-// another kind is ignored, with a warning (W9).
-func (r *reader) optionalText(into *string) func(node) {
-	return func(n node) {
-		if n.Kind != jcs.String {
-			r.warn(n.pointer, "expected a string, got "+n.Kind.String(), "it was ignored; send a string")
-			return
-		}
-		*into = n.Text()
+// lenientText reads an optional string of a question. A value of another kind is ignored,
+// with a warning (W9).
+func (r *reader) lenientText(n node, into *string) {
+	if n.Kind != jcs.String {
+		r.warn("expected a string, got "+n.Kind.String(), "it was ignored; send a string")
+		return
 	}
+	*into = n.Text()
 }
 
-// lenientFlag returns a function that reads a flag that may be a string or a number (W9).
-// Any other value is ignored with a warning. It is a problem if the flag was sent twice
-// with different values.
-func (r *reader) lenientFlag(into *bool) func(node) {
-	given := false
-	return func(n node) {
-		yes, ok := parseFlag(n)
-		switch {
-		case given && ok && yes != *into:
-			r.problem(n.pointer, "this flag was given twice, with different values", "send it once")
-		case !ok:
-			r.warn(n.pointer, "expected true or false, got "+n.Kind.String(), "it was ignored; send true or false")
-			return
-		case n.Kind != jcs.Bool:
-			r.warn(n.pointer, "expected true or false, got "+excerpt(n), fmt.Sprintf("it was read as %t; send true or false", yes))
-		}
-		*into, given = yes, true
+// lenientFlag reads a flag that may be a string or a number (W9). Any other value is
+// ignored with a warning. It is a problem if the flag was seen before with another value.
+func (r *reader) lenientFlag(n node, into, seen *bool) {
+	yes, ok := parseFlag(n)
+	switch {
+	case *seen && ok && yes != *into:
+		r.problem("this flag was given twice, with different values", "send it once")
+	case !ok:
+		r.warn("expected true or false, got "+n.Kind.String(), "it was ignored; send true or false")
+		return
+	case n.Kind != jcs.Bool:
+		r.warn("expected true or false, got "+excerpt(n), fmt.Sprintf("it was read as %t; send true or false", yes))
 	}
+	*into, *seen = yes, true
 }
 
 // parseFlag returns the value of a flag that is a boolean, a string such as "yes", or a
@@ -203,22 +204,20 @@ func truncate(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// alias returns a function that reads a field that was sent under a name of other programs.
-// It adds a warning, and then calls read.
-func (r *reader) alias(name string, read func(node)) func(node) {
-	return func(n node) {
-		r.warn(n.pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))
-		read(n)
-	}
+// warnAlias adds a warning about a field that was sent under a name of other programs.
+func (r *reader) warnAlias(name string) {
+	r.warn("this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))
 }
 
 const severalQuestions = "this text asks several questions"
 
 // warnSeveralQuestions adds a warning if q has no options and its text enumerates several
 // questions, which would get one answer (W14).
-func (r *reader) warnSeveralQuestions(pointer string, q askback.Question) {
+func (r *reader) warnSeveralQuestions(q *askback.Question) {
 	if len(q.Options) == 0 && isEnumeration(q.Text) {
-		r.warn(pointer, severalQuestions, "it was asked as one question; send each as an entry of questions, with its options")
+		r.enter("question")
+		r.warn(severalQuestions, "it was asked as one question; send each as an entry of questions, with its options")
+		r.leave()
 	}
 }
 
@@ -229,6 +228,9 @@ func isEnumeration(text string) bool {
 }
 
 func containsInOrder(text, first, second, before string) bool {
+	if !strings.Contains(text, first) {
+		return false
+	}
 	rest, ok := after("\n"+text, first, before)
 	if ok {
 		_, ok = after(rest, second, before)

@@ -2,15 +2,17 @@ package decode
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
 )
 
-const exampleSession = `{"external": true, "session_key": "run-7", "title": "Deploy"}`
+const (
+	exampleSession = `{"external": true, "session_key": "run-7", "title": "Deploy"}`
+	hosted         = "hosted sessions are not supported in this release"
+)
 
-// anyKind are all kinds but null, which means that a field is absent.
-var anyKind = []jcs.Kind{jcs.Object, jcs.Array, jcs.String, jcs.Number, jcs.Bool}
+var sessionNames = slices.Concat(sessionRequestNames, []string{"external", "prompt", "payload"})
 
 // SessionRequest parses the body of POST /sessions: {"external": true, "session_key",
 // "agent", "title", "metadata"}. It rejects hosted sessions, which are not supported.
@@ -21,20 +23,19 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	}
 	var out askback.SessionRequest
 	var external bool
-	hosted := func(n node) {
-		r.problem(n.pointer, "hosted sessions are not supported in this release", exampleSession)
-	}
-	r.fields(n, exampleSession, map[string]func(node){
-		"external":    r.flag(&external),
-		"session_key": r.text(&out.Key),
-		"agent":       r.text(&out.Agent),
-		"title":       r.text(&out.Title),
-		"metadata":    r.raw(&out.Metadata, "{}", jcs.Object),
-		"prompt":      hosted,
-		"payload":     hosted,
+	r.members(n, exampleSession, sessionNames, func(name string, n node) bool {
+		switch name {
+		case "external":
+			r.flag(n, &external)
+		case "prompt", "payload":
+			r.problem(hosted, exampleSession)
+		default:
+			return r.sessionRequestMember(&out, name, n)
+		}
+		return true
 	})
 	if !external && r.err() == nil {
-		r.problem("/external", "hosted sessions are not supported in this release", exampleSession)
+		r.problemAt("/external", hosted, exampleSession)
 	}
 	return out, r.err()
 }
@@ -47,26 +48,32 @@ func Message(raw []byte, role askback.Role) (askback.Command, error) {
 		return nil, err
 	}
 	var (
-		text         string
-		final        bool
-		finalPointer string
-		sender       askback.Role
+		text      string
+		final     bool
+		finalSent bool
+		sender    askback.Role
 	)
-	r.fields(n, `{"text": "…"}`, map[string]func(node){
-		"text": r.text(&text),
-		"role": r.text((*string)(&sender)),
-		"final": func(n node) {
-			finalPointer = n.pointer
-			r.flag(&final)(n)
-		},
+	r.members(n, `{"text": "…"}`, []string{"text", "role", "final"}, func(name string, n node) bool {
+		switch name {
+		case "text":
+			r.text(n, &text)
+		case "role":
+			r.text(n, (*string)(&sender))
+		case "final":
+			finalSent = true
+			r.flag(n, &final)
+		default:
+			return false
+		}
+		return true
 	})
 	switch role = cmp.Or(sender, role); {
 	case role == askback.RoleAssistant:
 		return askback.Report{Text: text, Final: final}, r.err()
 	case role != askback.RoleUser:
-		r.problem("/role", "role must be user or assistant", `"role": "user"`)
-	case finalPointer != "":
-		r.problem(finalPointer, "only a message of the agent can be final", "leave it out")
+		r.problemAt("/role", "role must be user or assistant", `"role": "user"`)
+	case finalSent:
+		r.problemAt("/final", "only a message of the agent can be final", "leave it out")
 	}
 	return askback.SendMessage{Text: text}, r.err()
 }
@@ -74,8 +81,8 @@ func Message(raw []byte, role askback.Role) (askback.Command, error) {
 // Resume parses the body of POST /sessions/{id}/resume: {"message"}, or no body.
 func Resume(raw []byte) (askback.ResumeSession, error) {
 	var out askback.ResumeSession
-	err := optional(raw, `{"message": "…"}`, func(r *reader) map[string]func(node) {
-		return map[string]func(node){"message": r.text(&out.Message)}
+	err := optional(raw, `{"message": "…"}`, []string{"message"}, func(r *reader, name string, n node) bool {
+		return r.only("message", name, n, &out.Message)
 	})
 	return out, err
 }
@@ -84,18 +91,14 @@ func Resume(raw []byte) (askback.ResumeSession, error) {
 // or no body.
 func Complete(raw []byte) (askback.Complete, error) {
 	var out askback.Complete
-	err := optional(raw, `{"status": "completed", "result": {}}`, func(r *reader) map[string]func(node) {
-		return map[string]func(node){
-			"status": r.text((*string)(&out.Status)),
-			"result": r.raw(&out.Result, "{}", anyKind...),
-			"error":  r.text(&out.Error),
-		}
+	err := optional(raw, `{"status": "completed", "result": {}}`, completeNames, func(r *reader, name string, n node) bool {
+		return r.completeMember(&out, name, n)
 	})
 	return out, err
 }
 
 // optional parses an object without required fields, or an empty body.
-func optional(raw []byte, example string, fields func(*reader) map[string]func(node)) error {
+func optional(raw []byte, example string, names []string, read func(r *reader, name string, n node) bool) error {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -103,7 +106,7 @@ func optional(raw []byte, example string, fields func(*reader) map[string]func(n
 	if err != nil {
 		return err
 	}
-	r.fields(n, example, fields(r))
+	r.members(n, example, names, func(name string, n node) bool { return read(r, name, n) })
 	return r.err()
 }
 
@@ -117,21 +120,23 @@ func Todos(raw []byte) (askback.SetTodos, error) {
 	}
 	var out askback.SetTodos
 	found := false
-	r.fields(n, exampleTodos, map[string]func(node){"todos": func(n node) {
+	r.members(n, exampleTodos, []string{"todos"}, func(name string, n node) bool {
+		if name != "todos" {
+			return false
+		}
 		found = true
 		r.elements(n, `[{"content": "Save it", "status": "pending"}]`, func(n node) { out.Todos = append(out.Todos, r.todo(n)) })
-	}})
+		return true
+	})
 	if !found && r.err() == nil {
-		r.problem("/todos", "todos is missing", exampleTodos)
+		r.problemAt("/todos", "todos is missing", exampleTodos)
 	}
 	return out, r.err()
 }
 
-func (r *reader) todo(n node) askback.Todo {
-	var out askback.Todo
-	r.fields(n, `{"content": "Save it", "status": "pending"}`, map[string]func(node){
-		"content": r.text(&out.Content),
-		"status":  r.text((*string)(&out.Status)),
+func (r *reader) todo(n node) (t askback.Todo) {
+	r.members(n, `{"content": "Save it", "status": "pending"}`, todoNames, func(name string, n node) bool {
+		return r.todoMember(&t, name, n)
 	})
-	return out
+	return t
 }

@@ -18,9 +18,7 @@ const MaxToolOptions = 4
 // Questions parses the input of the tool ask_user_question (wire.md §5) and returns a
 // normalized request. It allows questions, or the flat form of one, and no other fields.
 func Questions(input []byte) (askback.Request, error) {
-	r, err := request(input, func(*reader, *askback.Request) map[string]func(node) {
-		return map[string]func(node){}
-	})
+	r, err := request(input, false)
 	if err != nil {
 		return askback.Request{}, err
 	}
@@ -75,13 +73,21 @@ func Confirm(input []byte) (Action, error) {
 		return Action{}, err
 	}
 	var a Action
-	r.fields(n, exampleAction, map[string]func(node){
-		"action":  r.verbatim("action", &a.Action),
-		"details": r.verbatim("details", &a.Details),
-		"default": r.suggestion(&a.SuggestYes),
+	r.members(n, exampleAction, []string{"action", "details", "default"}, func(name string, n node) bool {
+		switch name {
+		case "action":
+			r.verbatim(n, name, &a.Action)
+		case "details":
+			r.verbatim(n, name, &a.Details)
+		case "default":
+			r.suggestion(n, &a.SuggestYes)
+		default:
+			return false
+		}
+		return true
 	})
 	if strings.TrimSpace(a.Action) == "" && r.err() == nil {
-		r.problem("/action", "action is missing", exampleAction)
+		r.problemAt("/action", "action is missing", exampleAction)
 	}
 	r.limit("/action", a.Action, askback.MaxQuestion)
 	r.limit("/details", a.Details, askback.MaxContext)
@@ -90,34 +96,30 @@ func Confirm(input []byte) (Action, error) {
 
 func (r *reader) limit(pointer, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
-		r.problem(pointer, fmt.Sprintf("%d characters; at most %d", n, most), "shorten it")
+		r.problemAt(pointer, fmt.Sprintf("%d characters; at most %d", n, most), "shorten it")
 	}
 }
 
 const exampleAction = `{"action": "Delete the branch old-login", "details": "It is merged."}`
 
-// verbatim returns a function that reads a string that must be shown unchanged. Markup of
-// the tool call at its end is a problem.
-func (r *reader) verbatim(field string, into *string) func(node) {
-	return func(n node) {
-		r.text(into)(n)
-		if EndsInMarkup(field, *into) {
-			r.problem(n.pointer, "this text ends with markup of the tool call", "send each field separately, and only its text")
-		}
+// verbatim reads a string that must be shown unchanged. Markup of the tool call at its end
+// is a problem.
+func (r *reader) verbatim(n node, field string, into *string) {
+	r.text(n, into)
+	if EndsInMarkup(field, *into) {
+		r.problem("this text ends with markup of the tool call", "send each field separately, and only its text")
 	}
 }
 
-func (r *reader) suggestion(yes *bool) func(node) {
-	return func(n node) {
-		switch {
-		case n.Kind == jcs.Bool:
-			*yes = n.Bool()
-		case n.Kind == jcs.String && n.Text() == "yes":
-			*yes = true
-		case n.Kind == jcs.String && n.Text() == "no":
-		default:
-			r.problem(n.pointer, "default must be true, false, yes or no", "leave it out")
-		}
+func (r *reader) suggestion(n node, yes *bool) {
+	switch {
+	case n.Kind == jcs.Bool:
+		*yes = n.Bool()
+	case n.Kind == jcs.String && n.Text() == "yes":
+		*yes = true
+	case n.Kind == jcs.String && n.Text() == "no":
+	default:
+		r.problem("default must be true, false, yes or no", "leave it out")
 	}
 }
 
