@@ -35,7 +35,7 @@ func violated(f fault, format string, args ...any) violation {
 }
 
 // An ack is an acknowledgement that a client received. The acknowledged change must be
-// stored from then on.
+// stored from then on. With opReady and opFailed, an ack reports something else.
 type ack struct {
 	Op   op     `json:"op"`
 	Key  string `json:"key,omitempty"` // of the request, as it is stored
@@ -43,7 +43,7 @@ type ack struct {
 	Text string `json:"text,omitempty"`
 }
 
-// An op is the kind of an acknowledgement.
+// An op is the kind of an [ack].
 type op string
 
 const (
@@ -54,8 +54,9 @@ const (
 	opFailed   op = "failed"   // a call failed for a reason other than a kill
 )
 
-// outcomeText returns as JSON what the tests compare of an outcome: status, actor, texts
-// and answers, but not the time, which the caller of Answer does not know.
+// outcomeText returns as JSON what the tests compare of an outcome, such as its status,
+// actor, texts and answers. The time is not part of it, because the caller of Answer does
+// not know it.
 func outcomeText(o *askback.Outcome) string {
 	values := make([][]string, len(o.Answers))
 	for i, a := range o.Answers {

@@ -106,7 +106,7 @@ func (c *checker) checkLastEvent(ctx context.Context, db store.Store) ([]violati
 }
 
 // checkEvent checks the sequence numbers of an event, and that its session or ask may have
-// this event now.
+// this event now. It then counts the event as an earlier one.
 func (c *checker) checkEvent(e store.Event) (bad []violation) {
 	if e.Seq != c.seq+1 {
 		bad = append(bad, violated(inconsistent, "event %d follows %d", e.Seq, c.seq))

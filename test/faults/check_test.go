@@ -130,6 +130,7 @@ func corrupt(t *testing.T, path, id, how string) {
 	}
 }
 
+// A failed call is a violation, too.
 func TestAckLogDetectsContradictions(t *testing.T) {
 	for _, second := range []ack{
 		{Op: opAsked, Key: "k", ID: "ask_2"},

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// bind does nothing, because a child ends when its stdin is closed.
+// bind does nothing: on this system, a child is not killed if this process ends.
 func bind(*exec.Cmd) {}
 
 // kill sends SIGKILL to a child. It returns nil if the child has exited.

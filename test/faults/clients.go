@@ -59,7 +59,8 @@ type agentState struct {
 	waiting bool
 }
 
-// run starts all clients, which run until ctx is done or there is a violation.
+// run starts all clients, and returns a group to wait for them. They run until ctx is done
+// or there is a violation.
 func (c *clientPool) run(ctx context.Context) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for i := range agentCount {

@@ -40,7 +40,7 @@ func (p *engineChecker) ask(ctx context.Context, c *toolCall) (askback.Ask, erro
 }
 
 // check approves the first call of a pair, and tries to consume the approval with the
-// second. If only the arguments differ, it also calls edit.
+// second. If both have the same agent, server and tool, it also calls edit.
 func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation, err error) {
 	p.nextPair()
 	approved, err := p.ask(ctx, pair.approved)

@@ -66,8 +66,8 @@ func newRecord(name string) *record {
 	return &record{name: name, last: map[string]int64{}, ended: map[string]bool{}}
 }
 
-// add adds an event, with its cursor as id. A violation is recorded unless the event has
-// the next sequence number of its session.
+// add adds an event, with its cursor as id. It records a violation if the event is invalid,
+// or does not have the next sequence number of its session.
 func (r *record) add(id, event string, data []byte) {
 	var e struct {
 		Seq     int64           `json:"seq"`

@@ -60,7 +60,8 @@ var (
 )
 
 // run runs the tests that the arguments select and prints the results. It deletes the
-// databases, unless there are violations or -keep is set.
+// databases, unless -keep is set, a test returned an error, or there are violations without
+// a mutant.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	o, err := parse(args, out)
 	if err != nil {

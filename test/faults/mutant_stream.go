@@ -132,7 +132,8 @@ var (
 	outcome  = regexp.MustCompile(`"outcome":\{.*\}\}\}`)
 )
 
-// pass writes a frame to t.out: unchanged, mutated, twice or not at all.
+// pass writes a frame to t.out: unchanged, changed, followed by an event that is never
+// committed, or not at all.
 func (t *mutatedStream) pass(frame []byte) {
 	id := frameID.FindSubmatch(frame)
 	if id == nil || bytes.Contains(frame, []byte("event: snapshot")) {

@@ -79,7 +79,8 @@ func signs(n int) []string {
 	return []string{"", "+", "0", "+00"}
 }
 
-// otherNumber changes a number, mostly to one that looks similar.
+// otherNumber replaces a number by a random one, by one with the other sign, or by the next
+// larger double.
 func otherNumber(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, c.args.all(number))
 	if n == nil {
@@ -142,8 +143,8 @@ func longer(s string) string {
 	return mantissa
 }
 
-// otherType replaces a value by one of another type that looks similar or is also empty,
-// or puts the value into an array.
+// otherType replaces a value by one of another type that looks similar or is also empty. It
+// may also put a value into an array, or take it out of one.
 func otherType(r *rand.Rand, c *toolCall) bool {
 	n := pick(r, slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
 	if n == nil {

@@ -66,8 +66,8 @@ func setDefault(n *int, value int) {
 	}
 }
 
-// selectMutantTest disables all tests but the one that must detect the mutant. It returns
-// an error if the mutant is unknown.
+// selectMutantTest disables all tests but the one that must detect the mutant, if there is
+// one. It returns an error if the mutant is unknown.
 func (o *options) selectMutantTest() error {
 	if o.mutant == "" {
 		return nil

@@ -178,8 +178,9 @@ func (p *pair) change(r *rand.Rand) {
 	}
 }
 
-// compare returns the effect according to the digests. It records a violation if the
-// effect according to the meaning differs.
+// compare returns the effect according to the digests. It records a violation if the effect
+// according to the meaning differs from that, or from the effect that the mutation should
+// have.
 func (w *pairWorker) compare(p *pair) effect {
 	p.means = w.meaningOf(p)
 	if want := mutations[p.mutation].want; want != anyEffect && p.means != want {

@@ -84,7 +84,9 @@ func TestEveryMutationIsUsed(t *testing.T) {
 	}
 }
 
-func TestEngineThatIgnoresTheDigestIsDetected(t *testing.T) {
+// The engine is correct, but each pair is marked with a wrong effect. So the engine seems
+// to reject the same call, or to accept another one.
+func TestEngineCheckerDetectsWrongEffects(t *testing.T) {
 	p := newPairTest(1, "")
 	w := &pairWorker{pairTest: p, engineChecker: newEngineChecker()}
 	if err := w.document(t.Context(), 0); err != nil {
@@ -93,7 +95,7 @@ func TestEngineThatIgnoresTheDigestIsDetected(t *testing.T) {
 	checkAs := func(means effect) []violation {
 		call := &toolCall{names: [3]string{"bot", "infra", "rm"}, raw: []byte(`{"path":"/tmp/x"}`)}
 		changed := *call
-		if means == sameCall { // an engine that treats them as the same call
+		if means == sameCall {
 			changed.raw = []byte(`{"path":"/"}`)
 		}
 		bad, err := w.engineChecker.check(t.Context(), &pair{approved: call, changed: &changed, means: means})

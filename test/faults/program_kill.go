@@ -83,9 +83,9 @@ func (b *programTest) run(ctx context.Context, n int) error {
 	return err
 }
 
-// round asks with a key, which may be that of an earlier round, and kills the process.
-// Then it mostly settles the ask from another process, which is killed too, and checks the
-// database. Some rounds also call finish.
+// round asks with a key, which may be that of an earlier round, and kills the process. If
+// the ask is stored, most rounds settle it from another process, which is killed too. Then
+// round checks the database, and some rounds also call finish.
 func (b *programTest) round(ctx context.Context) error {
 	n := b.rounds
 	if n > 0 && b.rand.IntN(10) < 3 {
@@ -197,8 +197,8 @@ func (b *programTest) recordOutput(ctx context.Context, key string, notes, print
 	return nil
 }
 
-// settle runs "askback answer", "decline" or "cancel" and kills it after some
-// time. Exit code 0 acknowledges the outcome.
+// settle runs "askback answer", "decline" or "cancel" and kills it after some time. Exit
+// code 0 acknowledges the outcome, except that of a repeated cancel.
 func (b *programTest) settle(ctx context.Context, id string) error {
 	o := askback.Outcome{Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user}}
 	var args []string

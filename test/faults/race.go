@@ -223,8 +223,9 @@ func (c *race) revoke(ctx context.Context, r *rand.Rand) {
 
 func (c *race) askCovered(ctx context.Context, r *rand.Rand) { c.askCoveredAfter(ctx, r, false) }
 
-// askCoveredAfter asks for a call that the grant covers, and consumes its approval twice
-// concurrently. revoked reports whether the grant was revoked before.
+// askCoveredAfter asks for a call that the grant covers. If the call is approved, it
+// consumes the approval twice concurrently. revoked reports whether the grant was revoked
+// before.
 func (c *race) askCoveredAfter(ctx context.Context, r *rand.Rand, revoked bool) {
 	a, err := c.agent(r).Ask(ctx, c.request(raceTool, raceInput))
 	c.record(reply{action: actionAskCovered, who: racerName, ask: a, revoked: revoked, err: err})

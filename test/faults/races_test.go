@@ -53,8 +53,8 @@ func TestRaceCheckerAcceptsValidRace(t *testing.T) {
 	}
 }
 
-// one returns the first reply of an action for which with returns true, or of any kind if
-// with is nil.
+// one returns the first reply of an action for which with returns true. If with is nil, it
+// returns the first reply of the action.
 func (c *raceChecker) one(d action, with func(reply) bool) *reply {
 	i := slices.IndexFunc(c.replies, func(t reply) bool { return t.action == d && (with == nil || with(t)) })
 	return &c.replies[i]

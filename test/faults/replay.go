@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// compare audits the database. Then it compares the events of each reader with the
-// history, and with the events that a new engine sends from the same cursor.
+// compare audits the database, and compares the sent texts with the history. It then
+// compares the history with a replay, which has the events that a new engine sends from the
+// cursor of a reader. Each reader must have received the events of its replay.
 func (s *streamTest) compare(ctx context.Context) (err error) {
 	check := newChecker(s.path, s.clientPool.ackLog)
 	bad, err := check.audit(ctx)

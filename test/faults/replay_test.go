@@ -164,8 +164,8 @@ func TestFollowerContinuesAfterItsLastCompleteEvent(t *testing.T) {
 	}
 }
 
-// oneAndAHalf responds with the event after the cursor and half of the next one.
-// It needs no network, where a follower could time out before the response.
+// oneAndAHalf responds with the event after the cursor and the next one without its end. It
+// needs no network, where a follower could time out before the response.
 type oneAndAHalf struct{ cursor string }
 
 // RoundTrip implements [http.RoundTripper].

@@ -53,8 +53,8 @@ func newServerTest(dir, program string, seed uint64, mutant string) (*serverTest
 	return o, nil
 }
 
-// run kills the server n times, or until there is a violation. Then it audits the
-// database.
+// run kills the server at least n times, or until there is a violation. Then it audits the
+// database. If n is 0, it does nothing.
 func (o *serverTest) run(ctx context.Context, n int) error {
 	if n == 0 {
 		return nil
@@ -100,8 +100,8 @@ func (o *serverTest) createTokens(ctx context.Context) error {
 	return nil
 }
 
-// kill starts and kills one server after another, n times or until there is a violation.
-// At the end, all agents must have received their outcomes.
+// kill starts and kills one server after another, at least n times or until there is a
+// violation. At the end, all agents must have received their outcomes.
 func (o *serverTest) kill(ctx context.Context, n int) error {
 	for o.kills < n && ctx.Err() == nil && o.clientPool.ok() && len(o.bad) == 0 {
 		var err error

@@ -57,8 +57,8 @@ func newStreamTest(dir, program string, seed uint64, mutant string) (*streamTest
 	return s, nil
 }
 
-// run kills the server n times, or until there is a violation. Without a violation, it
-// then compares the received events with the history.
+// run kills the server at least n times, or until there is a violation. Without a
+// violation, it then compares the received events with the history.
 func (s *streamTest) run(ctx context.Context, n int) error {
 	if err := s.createTokens(ctx); err != nil {
 		return err

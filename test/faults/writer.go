@@ -90,8 +90,8 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// step asks, mostly answers or declines, and sometimes sends a message or ends the turn.
-// Asks without an answer end with the turn of the session.
+// step makes an ask, and answers or declines nine of ten. Sometimes it also sends a message
+// or a report, or ends the turn. Asks without an answer end with the turn of the session.
 func (w *writer) step(ctx context.Context, n int) {
 	at := w.streams[w.rand.IntN(len(w.streams))]
 	id, ok := w.ask(ctx, n, at)
