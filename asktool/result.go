@@ -1,9 +1,13 @@
 package asktool
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/codec"
 )
 
 // Result returns the tool result for an ask as text and as JSON, and whether the
@@ -19,12 +23,11 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	}
 	isError = ask.Outcome.Status != askback.Answered
 	if ask.Kind == askback.Confirm {
-		text = decisionText(ask)
-		structured = jsonOf(map[string]any{"confirmed": ask.Outcome.Approved(), "outcome": ask.Outcome})
-		return text, structured, isError
+		confirmed := strconv.AppendBool([]byte(`{"confirmed":`), ask.Outcome.Approved())
+		return decisionText(ask), appendOutcome(confirmed, ask), isError
 	}
 	isError = isError && !ask.Outcome.Defaulted
-	structured = jsonOf(map[string]any{"answers": answers(ask), "outcome": ask.Outcome})
+	structured = appendOutcome(appendAnswers([]byte(`{"answers":`), ask), ask)
 	switch {
 	case isError:
 		text = noAnswerText(ask)
@@ -45,6 +48,35 @@ func pendingResult(ask askback.Ask) (string, []byte, bool) {
 		text += " It can be answered at " + ask.PageURL + "."
 	}
 	return text, jsonOf(structured), false
+}
+
+// appendOutcome appends the outcome of an ask as the last member of an object. It returns nil
+// if the outcome has no JSON.
+func appendOutcome(b []byte, ask askback.Ask) []byte {
+	b, err := ask.Outcome.AppendJSON(append(b, `,"outcome":`...))
+	if err != nil {
+		return nil
+	}
+	return append(b, '}')
+}
+
+// appendAnswers appends the answers in the order of the texts of their questions.
+func appendAnswers(b []byte, ask askback.Ask) []byte {
+	b = append(b, '{')
+	byText := answers(ask)
+	for i, text := range slices.Sorted(maps.Keys(byText)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(codec.AppendString(b, text), ':')
+		switch values := byText[text].(type) {
+		case string:
+			b = codec.AppendString(b, values)
+		case []string:
+			b = codec.AppendStrings(b, values)
+		}
+	}
+	return append(b, '}')
 }
 
 // answers returns the answers by the text of their question: a string, or a list if
@@ -173,5 +205,5 @@ func noAnswerText(ask askback.Ask) string {
 
 // quote returns s as a JSON string. It is one line, and no character of s can end it.
 func quote(s string) string {
-	return string(jsonOf(s))
+	return string(codec.AppendString(nil, s))
 }

@@ -36,7 +36,7 @@ var layers = map[string][]string{
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},
 	// The ask tools for models, used by every program that serves them.
-	"asktool": {".", "internal/jcs", "internal/decode"},
+	"asktool": {".", "internal/jcs", "internal/codec", "internal/decode"},
 
 	"internal/arch":            {},
 	"internal/browsertest":     {},
