@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -67,11 +66,13 @@ func (c *call) keyOf(tool string, input []byte) key {
 // digest returns a digest of several strings. Their lengths are part of it, so that
 // different lists never collide.
 func digest(parts ...string) string {
-	h := sha256.New()
+	var b []byte
 	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
+		b = strconv.AppendInt(b, int64(len(part)), 10)
+		b = append(append(b, ':'), part...)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
 }
 
 // attach returns the ask of a call: a pending one, a settled one whose outcome the agent does

@@ -74,7 +74,7 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 	}
 	caller.session, caller.connected, caller.acks = r.Header.Get(sessionHeader), r.Context(), &s.acks
 	var known session
-	if s.signer.verify(caller.session, &known, "session", caller.name) {
+	if caller.session != "" && s.signer.verify(caller.session, &known, "session", caller.name) {
 		caller.clientName = known.Client
 	}
 	return caller, nil
