@@ -118,8 +118,9 @@ func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	}
 }
 
-// checkRemoval checks that removing Askback restores the original content, or results in the
-// file "removed" of the archive.
+// checkRemoval checks that removing Askback restores the original content, or results in
+// the file "removed" of the archive. From a JSON file that did not exist before, {}
+// remains.
 func (c testCase) checkRemoval(t *testing.T, after []byte) {
 	t.Helper()
 	out, err := c.file(t, true).Edit(after)

@@ -76,7 +76,8 @@ func TestUnsupportedSettingsAreRejected(t *testing.T) {
 	golden.Check(t, "testdata/everything.txt", err.Error()+"\n")
 }
 
-// Section 10 of docs/wire.md names every key, including those that are rejected.
+// Section 10 of docs/wire.md names every top-level key of testdata/everything.yaml,
+// including those that are rejected.
 func TestWireDocHasEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -266,7 +267,8 @@ func TestReadErrorIsReturned(t *testing.T) {
 	}
 }
 
-// No file causes a panic, and each problem has a position in the file (T5).
+// No file causes a panic. Each problem has a position in the file, and contains no secret
+// (T5).
 func FuzzLoad(f *testing.F) {
 	for _, path := range []string{"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt"} {
 		b, err := os.ReadFile(path)

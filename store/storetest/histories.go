@@ -101,7 +101,8 @@ func testPages(t *testing.T, sub Subject) {
 }
 
 // testPrune checks that pruned events are deleted, and that no Seq is used again (E9). The
-// newest event of all streams remains, because the next Seq depends on it.
+// newest event of all streams remains, because the next Seq depends on it. A filter for a
+// subject also keeps the newest event of its stream.
 func testPrune(t *testing.T, sub Subject) {
 	s := sub.Store
 	head := func(what, stream string, seq, n int64) {

@@ -234,8 +234,8 @@ func testFullQueue(t *testing.T, sub Subject) {
 	checkResults(t, s, outcomes, store.ErrFull)
 }
 
-// testCancellation checks that Commit keeps nothing if it returns the error of ctx, whenever
-// ctx ends.
+// testCancellation checks that Commit keeps nothing if it returns the error of ctx,
+// whenever ctx ends. The other methods return the error of a ctx that has ended.
 func testCancellation(t *testing.T, sub Subject) {
 	s := sub.Store
 	results := make(chan outcome, 300)
