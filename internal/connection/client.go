@@ -120,7 +120,8 @@ func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error
 // pollPause is the time between two polls for an outcome.
 const pollPause = 2 * time.Second
 
-// Wait implements [askback.Asker]. If the server accepts no further waiting call, it polls.
+// Wait implements [askback.Asker]. If the server is busy, or accepts no further waiting
+// call, it polls.
 func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	for {
 		a, err := retry1(ctx, c, askback.Client.Wait, id)

@@ -89,8 +89,8 @@ func newConn(agent, user, person askback.Client, pages string) *conn {
 // server before it opens the database again.
 const yieldedTime = 2 * time.Second
 
-// remoteTime is how long a command tries to reach a remote server for the first time, and
-// the limit for each connection to it.
+// remoteTime is how long a command tries to reach a remote server for the first time. It is
+// also the limit for each attempt to connect.
 const remoteTime = 5 * time.Second
 
 // New returns a Connector. The first call connects.

@@ -162,8 +162,8 @@ func TestJoinEndsWithContext(t *testing.T) {
 	}
 }
 
-// A server is rejected if its reply is too long, has no valid proof, is followed by more
-// bytes, or closes the connection.
+// A server is rejected if its reply is not HTTP, is too long, has no valid proof, is
+// followed by more bytes, or closes the connection.
 func TestServerWithoutProofIsRejected(t *testing.T) {
 	for name, reply := range map[string]string{
 		"wrong proof":      "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"proof\":\"yes\"}",
@@ -265,7 +265,8 @@ func TestClientConnectsOnlyToServer(t *testing.T) {
 	res.Body.Close()
 }
 
-// A database has one lock, even if symbolic links lead to it.
+// A database has one lock, even if symbolic links lead to it. A link that leads nowhere is
+// an error.
 func TestLinksResolveToOneDatabase(t *testing.T) {
 	dir := t.TempDir()
 	want, err := instance.At(filepath.Join(dir, "real", "askback.db"))

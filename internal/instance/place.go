@@ -125,7 +125,8 @@ func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 }
 
 // Find returns the server of the place, after it proved its identity. It does not try to
-// take the lock. If that takes longer than within, it returns [ErrNoReply].
+// take the lock. If no server proves its identity within the given time, it returns
+// [ErrNoReply].
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 	return p.search(ctx, within, func() (bool, error) { return false, nil })
 }
