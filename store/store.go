@@ -133,6 +133,19 @@ type Query struct {
 	After   string // only ids after this one, in the order of the query
 	Newest  bool
 	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
+	// Scan is the maximum number of records that List examines, including those that the
+	// query does not select; 0 is no maximum. If List stops there, its error is a
+	// [MoreError].
+	Scan int
+}
+
+// A MoreError is returned by List with the records that it has found, if it has examined
+// Query.Scan records. To continue, call List with this value of After.
+type MoreError struct{ After string }
+
+// Error returns a message with After.
+func (e *MoreError) Error() string {
+	return "the list is not complete; it continues after " + e.After
 }
 
 // MaxList is the maximum number of records, events or effects that one call returns.
@@ -162,7 +175,8 @@ type Store interface {
 	// If ctx ends before the store begins to write the change, nothing is kept.
 	// Once it has begun, Commit waits for the result.
 	Commit(ctx context.Context, c Change) (first int64, err error)
-	// List returns the records that q selects. It omits damaged records.
+	// List returns the records that q selects. It omits damaged records. With q.Scan, the
+	// error may be a MoreError.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// History returns at most limit events of one stream or, if stream is "", of all. It
 	// begins with the first Seq greater than after and omits damaged events. A limit of 0

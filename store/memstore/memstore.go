@@ -95,7 +95,8 @@ func (s *Store) usable(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// List returns the records that q selects.
+// List returns the records that q selects. If it has examined q.Scan records, the error may
+// be a store.MoreError.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -110,10 +111,15 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 		records = order.before(from)
 	}
 	var list []store.Record
+	examined, last := 0, ""
 	for r := range records {
 		if !inSection(r) || len(list) == store.AtMost(q.Limit) {
 			break
 		}
+		if q.Scan > 0 && examined == q.Scan {
+			return list, &store.MoreError{After: last}
+		}
+		examined, last = examined+1, r.ID
 		if selects(q, r) {
 			list = append(list, clone(*r))
 		}

@@ -157,7 +157,8 @@ func deadSQL(q store.Query) (text string, args []any) {
 	if q.After == "" {
 		c.terms = append(c.terms, "id > ''") // true for every id, but without it SQLite would scan the index
 	}
-	return "select " + effectColumns + " from effects indexed by effects_dead" + c.page(q), c.args
+	c.after(q)
+	return "select " + effectColumns + " from effects indexed by effects_dead" + c.where(q.Newest), c.args
 }
 
 // complete applies a completion: it deletes the effect, schedules it again or makes it a

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	codes "modernc.org/sqlite/lib"
@@ -82,13 +81,6 @@ func readError(ctx context.Context, err error) error {
 // errPage is the error for a page of the file that SQLite cannot read. The ids of the
 // records on that page are unknown.
 var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
-
-// List returns the records that q selects, in order of ID. It omits damaged records.
-func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
-	text, args := listSQL(q)
-	found, err := collect(ctx, s, store.AtMost(q.Limit), scanRecord, text, args...)
-	return found.list, err
-}
 
 // Due returns at most n records whose Due is set and not later than before, in order of
 // Due, then ID, then Kind. It omits damaged records.
@@ -227,72 +219,4 @@ func (s *Store) damagedPage(err error) error {
 		s.damaged.add(errPage)
 	}
 	return err
-}
-
-// listSQL returns the statement for the filters of a query, and its arguments. It names the
-// index that probably has the fewest rows, because SQLite has no statistics to choose one.
-func listSQL(q store.Query) (text string, args []any) {
-	var c conditions
-	index := "records_id"
-	open := q.Open != nil && *q.Open
-	switch {
-	case q.Stream != "":
-		index = "records_stream"
-		c.terms = append(c.terms, "stream <> ''")
-	case open && q.Owner != "":
-		index = "records_owner"
-	case open:
-		index = "records_open"
-	case q.Unacked && q.Owner != "":
-		index = "records_unacked"
-	}
-	c.add("kind = ?%d", q.Kind)
-	if open {
-		c.terms = append(c.terms, "open = 1")
-	} else if q.Open != nil {
-		c.terms = append(c.terms, "open = 0")
-	}
-	if q.Unacked {
-		c.terms = append(c.terms, "unacked = 1")
-	}
-	c.match("status", q.Status)
-	c.match("stream", q.Stream)
-	c.match("owner", q.Owner)
-	c.match("agent", q.Agent)
-	if q.For != "" {
-		c.add("(names is null or instr(names, ?%d) > 0)", nameLine(q.For))
-	}
-	return "select " + columns + " from records indexed by " + index + c.page(q), c.args
-}
-
-// conditions contains the terms of a where clause and the arguments for their parameters.
-type conditions struct {
-	terms []string
-	args  []any
-}
-
-// add adds a condition with one parameter. The verb %d in term becomes the number of the
-// parameter.
-func (c *conditions) add(term string, arg any) {
-	c.args = append(c.args, arg)
-	c.terms = append(c.terms, fmt.Sprintf(term, len(c.args)))
-}
-
-// match adds the condition that a column has a value, unless the value is "".
-func (c *conditions) match(column, value string) {
-	if value != "" {
-		c.add(column+" = ?%d", value)
-	}
-}
-
-// page returns the end of the statement: the where clause and the order of q.
-func (c *conditions) page(q store.Query) string {
-	after, order := "id > ?%d", "asc"
-	if q.Newest {
-		after, order = "id < ?%d", "desc"
-	}
-	if q.After != "" {
-		c.add(after, q.After)
-	}
-	return " where " + strings.Join(c.terms, " and ") + " order by id " + order
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -116,6 +117,80 @@ func testListFor(t *testing.T, sub Subject) {
 	for _, name := range append([]string{"x\ny", "n", "lines", "x", "long", "a", "b", "quoted", `\\n`, `\\`}, oddNames...) {
 		q := store.Query{Kind: "ask", For: name}
 		mustEqual(t, fmt.Sprintf("for %q", name), ids(mustList(t, s, q)), ids(filter(all, q)))
+	}
+}
+
+// testScan checks that a list that stops after Scan records can be continued, and misses
+// and repeats none.
+func testScan(t *testing.T, sub Subject) {
+	s := sub.Store
+	const many = 1500
+	var c store.Change
+	for n := range many {
+		r := record("ask", id(n))
+		r.Open = n%3 == 0 || n < 700
+		r.Unacked, r.Owner, r.Stream, r.To = n == 1000, "agent-1", "ses_1", []string{"ann"}
+		if n%97 == 0 {
+			r.Status, r.Owner, r.Agent, r.To = "expired", "agent-2", "Codex", nil
+		}
+		c.Put = append(c.Put, r)
+	}
+	mustCommit(t, s, c)
+	yes, no := true, false
+	for _, q := range []store.Query{
+		{},
+		{Status: "expired"},
+		{Status: "none"},
+		{Open: &no},
+		{Unacked: true},
+		{Open: &yes, For: "bob"},
+		{Open: &yes, Agent: "Codex"},
+		{Open: &yes, Owner: "agent-2", Status: "none"},
+		{Owner: "agent-2"},
+		{Stream: "ses_1", Status: "expired"},
+		{Stream: "ses_1", Open: &no},
+	} {
+		for _, q.Newest = range []bool{false, true} {
+			for _, q.Limit = range []int{0, 3} {
+				q.Kind, q.Scan, q.After = "ask", 0, ""
+				want := ids(mustListAll(t, s, q))
+				for _, q.Scan = range []int{37, 100, 600, many + 1} {
+					mustEqual(t, fmt.Sprintf("List %+v", q), ids(mustListAll(t, s, q)), want)
+				}
+			}
+		}
+	}
+	_, err := s.List(t.Context(), store.Query{Kind: "ask", Status: "none", Scan: 100})
+	if more := (*store.MoreError)(nil); !errors.As(err, &more) || more.After != id(99) {
+		t.Errorf("List of none of the first 100 records: got %v, want a MoreError with the last of them", err)
+	}
+	if list, err := s.List(t.Context(), store.Query{Kind: "ask", Status: "none", Scan: many + 1}); err != nil || len(list) > 0 {
+		t.Errorf("List of none of all records: got %d and %v, want no record and no error", len(list), err)
+	}
+}
+
+// mustListAll returns the records of all pages of a list.
+func mustListAll(t *testing.T, s Store, q store.Query) (all []store.Record) {
+	t.Helper()
+	for {
+		page, err := s.List(t.Context(), q)
+		more := (*store.MoreError)(nil)
+		if err != nil && !errors.As(err, &more) {
+			t.Fatalf("List %+v: got %v, want no error or a MoreError", q, err)
+		}
+		all = append(all, page...)
+		before := q.After
+		switch {
+		case more != nil:
+			q.After = more.After
+		case len(page) == 0 || len(page) < store.AtMost(q.Limit):
+			return all
+		default:
+			q.After = page[len(page)-1].ID
+		}
+		if before != "" && (before < q.After) == q.Newest {
+			t.Fatalf("List %+v: continued at %s, after %s", q, q.After, before)
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"a list has what its query selects", testList},
 		{"a list by name matches whole names", testListFor},
 		{"a list has at most MaxList records", testLimits},
+		{"a list examines at most Scan records", testScan},
 		{"many records keep their order", testManyRecords},
 		{"due records come in order", testDue},
 		{"history is numbered", testNumbers},

@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/askback/askback/store"
+)
+
+// List returns the records that q selects, in order of ID. It omits damaged records. If it
+// has examined q.Scan records, the error may be a store.MoreError.
+func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+	l := newListing(q)
+	if q.Scan <= 0 || !l.filters() {
+		return s.list(ctx, q.Limit, l.sql(noEnd))
+	}
+	// Most lists are full after a few records. For these, one statement is enough.
+	list, err := s.list(ctx, q.Limit, l.windowSQL(min(firstWindow, q.Scan)))
+	if err != nil || len(list) == store.AtMost(q.Limit) {
+		return list, err
+	}
+	return s.scan(ctx, q)
+}
+
+// The number of records in the first window of a list. Each window is windowGrowth times
+// as long as the one before.
+const (
+	firstWindow  = 64
+	windowGrowth = 8
+)
+
+// scan reads a list in windows, until it is full or q.Scan records were examined. It reads
+// the end of a window first, because records may be deleted between two statements.
+func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, err error) {
+	full, left := store.AtMost(q.Limit), q.Scan
+	for window := firstWindow * windowGrowth; left > 0; window *= windowGrowth {
+		window = min(window, left)
+		left -= window
+		l := newListing(q)
+		end, err := s.windowEnd(ctx, l.endSQL(window))
+		if err != nil {
+			return nil, err
+		}
+		found, err := s.list(ctx, full-len(list), l.sql(end))
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, found...); len(list) == full || end == "" {
+			return list, nil
+		}
+		q.After = end
+	}
+	return list, &store.MoreError{After: q.After}
+}
+
+// list returns the first records of a statement.
+func (s *Store) list(ctx context.Context, limit int, q query) ([]store.Record, error) {
+	found, err := collect(ctx, s, store.AtMost(limit), scanRecord, q.text, q.args...)
+	return found.list, err
+}
+
+// windowEnd returns the id that a statement of endSQL selects, or "".
+func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
+	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
+		id = row.ColumnText(0)
+		return false, nil
+	}, q.args...)
+	return id, err
+}
+
+// A query is a statement with its arguments.
+type query struct {
+	text string
+	args []any
+}
+
+// A listing is a list with the index that finds its records. It names the index that
+// probably has the fewest rows, because SQLite has no statistics to choose one.
+type listing struct {
+	index  string
+	found  conditions  // met by the rows that are read from the index
+	rest   store.Query // has the filters that are compared with each of these rows
+	newest bool
+}
+
+func newListing(q store.Query) listing {
+	l := listing{index: "records_id", rest: q, newest: q.Newest}
+	l.found.add("kind = ?%d", q.Kind)
+	open := q.Open != nil && *q.Open
+	switch {
+	case q.Stream != "":
+		l.index, l.rest.Stream = "records_stream", ""
+		l.found.add("stream <> '' and stream = ?%d", q.Stream)
+	case open && q.Owner != "":
+		l.index, l.rest.Open, l.rest.Owner = "records_owner", nil, ""
+		l.found.add("open = 1 and owner = ?%d", q.Owner)
+	case open:
+		l.index, l.rest.Open = "records_open", nil
+		l.found.terms = append(l.found.terms, "open = 1")
+	case q.Unacked && q.Owner != "":
+		l.index, l.rest.Unacked, l.rest.Owner = "records_unacked", false, ""
+		l.found.add("unacked = 1 and owner = ?%d", q.Owner)
+	}
+	l.found.after(q)
+	return l
+}
+
+// filters reports whether the list omits rows that are read from the index.
+func (l listing) filters() bool {
+	r := l.rest
+	return r.Open != nil || r.Unacked || r.Status != "" || r.Owner != "" || r.Agent != "" || r.For != ""
+}
+
+// conditions returns the conditions of all filters.
+func (l listing) conditions() conditions {
+	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}
+	q := l.rest
+	if q.Open != nil {
+		c.terms = append(c.terms, "open = "+strconv.Itoa(int(bit(*q.Open))))
+	}
+	if q.Unacked {
+		c.terms = append(c.terms, "unacked = 1")
+	}
+	c.match("status", q.Status)
+	c.match("owner", q.Owner)
+	c.match("agent", q.Agent)
+	if q.For != "" {
+		c.add("(names is null or instr(names, ?%d) > 0)", nameLine(q.For))
+	}
+	return c
+}
+
+// noEnd as an argument of sql means that every row is examined.
+const noEnd = ""
+
+// sql returns the statement of the list up to the id end.
+func (l listing) sql(end string) query {
+	c := l.conditions()
+	if end != noEnd {
+		c.add(l.upTo()+" ?%d", end)
+	}
+	return l.query(columns, c, "")
+}
+
+// windowSQL returns the statement of the list for the first n rows of the index.
+func (l listing) windowSQL(n int) query {
+	c := l.conditions()
+	all := "x''" // a blob is greater than any text
+	if l.newest {
+		all = "''"
+	}
+	c.terms = append(c.terms, l.upTo()+" coalesce(("+l.endSQL(n).text+"), "+all+")")
+	return l.query(columns, c, "")
+}
+
+// endSQL returns the statement that selects the id of the nth row of the index, if there
+// are as many.
+func (l listing) endSQL(n int) query {
+	return l.query("id", l.found, fmt.Sprintf(" limit 1 offset %d", n-1))
+}
+
+// upTo returns the comparison of an id with the last one.
+func (l listing) upTo() string {
+	if l.newest {
+		return "id >="
+	}
+	return "id <="
+}
+
+func (l listing) query(columns string, c conditions, limit string) query {
+	return query{"select " + columns + " from records indexed by " + l.index + c.where(l.newest) + limit, c.args}
+}
+
+// conditions contains the terms of a where clause and the arguments for their parameters.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// add adds a condition with one parameter. The verb %d in term becomes the number of the
+// parameter.
+func (c *conditions) add(term string, arg any) {
+	c.args = append(c.args, arg)
+	c.terms = append(c.terms, fmt.Sprintf(term, len(c.args)))
+}
+
+// match adds the condition that a column has a value, unless the value is "".
+func (c *conditions) match(column, value string) {
+	if value != "" {
+		c.add(column+" = ?%d", value)
+	}
+}
+
+// after adds the condition that a row is after q.After, in the order of q.
+func (c *conditions) after(q store.Query) {
+	switch {
+	case q.After == "":
+	case q.Newest:
+		c.add("id < ?%d", q.After)
+	default:
+		c.add("id > ?%d", q.After)
+	}
+}
+
+// where returns the end of a statement: the where clause and the order by id.
+func (c *conditions) where(newest bool) string {
+	order := " order by id asc"
+	if newest {
+		order = " order by id desc"
+	}
+	return " where " + strings.Join(c.terms, " and ") + order
+}
