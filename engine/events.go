@@ -143,7 +143,7 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
 			break
 		}
-		if shot.More = len(shot.Asks) >= maxSnapshot || size > listBytes; shot.More {
+		if shot.More = len(shot.Asks) >= maxSnapshot || size > listBytes || len(page.Items) == 0; shot.More {
 			break
 		}
 	}

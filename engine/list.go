@@ -71,12 +71,19 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 // listPage returns at most limit items of the records that a query selects, and the
 // cursor of the next page. The function item returns the item of a record; ok is false
 // if it is not in the list. Records that cannot be read are omitted. A page may have fewer
-// items than limit: see maxScanned and listBytes.
+// items than limit: see maxScanned, maxExamined and listBytes.
 func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
 	limit = cmp.Or(limit, askback.DefaultLimit)
-	q.Limit = min(limit+1, listChunk)
+	q.Limit, q.Scan = min(limit+1, listChunk), maxExamined
 	size, looked, last := 0, 0, ""
+	examined := 0 // before the first item
 	for row, err := range e.rows(ctx, q) {
+		if more := (*store.MoreError)(nil); errors.As(err, &more) {
+			if examined += q.Scan; len(items) > 0 || examined >= maxExaminedEmpty {
+				return items, more.After, nil
+			}
+			continue
+		}
 		if err != nil {
 			return nil, "", err
 		}
@@ -101,12 +108,14 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 	return items, "", nil
 }
 
-// rows returns the records that a query selects. It reads q.Limit of them at once.
+// rows returns the records that a query selects. It reads q.Limit of them at once. After
+// each [store.MoreError], which it yields, it continues.
 func (e *Engine) rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for {
 			rows, err := e.store.List(ctx, q)
-			if err != nil {
+			more := (*store.MoreError)(nil)
+			if err != nil && !errors.As(err, &more) {
 				yield(store.Record{}, fromStore(err))
 				return
 			}
@@ -115,7 +124,12 @@ func (e *Engine) rows(ctx context.Context, q store.Query) iter.Seq2[store.Record
 					return
 				}
 			}
-			if len(rows) < q.Limit {
+			switch {
+			case more != nil:
+				if q.After = more.After; !yield(store.Record{}, more) {
+					return
+				}
+			case len(rows) < q.Limit:
 				return
 			}
 		}
@@ -129,6 +143,12 @@ const (
 	// listBytes is the size in bytes at which a page ends, even if it has fewer items
 	// than its limit.
 	listBytes = 4 << 20
+	// maxExamined is how many records the store examines at once for a page. A page with
+	// items ends there, even if it has fewer than its limit. It takes about 50 ms.
+	maxExamined = 50_000
+	// maxExaminedEmpty is how many records the store examines for a page without items.
+	// Such a page may be followed by others with items.
+	maxExaminedEmpty = 4 * maxExamined
 )
 
 // checkCursor returns an error unless cursor can be the cursor of a page. A wrong

@@ -37,7 +37,7 @@ func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	b, err := c.countOpen(ctx)
+	b, _, err := c.countOpen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,49 +55,56 @@ func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
-	b, err := c.countOpen(ctx)
+	b, allOpen, err := c.countOpen(ctx)
 	if err != nil {
 		return askback.Stats{}, fmt.Errorf("stats: %w", err)
 	}
 	since := b.now.Add(-askback.StatsTime)
 	looked := 0
-	err = c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+	all, err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++
 		if a.Settled() && !a.Outcome.At.Before(since) {
 			b.addSettled(a)
 		}
 		return looked < maxCounted
 	})
-	b.stats.Partial = b.stats.Pending >= maxCounted || looked >= maxCounted
+	b.stats.Partial = !allOpen || !all
 	return b.result(), err
 }
 
-// countOpen returns a builder with the statistics of at most maxCounted open asks.
-func (c *client) countOpen(ctx context.Context) (*statsBuilder, error) {
-	b := &statsBuilder{now: c.engine.clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
+// countOpen returns a builder with the statistics of at most maxCounted open asks, and
+// whether these are all.
+func (c *client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err error) {
+	b = &statsBuilder{now: c.engine.clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
 	b.stats.Settled = map[askback.Status]int{}
-	return b, c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
+	all, err = c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		b.addPending(a)
 		return b.stats.Pending < maxCounted
 	})
+	return b, all, err
 }
 
-// eachAsk calls do for the asks of a query until do returns false. For an operator it
-// passes all asks, which an operator may count but not see.
-func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
+// eachAsk calls do for the asks of a query until do returns false, or a page has no ask. It
+// reports whether those were all. For an operator it passes all asks, which an operator may
+// count but not see.
+func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) (all bool, err error) {
 	q.Limit = askback.MaxLimit
 	for {
 		page, err := c.list(ctx, q, c.who.Kind == askback.Operator)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, a := range page.Items {
 			if !do(a) {
-				return nil
+				return false, nil
 			}
 		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			return nil
+		q.Cursor = page.NextCursor
+		switch {
+		case q.Cursor == "":
+			return true, nil
+		case len(page.Items) == 0:
+			return false, nil // the other asks are rare among those that this principal may not see
 		}
 	}
 }
