@@ -34,7 +34,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 		return printJSON(io.out, page)
 	}
 	if len(page.Items) == 0 {
-		note(io.err, c.empty())
+		note(io.err, c.empty(page.NextCursor))
 		return nil
 	}
 	if screen := terminal.StreamOptions(io.out); screen != nil {
@@ -50,8 +50,11 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	return nil
 }
 
-// empty returns the note for an empty list.
-func (c *listCommand) empty() string {
+// empty returns the note for an empty page.
+func (c *listCommand) empty(next string) string {
+	if next != "" {
+		return "No asks on this page, but there may be more; continue with --cursor " + next
+	}
 	if c.Cursor != "" {
 		return "No more asks."
 	}

@@ -36,6 +36,17 @@ func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	}
 }
 
+// The note for an empty page differs if other pages may have asks.
+func TestEmptyPageHasTheNextCursor(t *testing.T) {
+	c := listCommand{Status: "pending"}
+	if got, want := c.empty("ask_1"), "No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := c.empty(""); !strings.HasPrefix(got, "No open questions.") {
+		t.Errorf("got %q, want that there are no questions", got)
+	}
+}
+
 // A list shows the arguments of calls, so that two calls of one tool look different.
 func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	asks := make([]askback.Ask, 2)
