@@ -28,6 +28,9 @@ type plan struct {
 	peers  *peerSet // those that run; nil before they are started
 
 	results *document // for -docs; else nil
+
+	large dataset
+	data  string // a database with the large dataset, made if it does not exist; "" for a temporary one
 }
 
 // A key identifies a case: a contender, its place and the number of concurrent

@@ -76,14 +76,22 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	if err := fill(ctx, s, p.pending); err != nil {
 		return m, fmt.Errorf("fill %s: %w", c.name, err)
 	}
+	if m, err = measureSubject(ctx, s, p, runs); err != nil {
+		return m, fmt.Errorf("%s, %s: %w", c.name, c.place, err)
+	}
+	return m, nil
+}
+
+// measureSubject runs cycles of an open subject.
+func measureSubject(ctx context.Context, s subject, p plan, runs int) (m measurement, err error) {
 	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm up
-		return m, fmt.Errorf("warm %s, %s: %w", c.name, c.place, err)
+		return m, fmt.Errorf("warm up: %w", err)
 	}
 	usage, start := readUsage(), time.Now()
 	latencies, err := cycles(ctx, s, runs, p.duration)
 	took, spent := time.Since(start), readUsage().own-usage.own
 	if err != nil {
-		return m, fmt.Errorf("measure %s, %s: %w", c.name, c.place, err)
+		return m, fmt.Errorf("measure: %w", err)
 	}
 	slices.Sort(latencies)
 	return measurement{

@@ -2,11 +2,12 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth]
-//	[-peers] [-docs FOLDER] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,scale]
+//	[-pending N] [-settled N] [-data FILE] [-peers] [-docs FOLDER] [-quick] [-json]
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,7 +77,7 @@ func (o options) lines(out io.Writer) io.Writer {
 }
 
 // partNames are in the order of measurement.
-var partNames = []string{"cycle", "memory", "streams", "recovery", "growth"}
+var partNames = []string{"cycle", "memory", "streams", "recovery", "growth", "scale"}
 
 // A part of the benchmark measures, and prints the results as tables and as
 // lines of JSON.
@@ -84,6 +85,7 @@ type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) erro
 
 var parts = map[string]part{
 	"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart, "growth": growthPart,
+	"scale": scalePart,
 }
 
 func parse(args []string, notes io.Writer) (o options, err error) {
@@ -95,7 +97,10 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	flags.IntVar(&o.pending, "pre", 0, "`number` of asks that are pending before")
 	flags.StringVar(&o.dir, "dir", ".", "`folder` for the databases, on the disk to measure; they are deleted afterwards")
 	flags.DurationVar(&o.patience, "wait", 0, "maximum `duration` to wait, in total, for an idle machine")
-	only := flags.String("only", strings.Join(partNames, ","), "`parts` to measure")
+	flags.IntVar(&o.large.pending, "pending", 0, "`number` of pending asks in the large database of scale; 1000000 by default, or 20000 with -quick")
+	flags.IntVar(&o.large.settled, "settled", 0, "`number` of settled asks in it; 5000000 by default, or 100000 with -quick")
+	flags.StringVar(&o.data, "data", "", "`file` with the large database of scale, kept afterwards; it is made if it does not exist")
+	only := flags.String("only", strings.Join(partNames[:5], ","), "`parts` to measure; scale must be named, because it needs 10 GB")
 	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
 	flags.BoolFunc("peers", "measure other products too; -peers=NAME,NAME selects them", func(list string) (err error) {
 		o.others, err = parsePeers(list)
@@ -108,12 +113,15 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	}
 	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
 	o.followers, o.settled = 1000, 5000
+	large := dataset{1_000_000, 5_000_000}
 	if *quick {
+		large = dataset{20_000, 100_000}
 		o.duration, o.rounds = 300*time.Millisecond, 3
 		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
 		o.followers, o.settled = 100, 1000
 	}
-	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
+	o.large = dataset{cmp.Or(o.large.pending, large.pending), cmp.Or(o.large.settled, large.settled)}
+	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 || o.large.pending < 0 || o.large.settled < 0 {
 		return o, errors.New("invalid options: see go run ./test/bench -help")
 	}
 	if o.runs, err = parseNumbers(*runs); err != nil {
@@ -211,6 +219,14 @@ func recoveryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error
 		all = append(all, r)
 	}
 	return errors.Join(writeLines(lines, all), printRecovery(tables, all))
+}
+
+func scalePart(ctx context.Context, p plan, tables, lines, notes io.Writer) error {
+	s, err := measureScale(ctx, p, notes)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeLines(lines, s.lines()), s.print(tables))
 }
 
 func writeLines[T any](w io.Writer, all []T) error {
