@@ -22,7 +22,13 @@ func (c *call) replyAsk(a askback.Ask, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.replyJSON(http.StatusOK, c.withPageURL(a).AppendJSON)
+	return c.writeAsk(http.StatusOK, &a)
+}
+
+// writeAsk replies with an ask and the address of its page.
+func (c *call) writeAsk(status int, a *askback.Ask) error {
+	*a = c.withPageURL(*a)
+	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b) })
 }
 
 // withPageURL returns an ask with the address of its page.
@@ -116,7 +122,7 @@ func (c *call) ask() error {
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
-	return c.replyJSON(status, c.withPageURL(a).AppendJSON)
+	return c.writeAsk(status, &a)
 }
 
 // explain returns the problem for an invalid request, and any other error unchanged. The

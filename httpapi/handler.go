@@ -117,35 +117,40 @@ type call struct {
 
 // wrap returns the handler of a route. The handler authenticates the request, reads its body,
 // and calls the function of the route. It writes an error as a problem.
-func (h *Handler) wrap(rt route) http.Handler {
+func (h *Handler) wrap(rt *route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{h: h, w: w, r: r}
 		err := c.prepare(rt)
 		if err == nil {
 			err = rt.serve(c)
 		}
-		if err == nil {
-			return
+		if err != nil {
+			c.fail(rt, err)
 		}
-		p := problemOf(err)
-		if r.Context().Err() != nil {
-			// The client is probably gone. A problem is written anyway: a body that arrives too slowly
-			// also ends the context, and without a reply the status would be 200.
-			h.log.Debug("the client disconnected", "method", rt.method, "path", rt.path)
-			if p.Status == http.StatusInternalServerError {
-				p = problemOf(askback.ErrBusy)
-			}
-		}
-		if p.Status == http.StatusInternalServerError {
-			h.log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
-		}
-		h.writeProblem(w, p)
 	})
+}
+
+// fail replies with the problem for an error of a route.
+func (c *call) fail(rt *route, err error) {
+	log := c.h.log
+	p := problemOf(err)
+	if c.r.Context().Err() != nil {
+		// The client is probably gone. A problem is written anyway: a body that arrives too slowly
+		// also ends the context, and without a reply the status would be 200.
+		log.Debug("the client disconnected", "method", rt.method, "path", rt.path)
+		if p.Status == http.StatusInternalServerError {
+			p = problemOf(askback.ErrBusy)
+		}
+	}
+	if p.Status == http.StatusInternalServerError {
+		log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
+	}
+	c.h.writeProblem(c.w, p)
 }
 
 // prepare checks the query and, unless the route needs no token, authenticates the client and
 // reads the body.
-func (c *call) prepare(rt route) error {
+func (c *call) prepare(rt *route) error {
 	if err := c.checkQuery(rt.query); err != nil || rt.open {
 		return err
 	}
@@ -154,7 +159,7 @@ func (c *call) prepare(rt route) error {
 		return askback.ErrStopping
 	}
 	if err := c.h.cross.Check(c.r); err != nil {
-		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin must not send this request"}
+		return errCrossOrigin
 	}
 	if err := c.authenticate(rt); err != nil {
 		return err
@@ -166,13 +171,15 @@ func (c *call) prepare(rt route) error {
 	return c.reauthenticate(c.r.Context())
 }
 
+var errCrossOrigin error = problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin must not send this request"}
+
 // slowBodyTime is how long a body may take to arrive before the client is authenticated
 // again, because its token may have been revoked in the meantime.
 const slowBodyTime = 100 * time.Millisecond
 
 // authenticate sets the principal, the client and the secret of the call. It returns an error
 // if the secret is not valid, or if the principal may never use the route.
-func (c *call) authenticate(rt route) error {
+func (c *call) authenticate(rt *route) error {
 	secret, browser := credential(c.r)
 	p, err := c.h.auth.Authenticate(c.r.Context(), secret)
 	if err != nil {

@@ -51,7 +51,8 @@ var notFoundDetails = map[string]string{
 // and methods.
 func (h *Handler) register() {
 	allowed := map[string]string{}
-	for _, rt := range routes {
+	for i := range routes {
+		rt := &routes[i]
 		h.mux.Handle(rt.method+" "+rt.path, h.wrap(rt))
 		if allowed[rt.path] != "" {
 			allowed[rt.path] += ", "

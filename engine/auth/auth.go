@@ -7,6 +7,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -74,16 +75,10 @@ func New(o Options) *Authority { return &Authority{o: o} }
 func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	sum := digest(secret)
 	now := a.o.Now()
-	c, generation, ok := a.cache.get(sum)
-	if !ok {
-		row, err := a.o.Store.ReadKey(ctx, KindToken, hex.EncodeToString(sum[:]))
-		if errors.Is(err, askback.ErrNotFound) {
-			return askback.Principal{}, askback.ErrUnauthorized
-		}
-		if err != nil {
-			return askback.Principal{}, err
-		}
-		if c, err = a.resolve(ctx, row); err != nil {
+	c, generation := a.cache.get(sum)
+	if c == nil {
+		var err error
+		if c, err = a.read(ctx, sum); err != nil {
 			return askback.Principal{}, err
 		}
 		a.cache.put(sum, c, generation)
@@ -92,6 +87,20 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
 	return askback.Principal{Kind: c.Kind, Name: c.Name, Channel: c.Channel, Token: c.ID}, nil
+}
+
+// read reads the credential of a token from the store. The error is [askback.ErrUnauthorized]
+// if there is none.
+func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credential, error) {
+	row, err := a.o.Store.ReadKey(ctx, KindToken, hex.EncodeToString(sum[:]))
+	if errors.Is(err, askback.ErrNotFound) {
+		return nil, askback.ErrUnauthorized
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := a.resolve(ctx, row)
+	return &c, err
 }
 
 // maxParents is the maximum number of ancestors of a token: its parent, the parent of its

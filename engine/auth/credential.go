@@ -22,7 +22,7 @@ type credential struct {
 	signer signer // the person who signed in, or zero
 }
 
-func (c credential) validAt(now time.Time) bool {
+func (c *credential) validAt(now time.Time) bool {
 	return c.RevokedAt.IsZero() && (c.ExpiresAt.IsZero() || now.Before(c.ExpiresAt))
 }
 
@@ -111,31 +111,31 @@ func digest(secret string) [sha256.Size]byte {
 type cache struct {
 	mu         sync.Mutex
 	generation int
-	byDigest   map[[sha256.Size]byte]credential
+	byDigest   map[[sha256.Size]byte]*credential
 }
 
 // cacheSize is the maximum number of credentials in a cache. When a cache is full, put
 // removes all of them first.
 const cacheSize = 4096
 
-// get returns the credential for key, and the generation to pass to put.
-func (c *cache) get(key [sha256.Size]byte) (found credential, generation int, ok bool) {
+// get returns the credential for key, which must not be changed, or nil. It also returns the
+// generation to pass to put.
+func (c *cache) get(key [sha256.Size]byte) (found *credential, generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok = c.byDigest[key]
-	return found, c.generation, ok
+	return c.byDigest[key], c.generation
 }
 
 // put stores a credential that was read during generation. It does nothing if clear has
 // been called since then.
-func (c *cache) put(key [sha256.Size]byte, found credential, generation int) {
+func (c *cache) put(key [sha256.Size]byte, found *credential, generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if generation != c.generation {
 		return
 	}
 	if c.byDigest == nil || len(c.byDigest) >= cacheSize {
-		c.byDigest = map[[sha256.Size]byte]credential{}
+		c.byDigest = map[[sha256.Size]byte]*credential{}
 	}
 	c.byDigest[key] = found
 }
