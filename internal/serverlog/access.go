@@ -19,23 +19,42 @@ import (
 // maxPerMinute lines a minute.
 func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		info := &requestInfo{remote: remoteHost(r)}
-		counter := &responseCounter{ResponseWriter: w}
-		begin := time.Now()
-		defer func() { l.logRequest(r, info, counter, begin) }()
-		next.ServeHTTP(counter, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info)))
+		x := &exchange{Context: r.Context(), begin: time.Now()}
+		x.remote, x.response.ResponseWriter = remoteHost(r), w
+		defer l.logRequest(r, x)
+		next.ServeHTTP(&x.response, r.WithContext(x))
 	})
+}
+
+// An exchange is a request with its response. It is the context of the request, and has its
+// [requestInfo] as a value.
+type exchange struct {
+	context.Context
+	requestInfo
+	response responseCounter
+	begin    time.Time
+}
+
+// Value implements [context.Context].
+func (x *exchange) Value(key any) any {
+	if key == (requestInfoKey{}) {
+		return &x.requestInfo
+	}
+	return x.Context.Value(key)
 }
 
 // SetPrincipal records the principal of the request that ctx belongs to. Only the first call
 // for a request has an effect.
 func SetPrincipal(ctx context.Context, p askback.Principal) {
-	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
-		info.principal.CompareAndSwap(nil, &p)
+	info, ok := ctx.Value(requestInfoKey{}).(*requestInfo)
+	if !ok || info.principal.Load() != nil {
+		return
 	}
+	first := p // only here, so that later calls allocate nothing
+	info.principal.CompareAndSwap(nil, &first)
 }
 
-// requestInfo is stored in the context of a request, for the lines that are logged about it.
+// requestInfo is a value of the context of a request, for the lines that are logged about it.
 type requestInfo struct {
 	principal atomic.Pointer[askback.Principal] // nil until it is known
 	remote    string                            // the address of the client, or of a proxy in front of this server
@@ -43,29 +62,27 @@ type requestInfo struct {
 
 type requestInfoKey struct{}
 
-func (l *Log) logRequest(r *http.Request, info *requestInfo, w *responseCounter, begin time.Time) {
+func (l *Log) logRequest(r *http.Request, x *exchange) {
 	level := slog.LevelInfo
 	if isProbe(r) {
 		level = slog.LevelDebug
 	}
-	ctx := context.WithoutCancel(r.Context())
-	if !l.Enabled(ctx, level) {
+	if !l.Enabled(x, level) {
 		return
 	}
-	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", cmp.Or(w.status, http.StatusOK)), slog.Int64("bytes", w.bytes),
-		slog.Float64("ms", float64(time.Since(begin).Microseconds())/1000),
-	}
-	if p := info.principal.Load(); p != nil {
+	attrs := append(make([]slog.Attr, 0, 7),
+		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
+		slog.Int64("bytes", x.response.bytes), slog.Float64("ms", float64(time.Since(x.begin).Microseconds())/1000))
+	if p := x.principal.Load(); p != nil {
 		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))
 	} else {
-		remote, ok := l.anonymous.attrs(info)
+		remote, ok := l.anonymous.attrs(&x.requestInfo)
 		if !ok {
 			return
 		}
 		attrs = append(attrs, remote...)
 	}
-	l.LogAttrs(ctx, level, "request", attrs...)
+	l.LogAttrs(context.WithoutCancel(x), level, "request", attrs...)
 }
 
 // isProbe reports whether r is a health check or fetches a file of a page. Both are frequent,
