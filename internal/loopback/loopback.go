@@ -3,6 +3,7 @@ package loopback
 
 import (
 	"net"
+	"net/netip"
 	"strings"
 )
 
@@ -14,6 +15,9 @@ func IsHost(host string) bool {
 	} else if inner, ok := strings.CutPrefix(host, "["); ok {
 		host, _ = strings.CutSuffix(inner, "]")
 	}
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Zone() == "" && ip.Unmap().IsLoopback()
 }

@@ -29,6 +29,8 @@ func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 		"[127.0.0.1].example":    false,
 		"example.com:127.0.0.1":  false,
 		"[fe80::1%lo]:7575":      false,
+		"[::1%lo]:7575":          false,
+		"127.0.0.01":             false,
 		"user@127.0.0.1":         false,
 		"127.0.0.1 example.com":  false,
 		"2130706433":             false,
@@ -36,6 +38,15 @@ func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 	} {
 		if got := loopback.IsHost(host); got != want {
 			t.Errorf("IsHost(%q) = %t, want %t", host, got, want)
+		}
+	}
+}
+
+// Each request to a loopback address is checked.
+func TestCheckOfAddressAllocatesNothing(t *testing.T) {
+	for _, host := range []string{"127.0.0.1:7575", "localhost:7575", "[::1]:7575"} {
+		if n := testing.AllocsPerRun(100, func() { loopback.IsHost(host) }); n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", host, n)
 		}
 	}
 }
