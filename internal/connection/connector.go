@@ -262,9 +262,11 @@ func (c *Connector) dialRemote() (*conn, error) {
 	return c.attach(s)
 }
 
-// remoteClient returns an HTTP client that limits the time to connect.
+// remoteClient returns an HTTP client that limits the time to connect. It keeps connections for
+// calls at the same time, such as those of the agents behind askback mcp.
 func remoteClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
 	t.DialContext = (&net.Dialer{Timeout: remoteTime}).DialContext
 	t.TLSHandshakeTimeout = remoteTime
 	return &http.Client{Transport: t}
