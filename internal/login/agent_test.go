@@ -137,7 +137,8 @@ func TestInvalidTokensAreRejected(t *testing.T) {
 	}
 }
 
-// While the issuer cannot be reached, only tokens with known keys are accepted.
+// While the issuer cannot be reached, only tokens with known keys are accepted. The issuer
+// is asked again after failureTTL.
 func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
 	f := newFixture(t)
 	token := f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(time.Hour).Unix()}))

@@ -52,8 +52,9 @@ func ClearCookie(w http.ResponseWriter, r *http.Request) { deleteCookie(w, r, ""
 // the log-in.
 const returnPathSuffix = "-to"
 
-// SetReturnPath stores the path of a page in a cookie, to return to it after the log-in.
-// The cookie expires after lifetime.
+// SetReturnPath stores the path of a page in a cookie, if that is [Possible], to return to
+// it after the log-in. It leaves out the query and the fragment. The cookie expires after
+// lifetime.
 func SetReturnPath(w http.ResponseWriter, r *http.Request, path string, lifetime time.Duration) {
 	setCookie(w, r, returnPathSuffix, localPath(path), lifetime)
 }

@@ -46,7 +46,7 @@ func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLog
 }
 
 // takePending returns the pending login with a state and deletes its cookie. It reports
-// false if the browser has none, or it has expired.
+// false if the browser has none, it has expired, or its cookie is not valid.
 func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state string) (p pendingLogin, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(cookieValue(r, pendingSuffix(state)))
 	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.mac(b[sha256.Size:])) {

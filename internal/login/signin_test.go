@@ -167,8 +167,8 @@ func TestEmailIsReadFromUserInfo(t *testing.T) {
 	}
 }
 
-// A log-in that began in one browser cannot end in another: an attacker could log a
-// victim in as another person (login CSRF).
+// A log-in that began in one browser cannot end in another. Otherwise, an attacker could
+// log a victim in as another person (login CSRF), or log in with a stolen code.
 func TestLogInEndsInTheBrowserThatBeganIt(t *testing.T) {
 	f := newFixture(t)
 	f.Person = ana

@@ -29,7 +29,8 @@ const (
 	number
 )
 
-// lines splits src into lines, and replaces each tab at the start of a line by four spaces.
+// lines splits src into lines that end with \n or \r\n. It replaces each tab at the start
+// of a line by four spaces.
 func lines(src string) []string {
 	all := strings.Split(src, "\n")
 	for i, line := range all {

@@ -46,7 +46,7 @@ func isOdd(r rune) bool {
 }
 
 // isOddNumber reports whether a host ends in a number, but is not four plain decimal
-// numbers. Browsers read most such hosts as an IP address, as in 2130706433, 0x7f.1 or
+// numbers. Browsers read many such hosts as an IP address, as in 2130706433, 0x7f.1 or
 // 010.0.0.1.
 func isOddNumber(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")

@@ -8,7 +8,7 @@ import (
 )
 
 // T6, T7: only http, https and mailto addresses become links, without the punctuation
-// around them.
+// around them. Addresses that are too long stay text.
 func TestAddressesBecomeLinks(t *testing.T) {
 	for src, want := range map[string]string{
 		"[docs](https://example.com/a)":                    "(<docs|https://example.com/a>)",
