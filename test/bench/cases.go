@@ -44,8 +44,8 @@ type key struct {
 type report map[key]map[int]measurement
 
 // measureCycles measures all contenders and peers in each round, with each
-// number of runs. Their order rotates, so that none is always first. A peer that
-// fails is left out from then on.
+// number of runs. Their order rotates, so that none is always first. A round
+// without a measurement of a peer does not count for its ratios.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, patience := report{}, patience{p.patience}
 	for round := range p.rounds {
@@ -54,13 +54,7 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 			for i := range inRound {
 				patience.wait(ctx)
 				c := inRound[(i+round)%len(inRound)]
-				m, err := c.measure(ctx, p, runs)
-				switch {
-				case err == nil:
-					all.add(key{c.name, c.place, runs}, round, m)
-				case c.place == peerPlace && ctx.Err() == nil:
-					p.peers.leaveOut(c.name, err, progress)
-				default:
+				if err := all.measure(ctx, c, p, key{c.name, c.place, runs}, round, progress); err != nil {
 					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
 				}
 			}
@@ -70,19 +64,25 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 	return all, nil
 }
 
-// measure measures a contender or a peer once.
-func (c contender) measure(ctx context.Context, p plan, runs int) (measurement, error) {
+// measure measures one case once. It returns no error if a peer fails.
+func (r report) measure(ctx context.Context, c contender, p plan, k key, round int, progress io.Writer) error {
+	one := func() (measurement, error) { return measure(ctx, c, p, k.runs) }
 	if c.place == peerPlace {
-		return p.peers.measure(ctx, c.name, p, runs)
+		one = func() (measurement, error) { return p.peers.measure(ctx, c.name, p, k.runs) }
 	}
-	return measure(ctx, c, p, runs)
-}
-
-func (r report) add(k key, round int, m measurement) {
+	m, err := one()
+	if err != nil && c.place == peerPlace && ctx.Err() == nil {
+		p.peers.failed(ctx, c.name, err, progress)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	if r[k] == nil {
 		r[k] = map[int]measurement{}
 	}
 	r[k][round] = m
+	return nil
 }
 
 // A quantity returns one number of a measurement.

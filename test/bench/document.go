@@ -127,7 +127,7 @@ func (d *document) goalBars(atMost bool) []barGroup {
 		if v.atMost != atMost {
 			continue
 		}
-		heading := fmt.Sprintf("%s of %s, %s", v.what, v.by, v.place)
+		heading := fmt.Sprintf("%s compared with %s, %s", v.what, v.by, v.place)
 		i := slices.IndexFunc(groups, func(g barGroup) bool { return g.heading == heading })
 		if i < 0 {
 			i, groups = len(groups), append(groups, barGroup{heading: heading})

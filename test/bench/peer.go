@@ -84,8 +84,8 @@ func (c *peerProcess) read(stdout io.Reader) {
 	for in.Scan() {
 		c.lines <- in.Text()
 	}
+	_ = c.cmd.Wait() // how it ended is in its last lines on stderr, which are now complete
 	close(c.lines)
-	_ = c.cmd.Wait() // how it ended is in its last lines on stderr
 	close(c.ended)
 }
 
@@ -98,7 +98,7 @@ func (c *peerProcess) next(ctx context.Context, within time.Duration) (l peerLin
 		select {
 		case text, ok := <-c.lines:
 			if !ok {
-				return l, c.failure("it has ended")
+				return l, c.failure(errors.New("it has ended"))
 			}
 			if !strings.HasPrefix(text, "{") {
 				continue
@@ -111,23 +111,23 @@ func (c *peerProcess) next(ctx context.Context, within time.Duration) (l peerLin
 			}
 			return l, nil
 		case <-ctx.Done():
-			return l, c.failure(context.Cause(ctx).Error())
+			return l, c.failure(context.Cause(ctx))
 		}
 	}
 }
 
-// failure returns an error with the last lines of stderr.
-func (c *peerProcess) failure(what string) error {
+// failure adds the last lines of stderr to an error.
+func (c *peerProcess) failure(err error) error {
 	if last := c.errs.String(); last != "" {
-		return fmt.Errorf("%s: %s", what, last)
+		return fmt.Errorf("%w: %s", err, last)
 	}
-	return errors.New(what)
+	return err
 }
 
 // measure runs cycles for the duration d.
 func (c *peerProcess) measure(ctx context.Context, runs int, d time.Duration) (measurement, error) {
 	if _, err := fmt.Fprintf(c.stdin, `{"runs":%d,"ms":%d}`+"\n", runs, max(d.Milliseconds(), 1)); err != nil {
-		return measurement{}, c.failure(err.Error())
+		return measurement{}, c.failure(err)
 	}
 	l, err := c.next(ctx, d+peerPatience)
 	if err != nil {

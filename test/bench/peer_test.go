@@ -27,11 +27,15 @@ var fakePeers = map[string]func(){
 	},
 	"failing": func() {
 		servePeer(func(n int) string {
-			if n > 4 {
+			if n > 2 {
 				return `{"error":"disk full"}`
 			}
 			return `{"cycles":10,"seconds":1,"p50_ms":1,"p99_ms":1}`
 		})
+	},
+	"silent after start": func() {
+		fmt.Println(`{"ready":true}`)
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	},
 	"silent": func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"ended":  func() { fmt.Fprintln(os.Stderr, "PostgreSQL is not\ninstalled") },
@@ -150,7 +154,7 @@ func newPeerSet(t *testing.T, all map[string]string) *peerSet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &peerSet{dir: dir, running: map[string]*peerProcess{}, leftOut: map[string]error{}, version: map[string]string{}}
+	s := newPeers(dir)
 	t.Cleanup(func() {
 		if err := s.stop(); err != nil {
 			t.Error(err)
@@ -174,10 +178,10 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A measurement is two requests, and the fifth request of dbos fails.
+	// Each second measurement of dbos fails. After the third failure it is left out.
 	for k, want := range map[key]int{
 		{"restate", peerPlace, 1}: 3, {"restate", peerPlace, gateRuns}: 3, {"askback", remote, gateRuns}: 3,
-		{"dbos", peerPlace, 1}: 1, {"dbos", peerPlace, gateRuns}: 1,
+		{"dbos", peerPlace, 1}: 3, {"dbos", peerPlace, gateRuns}: 0,
 	} {
 		if got := len(r[k]); got != want {
 			t.Errorf("%v: got %d rounds, want %d", k, got, want)
@@ -198,8 +202,8 @@ func TestPeersAreMeasuredInEachRound(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, &out)
 		}
 	}
-	if got := strings.Count(lines.String(), `"what":"peer"`); got != 4 {
-		t.Errorf("got %d lines of JSON, want 4:\n%s", got, &lines)
+	if got := strings.Count(lines.String(), `"what":"peer"`); got != 3 {
+		t.Errorf("got %d lines of JSON, want 3:\n%s", got, &lines)
 	}
 }
 
@@ -229,11 +233,12 @@ func TestPeerRatioIsOfTheSameRound(t *testing.T) {
 }
 
 func TestCancelledRunIsNotTheFaultOfAPeer(t *testing.T) {
-	p := plan{duration: time.Millisecond, rounds: 1, runs: []int{1}, dir: t.TempDir(), peers: newPeerSet(t, map[string]string{"nats": "good"})}
+	p := plan{duration: time.Millisecond, peers: newPeerSet(t, map[string]string{"nats": "silent after start"})}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := measureCycles(ctx, p, io.Discard); !errors.Is(err, context.Canceled) || len(p.peers.leftOut) > 0 {
-		t.Errorf("got %v, and left out: %v", err, p.peers.leftOut)
+	err := report{}.measure(ctx, p.peers.contenders()[0], p, key{"nats", peerPlace, 1}, 0, io.Discard)
+	if !errors.Is(err, context.Canceled) || len(p.peers.leftOut) > 0 || p.peers.programs["nats"].failures > 0 {
+		t.Errorf("got %v, failures %v, and left out: %v", err, p.peers.programs, p.peers.leftOut)
 	}
 }
 

@@ -92,18 +92,33 @@ func peerNames(all []peer) []string {
 // peerStart is how long a peer may take to start.
 const peerStart = time.Minute
 
+// peerRestarts is how often a peer is started again after it failed.
+const peerRestarts = 2
+
 // peerSet contains the peers that run, and why the others do not.
 type peerSet struct {
-	dir     string // for the data of the peers
-	running map[string]*peerProcess
-	leftOut map[string]error
-	version map[string]string
+	dir      string // for the data of the peers
+	running  map[string]*peerProcess
+	leftOut  map[string]error
+	version  map[string]string
+	programs map[string]program
+}
+
+// A program is an installed peer. Its measurements may fail peerRestarts times.
+type program struct {
+	peer
+	folder   string
+	failures int
+}
+
+func newPeers(dir string) *peerSet {
+	return &peerSet{dir, map[string]*peerProcess{}, map[string]error{}, map[string]string{}, map[string]program{}}
 }
 
 // startPeers installs and starts peers, one after the other. A peer that does not
 // start is left out. The caller must call stop, also after an error.
 func startPeers(ctx context.Context, all []peer, dir string, notes io.Writer) (*peerSet, error) {
-	s := &peerSet{running: map[string]*peerProcess{}, leftOut: map[string]error{}, version: map[string]string{}}
+	s := newPeers("")
 	if len(all) == 0 {
 		return s, nil
 	}
@@ -140,17 +155,31 @@ func (s *peerSet) start(ctx context.Context, p peer, folder string, within time.
 		return err
 	}
 	s.running[p.name], s.version[p.name] = c, version
+	s.programs[p.name] = program{p, folder, s.programs[p.name].failures}
 	return nil
 }
 
-// leaveOut stops a peer and records the reason. Its measurements are kept.
+// failed starts a peer again whose measurement failed, with new data. If it fails
+// too often, it is left out.
+func (s *peerSet) failed(ctx context.Context, name string, reason error, notes io.Writer) {
+	s.running[name].stop()
+	delete(s.running, name)
+	again := s.programs[name]
+	again.failures++
+	s.programs[name] = again
+	if again.failures <= peerRestarts {
+		fmt.Fprintf(notes, "bench: start %s again: %v\n", name, reason)
+		if reason = s.start(ctx, again.peer, again.folder, peerStart); reason == nil {
+			return
+		}
+	}
+	s.leaveOut(name, reason, notes)
+}
+
+// leaveOut records why a peer does not run. Its measurements are kept.
 func (s *peerSet) leaveOut(name string, reason error, notes io.Writer) {
 	fmt.Fprintf(notes, "bench: %s is left out: %v\n", name, reason)
 	s.leftOut[name] = reason
-	if c := s.running[name]; c != nil {
-		c.stop()
-		delete(s.running, name)
-	}
 }
 
 // stop kills all peers and deletes their data.

@@ -38,6 +38,7 @@ const (
 	chartBars   = 330 // width of the area of the bars
 	chartRow    = 24
 	chartBar    = 14
+	chartGap    = 8  // below a group
 	chartHead   = 66 // height of the title
 	chartMargin = 16
 )
@@ -46,7 +47,7 @@ const (
 // background of its own, since a page may not follow the system.
 const chartStyle = `
 .back{fill:#ffffff}.bar{fill:#0969da}.grid{stroke:#d1d9e0}.range,.gate,.stretch{stroke:#1f2328;stroke-width:1.5}.stretch{stroke-dasharray:3 2}
-text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}.title{font-size:16px;font-weight:600}.heading{font-weight:600}.small{font-size:12px;fill:#59636e}
+text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}.title{font-size:16px;font-weight:600}.heading{font-weight:600}.small{font-size:12px;fill:#59636e}.tick{text-anchor:middle}
 @media (prefers-color-scheme:dark){.back{fill:#0d1117}.bar{fill:#4493f8}.grid{stroke:#3d444d}.range,.gate,.stretch{stroke:#f0f6fc}text{fill:#f0f6fc}.small{fill:#9198a1}}
 `
 
@@ -69,7 +70,7 @@ func (c chart) svg() []byte {
 		at := float64(i) * step
 		x := chartX(at, limit)
 		fmt.Fprintf(&out, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%.1f"/>`+"\n", x, x, chartHead, bottom)
-		writeText(&out, "small", x-4, bottom+15, fmt.Sprintf("%g", math.Round(at*100)/100))
+		writeText(&out, "small tick", x, bottom+15, fmt.Sprintf("%g", math.Round(at*100)/100))
 	}
 	y := float64(chartHead)
 	for _, g := range c.groups {
@@ -79,6 +80,7 @@ func (c chart) svg() []byte {
 			b.draw(&out, y, limit)
 			y += chartRow
 		}
+		y += chartGap
 	}
 	writeText(&out, "small", chartMargin, float64(height-chartMargin+2), c.legend)
 	out.WriteString("</svg>\n")
@@ -90,7 +92,7 @@ func (c chart) height() int {
 	for _, g := range c.groups {
 		rows += 1 + len(g.bars)
 	}
-	return chartHead + rows*chartRow + chartMargin + 12
+	return chartHead + rows*chartRow + len(c.groups)*chartGap + chartMargin + 12
 }
 
 // limit returns the largest number to draw, at least 1.

@@ -21,7 +21,8 @@ function take(calls, id, ...args) {
 export const waiting = (id) => take(onWaiting, id);
 export const resumed = (id) => take(onResumed, id, performance.now());
 
-const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+// Idle connections are closed after two seconds: between measurements the server may close them, too.
+const agent = new Agent({ keepAlive: true, maxSockets: 256, timeout: 2000 });
 
 // post sends a JSON body to a path on loopback. It returns the body of the reply, or throws if the status is not 2xx.
 export function post(port, path, body) {
