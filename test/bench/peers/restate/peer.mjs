@@ -77,8 +77,10 @@ await serve({
     awakeables.delete(id);
     return post(ingress, `/restate/awakeables/${awakeable}/resolve`, text);
   },
-  close: () => {
+  close: async () => {
     server.removeAllListeners("exit");
-    server.kill();
+    const ended = new Promise((then) => { server.on("exit", then); });
+    server.kill("SIGKILL"); // its data is not needed any more
+    await ended;
   },
 });
