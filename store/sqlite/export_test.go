@@ -32,11 +32,11 @@ var (
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
-// ListSQL returns the statements of a List: of the whole list, of a window of the first
-// records, of the last id of a window, and of the list up to that id.
+// ListSQL returns the statements of a List: of the whole list, of the last id of a window,
+// and of the list up to that id.
 func ListSQL(q store.Query) (texts []string, args [][]any) {
 	l := newListing(q)
-	for _, one := range []query{l.sql(noEnd), l.windowSQL(firstWindow), l.endSQL(firstWindow), l.sql("x")} {
+	for _, one := range []query{l.sql(noEnd), l.endSQL(firstWindow), l.sql("x")} {
 		texts, args = append(texts, one.text), append(args, one.args)
 	}
 	return texts, args

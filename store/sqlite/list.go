@@ -15,20 +15,14 @@ import (
 // List returns the records that q selects, in order of ID. It omits damaged records. If it
 // has examined q.Scan records, the error may be a store.MoreError.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
-	l := newListing(q)
-	if q.Scan <= 0 || !l.filters() {
+	if l := newListing(q); q.Scan <= 0 || !l.filters() {
 		return s.list(ctx, q.Limit, l.sql(noEnd))
-	}
-	// Most lists are full after a few records. For these, one statement is enough.
-	list, err := s.list(ctx, q.Limit, l.windowSQL(min(firstWindow, q.Scan)))
-	if err != nil || len(list) == store.AtMost(q.Limit) {
-		return list, err
 	}
 	return s.scan(ctx, q)
 }
 
-// The number of records in the first window of a list. Each window is windowGrowth times
-// as long as the one before.
+// The number of records in the first window of a list, which is enough for most lists. Each
+// window is windowGrowth times as long as the one before.
 const (
 	firstWindow  = 64
 	windowGrowth = 8
@@ -38,7 +32,7 @@ const (
 // the end of a window first, because records may be deleted between two statements.
 func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, err error) {
 	full, left := store.AtMost(q.Limit), q.Scan
-	for window := firstWindow * windowGrowth; left > 0; window *= windowGrowth {
+	for window := firstWindow; left > 0; window *= windowGrowth {
 		window = min(window, left)
 		left -= window
 		l := newListing(q)
@@ -50,7 +44,7 @@ func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, e
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, found...); len(list) == full || end == "" {
+		if list = append(list, found...); len(list) == full || end == noEnd {
 			return list, nil
 		}
 		q.After = end
@@ -64,7 +58,7 @@ func (s *Store) list(ctx context.Context, limit int, q query) ([]store.Record, e
 	return found.list, err
 }
 
-// windowEnd returns the id that a statement of endSQL selects, or "".
+// windowEnd returns the id that a statement of endSQL selects, or noEnd.
 func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
 		id = row.ColumnText(0)
@@ -141,20 +135,13 @@ const noEnd = ""
 // sql returns the statement of the list up to the id end.
 func (l listing) sql(end string) query {
 	c := l.conditions()
-	if end != noEnd {
-		c.add(l.upTo()+" ?%d", end)
+	switch {
+	case end == noEnd:
+	case l.newest:
+		c.add("id >= ?%d", end)
+	default:
+		c.add("id <= ?%d", end)
 	}
-	return l.query(columns, c, "")
-}
-
-// windowSQL returns the statement of the list for the first n rows of the index.
-func (l listing) windowSQL(n int) query {
-	c := l.conditions()
-	all := "x''" // a blob is greater than any text
-	if l.newest {
-		all = "''"
-	}
-	c.terms = append(c.terms, l.upTo()+" coalesce(("+l.endSQL(n).text+"), "+all+")")
 	return l.query(columns, c, "")
 }
 
@@ -162,14 +149,6 @@ func (l listing) windowSQL(n int) query {
 // are as many.
 func (l listing) endSQL(n int) query {
 	return l.query("id", l.found, fmt.Sprintf(" limit 1 offset %d", n-1))
-}
-
-// upTo returns the comparison of an id with the last one.
-func (l listing) upTo() string {
-	if l.newest {
-		return "id >="
-	}
-	return "id <="
 }
 
 func (l listing) query(columns string, c conditions, limit string) query {
