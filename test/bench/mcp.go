@@ -90,12 +90,11 @@ func (s observedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask
 func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	q := request().Questions[0]
 	text := q.Text + " " + strconv.FormatInt(c.n.Add(1), 10)
-	options := make([]map[string]string, len(q.Options))
+	args := toolArguments{[]toolQuestion{{text, make([]toolOption, len(q.Options))}}}
 	for i, o := range q.Options {
-		options[i] = map[string]string{"label": o.Label}
+		args.Questions[0].Options[i].Label = o.Label
 	}
-	options[0]["description"] = strings.Repeat("x", contextLength) // the tool has no context
-	args := map[string]any{"questions": []any{map[string]any{"question": text, "options": options}}}
+	args.Questions[0].Options[0].Description = strings.Repeat("x", contextLength) // the tool has no context
 	asked, ended := make(chan string, 1), make(chan error, 1)
 	c.observedEngine.asked.Store(text, asked)
 	go func() { ended <- c.call(ctx, asktool.AskUserQuestion, args) }()
@@ -110,17 +109,44 @@ func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	}
 }
 
-// call calls a tool in revision 2026-07-28 of MCP. It reads the result from an
-// event stream, and checks the answer.
-func (c *mcpProduct) call(ctx context.Context, tool string, args any) error {
-	const version = "2026-07-28"
-	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": map[string]any{"name": tool, "arguments": args, "_meta": map[string]any{
-			"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": struct{}{},
-			"io.modelcontextprotocol/clientInfo": map[string]string{"name": "bench", "version": "1"},
-		}},
-	})
+// A toolMessage is a call of a tool.
+type toolMessage struct {
+	Version string     `json:"jsonrpc"`
+	ID      int        `json:"id"`
+	Method  string     `json:"method"`
+	Params  toolParams `json:"params"`
+}
+
+type toolParams struct {
+	Name      string          `json:"name"`
+	Arguments toolArguments   `json:"arguments"`
+	Meta      json.RawMessage `json:"_meta"`
+}
+
+type toolArguments struct {
+	Questions []toolQuestion `json:"questions"`
+}
+
+type toolQuestion struct {
+	Text    string       `json:"question"`
+	Options []toolOption `json:"options"`
+}
+
+type toolOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+// version is the revision of MCP, and toolMeta what each call declares in it.
+const (
+	version  = "2026-07-28"
+	toolMeta = `{"io.modelcontextprotocol/protocolVersion": "` + version + `", "io.modelcontextprotocol/clientCapabilities": {},
+		"io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"}}`
+)
+
+// call calls a tool. It reads the result from an event stream, and checks the answer.
+func (c *mcpProduct) call(ctx context.Context, tool string, args toolArguments) error {
+	body, err := json.Marshal(toolMessage{"2.0", 1, "tools/call", toolParams{tool, args, json.RawMessage(toolMeta)}})
 	if err != nil {
 		return err
 	}
