@@ -28,10 +28,17 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 		bad.add("/grant", "this ask has questions and takes no grant", "leave it out")
 	}
 	given := a.matchQuestions(ask, &bad)
-	a.Answers = make([]QuestionAnswer, len(ask.Questions))
+	answers := make([]QuestionAnswer, len(ask.Questions))
 	for i, q := range ask.Questions {
-		a.Answers[i] = given[i].normalize(q, &bad)
+		if n := given[i]; n >= 0 {
+			bad.enter("/answers", n)
+			answers[i] = a.Answers[n].normalize(&q, "", &bad)
+			bad.leave()
+		} else {
+			answers[i] = QuestionAnswer{}.normalize(&q, "/answers", &bad)
+		}
 	}
+	a.Answers = answers
 	return a, bad.err()
 }
 
@@ -43,14 +50,15 @@ func (a Answer) Check() error {
 	checkText(&bad, "/comment", a.Comment, MaxText)
 	checkText(&bad, "/reason", a.Reason, MaxText)
 	for i, q := range a.Answers {
-		at := fmt.Sprintf("/answers/%d", i)
-		checkText(&bad, at+"/id", q.ID, MaxName)
-		checkText(&bad, at+"/question", q.Question, MaxQuestion)
-		checkText(&bad, at+"/other", q.Other, MaxText)
-		checkText(&bad, at+"/notes", q.Notes, MaxText)
+		bad.enter("/answers", i)
+		checkText(&bad, "/id", q.ID, MaxName)
+		checkText(&bad, "/question", q.Question, MaxQuestion)
+		checkText(&bad, "/other", q.Other, MaxText)
+		checkText(&bad, "/notes", q.Notes, MaxText)
 		for _, s := range q.Selected {
-			checkText(&bad, at+"/selected", s, MaxText)
+			checkText(&bad, "/selected", s, MaxText)
 		}
+		bad.leave()
 	}
 	return bad.err()
 }
@@ -104,42 +112,47 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	a.Input = raw
 }
 
-// A matchedAnswer is the answer to a question, with the JSON pointer to it in the
-// request. The pointer is "" if the request does not answer the question.
-type matchedAnswer struct {
-	QuestionAnswer
-	at string
-}
-
-// matchQuestions returns one answer per question of the ask, in order. Answers are
-// matched by id, or by the text of the question if they have no id. It adds a problem for
-// an answer that matches no question, or one that is already answered.
-func (a Answer) matchQuestions(ask Ask, bad *problems) []matchedAnswer {
-	out := make([]matchedAnswer, len(ask.Questions))
+// matchQuestions returns for each question of the ask the index of its answer, or -1.
+// Answers are matched by id, or by the text of the question if they have no id. It adds a
+// problem for an answer that matches no question, or one that is already answered.
+func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
+	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*MaxQuestions {
 		bad.add("/answers", fmt.Sprintf("%d answers to %d questions", n, len(out)), "answer each once")
 		return out
 	}
-	for i, g := range a.Answers {
-		at := fmt.Sprintf("/answers/%d", i)
-		n := slices.IndexFunc(ask.Questions, func(q Question) bool {
-			return g.ID == q.ID || g.ID == "" && g.Question == q.Text
-		})
+	for i := range a.Answers {
+		bad.enter("/answers", i)
+		n := a.Answers[i].match(ask, bad)
 		switch {
-		case n < 0 && g.ID != "":
-			bad.add(at+"/id", fmt.Sprintf("there is no question %s", quote(g.ID)), "name one of "+questionIDs(ask))
 		case n < 0:
-			bad.add(at+"/question", "no question of this ask has this text", "name one of "+questionIDs(ask))
-		case out[n].at != "":
-			bad.add(at, "this question is answered more than once", "answer it once")
+		case out[n] >= 0:
+			bad.add("", "this question is answered more than once", "answer it once")
 		default:
-			out[n] = matchedAnswer{g, at}
+			out[n] = i
 		}
+		bad.leave()
 	}
 	return out
 }
 
-func questionIDs(ask Ask) string {
+// match returns the index of the question that a answers, or adds a problem and returns -1.
+func (a *QuestionAnswer) match(ask Ask, bad *problems) int {
+	for i := range ask.Questions {
+		q := &ask.Questions[i]
+		if a.ID == q.ID || a.ID == "" && a.Question == q.Text {
+			return i
+		}
+	}
+	if a.ID != "" {
+		bad.add("/id", fmt.Sprintf("there is no question %s", quote(a.ID)), "name one of "+idsOf(ask))
+	} else {
+		bad.add("/question", "no question of this ask has this text", "name one of "+idsOf(ask))
+	}
+	return -1
+}
+
+func idsOf(ask Ask) string {
 	ids := make([]string, len(ask.Questions))
 	for i, q := range ask.Questions {
 		ids[i] = q.ID
@@ -147,20 +160,18 @@ func questionIDs(ask Ask) string {
 	return strings.Join(ids, ", ")
 }
 
-func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
-	at := p.at
-	if at == "" {
-		at = "/answers"
-	}
-	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(p.Notes)}
+// normalize returns the canonical form of an answer to q. The pointers of its problems
+// begin with at.
+func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) QuestionAnswer {
+	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(a.Notes)}
 	checkText(bad, at+"/notes", out.Notes, MaxText)
-	if n := len(p.Selected); n > 2*MaxOptions {
+	if n := len(a.Selected); n > 2*MaxOptions {
 		bad.add(at+"/selected", fmt.Sprintf("%d choices; there are %d options", n, len(q.Options)), "choose each once")
 		return out
 	}
 	var own []string
 	unknown := 0
-	for _, value := range p.Selected {
+	for _, value := range a.Selected {
 		_, isLabel := q.Option(value)
 		switch {
 		case strings.TrimSpace(value) == "":
@@ -174,8 +185,8 @@ func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
 			own = append(own, value)
 		}
 	}
-	if strings.TrimSpace(p.Other) != "" {
-		own = append(own, p.Other)
+	if strings.TrimSpace(a.Other) != "" {
+		own = append(own, a.Other)
 		if q.NoOther {
 			bad.add(at+"/other", "this question takes no free text", "choose "+labels(q))
 		}
@@ -188,7 +199,7 @@ func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
 
 // check adds a problem if there are too many or too few values. The argument rest
 // is the number of values that are not labels.
-func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
+func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) {
 	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {
 		bad.add(at+"/selected", "this question has one answer", "choose one")
@@ -203,7 +214,7 @@ func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
 }
 
 // labels returns a list of the first five labels of the options, for a message.
-func labels(q Question) string {
+func labels(q *Question) string {
 	var quoted []string
 	for i, o := range q.Options {
 		if i == 5 {
@@ -219,9 +230,8 @@ func labels(q Question) string {
 func (a Ask) Defaults() []QuestionAnswer {
 	out := make([]QuestionAnswer, len(a.Questions))
 	for i, q := range a.Questions {
-		given := matchedAnswer{QuestionAnswer: QuestionAnswer{Selected: q.Default}}
 		var ignored problems
-		out[i] = given.normalize(q, &ignored)
+		out[i] = QuestionAnswer{Selected: q.Default}.normalize(&q, "", &ignored)
 	}
 	return out
 }

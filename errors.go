@@ -2,6 +2,7 @@ package askback
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -91,14 +92,45 @@ func (v Invalid) Error() string {
 // are omitted.
 const MaxProblems = 20
 
-// A problems value collects the problems of one input.
-type problems struct{ list Invalid }
+// A problems value collects the problems of one input. A pointer to an entry of a list is
+// made only for a problem.
+type problems struct {
+	list    Invalid
+	dropped []Problem // what was dropped from the input without an error
+	within  [2]entry  // the entries of lists that are being checked, the outer one first
+	depth   int       // the number of them
+}
 
-func (p *problems) add(pointer, detail, fix string) {
-	if len(p.list) >= MaxProblems {
-		return
+// An entry is an element of a list that is being checked.
+type entry struct {
+	list  string // "/options"
+	index int
+}
+
+// enter begins to check an entry of a list, until leave. In between, the pointers that add
+// and drop get are relative to the entry.
+func (p *problems) enter(list string, index int) {
+	p.within[p.depth] = entry{list, index}
+	p.depth++
+}
+
+func (p *problems) leave() { p.depth-- }
+
+func (p *problems) add(pointer, detail, fix string) { p.list = p.append(p.list, pointer, detail, fix) }
+
+func (p *problems) drop(pointer, detail, fix string) {
+	p.dropped = p.append(p.dropped, pointer, detail, fix)
+}
+
+func (p *problems) append(list []Problem, pointer, detail, fix string) []Problem {
+	if len(list) >= MaxProblems {
+		return list
 	}
-	p.list = append(p.list, Problem{pointer, detail, fix})
+	for i := p.depth - 1; i >= 0; i-- {
+		e := p.within[i]
+		pointer = e.list + "/" + strconv.Itoa(e.index) + pointer
+	}
+	return append(list, Problem{pointer, detail, fix})
 }
 
 func (p *problems) err() error {

@@ -7,10 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
-
-	"github.com/rivo/uniseg"
 )
 
 // A Request is an agent's request for answers, or for a confirmation.
@@ -72,14 +69,14 @@ const (
 //
 // The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
-	var bad, dropped problems
+	var bad problems
 	switch {
 	case r.Confirmation != nil && len(r.Questions) > 0:
 		bad.add("/confirmation", "an ask has questions or a confirmation, not both", "make two asks")
 	case r.Confirmation != nil:
 		r.Confirmation = r.Confirmation.normalize(&bad)
 	default:
-		r.Questions = normalizeQuestions(r.Questions, &bad, &dropped)
+		r.Questions = normalizeQuestions(r.Questions, &bad)
 	}
 	r.checkAddressing(&bad)
 	r.checkTime(&bad)
@@ -93,7 +90,7 @@ func (r Request) Normalize() (Request, error) {
 		bad.add("/callback_url", "callback_url is not supported yet", "wait for the ask instead")
 	}
 	r.checkWarnings(&bad)
-	for _, p := range dropped.list {
+	for _, p := range bad.dropped {
 		if len(r.Warnings) < MaxProblems {
 			r.Warnings = append(slices.Clip(r.Warnings), p)
 		}
@@ -108,10 +105,11 @@ func (r *Request) checkWarnings(bad *problems) {
 		return
 	}
 	for i, p := range r.Warnings {
-		at := fmt.Sprintf("/warnings/%d", i)
-		checkText(bad, at+"/pointer", p.Pointer, MaxName)
-		checkText(bad, at+"/detail", p.Detail, MaxDescription)
-		checkText(bad, at+"/fix", p.Fix, MaxDescription)
+		bad.enter("/warnings", i)
+		checkText(bad, "/pointer", p.Pointer, MaxName)
+		checkText(bad, "/detail", p.Detail, MaxDescription)
+		checkText(bad, "/fix", p.Fix, MaxDescription)
+		bad.leave()
 	}
 }
 
@@ -133,8 +131,12 @@ func (r *Request) checkAddressing(bad *problems) {
 		}
 	}
 	r.To = checkNames(bad, "/to", r.To)
-	if n := utf8.RuneCountInString(strings.Join(r.To, "")); n > MaxTo {
-		bad.add("/to", tooLong(n, MaxTo)+" in all", "name fewer people")
+	total := 0
+	for _, name := range r.To {
+		total += utf8.RuneCountInString(name)
+	}
+	if total > MaxTo {
+		bad.add("/to", tooLong(total, MaxTo)+" in all", "name fewer people")
 	}
 	r.Tags = checkNames(bad, "/tags", r.Tags)
 	var ok bool
@@ -144,6 +146,7 @@ func (r *Request) checkAddressing(bad *problems) {
 		r.Context = nil // an empty object means no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
+	case len(r.Context) <= MaxContext/len(`\u2028`): // no character is longer than that
 	default:
 		if n := contextLength(r.Context); n > MaxContext {
 			bad.add("/context", tooLong(n, MaxContext), "shorten it")
@@ -209,7 +212,10 @@ func (r *Request) checkDefaults(bad *problems) {
 	}
 }
 
-func normalizeQuestions(questions []Question, bad, dropped *problems) []Question {
+// questionIDs are the ids of the questions of an ask.
+var questionIDs = [MaxQuestions]string{"q1", "q2", "q3", "q4"}
+
+func normalizeQuestions(questions []Question, bad *problems) []Question {
 	if n := len(questions); n == 0 || n > MaxQuestions {
 		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", MaxQuestions, n),
 			`"questions": [{"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}]`)
@@ -217,90 +223,104 @@ func normalizeQuestions(questions []Question, bad, dropped *problems) []Question
 	}
 	out := make([]Question, len(questions))
 	for i, q := range questions {
-		at := fmt.Sprintf("/questions/%d", i)
-		out[i] = q.normalize(at, bad, dropped)
-		out[i].ID = fmt.Sprintf("q%d", i+1)
+		bad.enter("/questions", i)
+		out[i] = q.normalize(bad)
+		out[i].ID = questionIDs[i]
 		if slices.ContainsFunc(out[:i], func(earlier Question) bool { return earlier.Text == q.Text }) {
-			bad.add(at+"/question", "this question is repeated", "ask it once")
+			bad.add("/question", "this question is repeated", "ask it once")
 		}
+		bad.leave()
 	}
 	return out
 }
 
-func (q Question) normalize(at string, bad, dropped *problems) Question {
-	checkRequired(bad, at+"/question", q.Text, MaxQuestion)
+func (q Question) normalize(bad *problems) Question {
+	checkRequired(bad, "/question", q.Text, MaxQuestion)
 	if !utf8.ValidString(q.Header) {
-		bad.add(at+"/header", "is not UTF-8", "send UTF-8")
+		bad.add("/header", "is not UTF-8", "send UTF-8")
 	}
 	q.Header = truncate(q.Header, MaxHeader)
 	if len(q.Options) == 0 && q.NoOther {
-		bad.add(at+"/allow_custom", "a question without options always takes free text", "leave allow_custom out")
+		bad.add("/allow_custom", "a question without options always takes free text", "leave allow_custom out")
 	}
 	given := q.Options
-	q.Options = normalizeOptions(q, at, bad, dropped)
-	q.Default = q.dropOther(len(given) > 0, at+"/default", dropped)
-	q.checkDefault(at+"/default", bad)
+	q.Options = normalizeOptions(&q, bad)
+	q.Default = q.dropOther(len(given) > 0, bad)
+	q.checkDefault(bad)
 	return q
 }
 
 // dropOther returns the defaults of a question. If the question has options and allows
 // free text, it omits "Other": that option is dropped, so the default would become text.
-func (q Question) dropOther(options bool, at string, dropped *problems) []string {
-	var kept []string
+func (q *Question) dropOther(options bool, bad *problems) []string {
+	kept := slices.Grow([]string(nil), len(q.Default))
 	for _, d := range q.Default {
 		if _, isLabel := q.Option(d); options && !q.NoOther && !isLabel && isOther(d) {
-			dropped.add(at, `"Other" cannot be a default`, "name a label, or leave it out")
+			bad.drop("/default", `"Other" cannot be a default`, "name a label, or leave it out")
 			continue
 		}
 		kept = append(kept, d)
 	}
+	if len(kept) == 0 {
+		return nil
+	}
 	return kept
 }
 
-func normalizeOptions(q Question, at string, bad, dropped *problems) []Option {
-	var kept []Option
+func normalizeOptions(q *Question, bad *problems) []Option {
 	if n := len(q.Options); n > MaxOptions+MinOptions { // some may be "Other", which is dropped
-		bad.add(at+"/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
+		bad.add("/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
 		return nil
 	}
+	kept := slices.Grow([]Option(nil), len(q.Options))
 	for i, o := range q.Options {
-		at := fmt.Sprintf("%s/options/%d", at, i)
-		checkRequired(bad, at+"/label", o.Label, MaxLabel)
-		checkText(bad, at+"/description", o.Description, MaxDescription)
-		checkText(bad, at+"/preview", o.Preview, MaxPreview)
-		if !q.NoOther && isOther(o.Label) {
-			dropped.add(at, `"Other" is always offered`, "leave it out")
-			continue
+		bad.enter("/options", i)
+		if o.normalize(q, kept, bad) {
+			kept = append(kept, o)
 		}
-		if q.MultiSelect && o.Preview != "" {
-			dropped.add(at+"/preview", "a question with multiSelect shows no previews", "describe the option instead")
-			o.Preview = ""
-		}
-		if slices.ContainsFunc(kept, func(k Option) bool { return strings.TrimSpace(k.Label) == strings.TrimSpace(o.Label) }) {
-			bad.add(at+"/label", "this label is repeated", "give each option its own label")
-		}
-		kept = append(kept, o)
+		bad.leave()
 	}
 	if n := len(kept); len(q.Options) > 0 && (n < MinOptions || n > MaxOptions) {
 		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", MinOptions, MaxOptions, n)
 		if n < len(q.Options) {
 			detail += `; "Other" is always offered and does not count`
 		}
-		bad.add(at+"/options", detail, `"options": [{"label": "A"}, {"label": "B"}]`)
+		bad.add("/options", detail, `"options": [{"label": "A"}, {"label": "B"}]`)
+	}
+	if len(kept) == 0 {
+		return nil
 	}
 	return kept
 }
 
-// isOther reports whether a label means "Other", the option that Askback adds itself.
-func isOther(label string) bool {
-	switch strings.ToLower(strings.TrimSpace(label)) {
-	case "other", "other…", "other...":
-		return true
+// normalize drops a preview that would not be shown, and reports whether the option itself
+// is kept. The options before it are in earlier.
+func (o *Option) normalize(q *Question, earlier []Option, bad *problems) bool {
+	checkRequired(bad, "/label", o.Label, MaxLabel)
+	checkText(bad, "/description", o.Description, MaxDescription)
+	checkText(bad, "/preview", o.Preview, MaxPreview)
+	if !q.NoOther && isOther(o.Label) {
+		bad.drop("", `"Other" is always offered`, "leave it out")
+		return false
 	}
-	return false
+	if q.MultiSelect && o.Preview != "" {
+		bad.drop("/preview", "a question with multiSelect shows no previews", "describe the option instead")
+		o.Preview = ""
+	}
+	if slices.ContainsFunc(earlier, func(e Option) bool { return strings.TrimSpace(e.Label) == strings.TrimSpace(o.Label) }) {
+		bad.add("/label", "this label is repeated", "give each option its own label")
+	}
+	return true
 }
 
-func (q Question) checkDefault(at string, bad *problems) {
+// isOther reports whether a label means "Other", the option that Askback adds itself.
+func isOther(label string) bool {
+	label = strings.TrimSpace(label)
+	return strings.EqualFold(label, "other") || strings.EqualFold(label, "other…") || strings.EqualFold(label, "other...")
+}
+
+func (q *Question) checkDefault(bad *problems) {
+	const at = "/default"
 	if len(q.Default) > 1 && !q.MultiSelect {
 		bad.add(at, "a question with one answer takes one default", "name one label")
 		return
@@ -350,99 +370,4 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		bad.add(at+"/digest", "Askback computes the digest", "leave it out")
 	}
 	return &c
-}
-
-func checkNames(bad *problems, at string, list []string) []string {
-	if len(list) > MaxNames {
-		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
-		return nil
-	}
-	var out []string
-	for i, one := range list {
-		at := fmt.Sprintf("%s/%d", at, i)
-		if strings.TrimSpace(one) == "" {
-			bad.add(at, "is blank", "name a person, or leave it out")
-		}
-		checkName(bad, at, one, MaxName)
-		if !slices.Contains(out, one) {
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
-func checkRequired(bad *problems, at, s string, limit int) {
-	if strings.TrimSpace(s) == "" {
-		bad.add(at, "is blank", "write something")
-		return
-	}
-	checkText(bad, at, s, limit)
-}
-
-// checkName checks the encoding and the length of a name. A name must not have control
-// characters, because it is displayed on one line.
-func checkName(bad *problems, at, s string, limit int) {
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		bad.add(at, "a name must not contain control characters", "write it in one line")
-		return
-	}
-	checkText(bad, at, s, limit)
-}
-
-func checkText(bad *problems, at, s string, limit int) {
-	if !utf8.ValidString(s) {
-		bad.add(at, "is not UTF-8", "send UTF-8")
-	} else if n := utf8.RuneCountInString(s); n > limit {
-		bad.add(at, tooLong(n, limit), "shorten it")
-	}
-}
-
-// CheckDraft returns an [Invalid] unless the draft is a JSON object of at most
-// [MaxDraft] bytes.
-func CheckDraft(draft json.RawMessage) error {
-	if b := bytes.TrimSpace(draft); len(draft) > MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
-		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", MaxDraft), Fix: `{"answers": []}`}}
-	}
-	return nil
-}
-
-// CheckReason returns an [Invalid] if the reason is not UTF-8 or is too long.
-func CheckReason(reason string) error {
-	var bad problems
-	checkText(&bad, "/reason", reason, MaxText)
-	return bad.err()
-}
-
-func tooLong(n, limit int) string { return fmt.Sprintf("%d characters; at most %d", n, limit) }
-
-// truncate returns the first n grapheme clusters of s, without white space around
-// them.
-func truncate(s string, n int) string {
-	s = strings.TrimSpace(s)
-	rest, state := s, -1
-	for range n {
-		if rest == "" {
-			return s
-		}
-		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-	}
-	return strings.TrimSpace(strings.TrimSuffix(s, rest))
-}
-
-// compact returns JSON without white space between its tokens, as it is stored and
-// sent. It reports whether raw is JSON in UTF-8; if not, it only trims raw.
-func compact(raw json.RawMessage) (json.RawMessage, bool) {
-	var b bytes.Buffer
-	if err := json.Compact(&b, raw); err != nil || !utf8.Valid(raw) {
-		return bytes.Clone(bytes.TrimSpace(raw)), false
-	}
-	return b.Bytes(), true
-}
-
-// quote returns the first 40 characters of s in quotation marks, for a message.
-func quote(s string) string {
-	if utf8.RuneCountInString(s) > 40 {
-		s = string([]rune(s)[:40]) + "…"
-	}
-	return fmt.Sprintf("%q", s)
 }

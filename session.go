@@ -287,13 +287,14 @@ func (s SetTodos) Check() error {
 		return bad.err()
 	}
 	for i, t := range s.Todos {
-		at := fmt.Sprintf("/todos/%d", i)
-		checkRequired(&bad, at+"/content", t.Content, MaxTodo)
+		bad.enter("/todos", i)
+		checkRequired(&bad, "/content", t.Content, MaxTodo)
 		switch t.Status {
 		case TodoPending, TodoInProgress, TodoCompleted:
 		default:
-			bad.add(at+"/status", "a todo is pending, in_progress or completed", `"status": "pending"`)
+			bad.add("/status", "a todo is pending, in_progress or completed", `"status": "pending"`)
 		}
+		bad.leave()
 	}
 	return bad.err()
 }
