@@ -67,14 +67,15 @@ func (s *Server) newDirectCall(caller *caller, h http.Header, raw []byte) *direc
 // usualAccepts has the values of the header Accept that the SDKs of MCP send.
 var usualAccepts = []string{"application/json, text/event-stream", "text/event-stream, application/json"}
 
-var versions = mcp.SupportedProtocolVersions()
+// directVersions has the revisions of the protocol whose rules for calls a directCall follows.
+var directVersions = []string{"2025-03-26", "2025-06-18", "2025-11-25", statelessVersion}
 
 // usualHeaders reports whether a request has the headers that most clients send for a call.
 func usualHeaders(h http.Header) bool {
 	mediaType, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	accept := h["Accept"]
 	return err == nil && mediaType == "application/json" && len(accept) == 1 && slices.Contains(usualAccepts, accept[0]) &&
-		len(h.Values("Last-Event-ID")) == 0 && slices.Contains(versions, h.Get(versionHeader))
+		len(h.Values("Last-Event-ID")) == 0 && slices.Contains(directVersions, h.Get(versionHeader))
 }
 
 func (d *directCall) read(r *codec.Reader) {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -166,6 +167,11 @@ func directCalls() []httpCall {
 	}
 	named := rawCall(strings.ReplaceAll(toolCall("AskUserQuestion", database, `{}`), ": ", " :\n"))
 	named.name = "AskUserQuestion"
+	for _, version := range []string{"2025-03-26", "2025-06-18"} {
+		c := inSession(question)
+		c.version = version
+		calls = append(calls, c)
+	}
 	return append(calls, named)
 }
 
@@ -233,6 +239,26 @@ func TestDirectCallsHaveTheRepliesOfTheSDK(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A direct call that waits has the notifications and the pending result of the SDK.
+func TestDirectCallReportsProgressAsTheSDK(t *testing.T) {
+	for _, c := range []httpCall{
+		rawCall(strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`, `"_meta": {"progressToken": "<p>", `, 1)),
+		inSession(question + `, "_meta": {"progressToken": 5}`),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture(t)
+			h, secret := f.server.Handler(f.engine), f.secret(askback.Agent, "bot")
+			got, want := c.serve(h, secret, usualAccept), c.serve(h, secret, unusualAccept)
+			if diff := cmp.Diff(seen(want), seen(got)); diff != "" {
+				t.Errorf("(-SDK +direct)\n%s", diff)
+			}
+			if n := strings.Count(got.Body.String(), "data: "); n != 5 || !got.Flushed || isDirect(got) {
+				t.Errorf("%d messages, want 5; flushed %t, with a length %t", n, got.Flushed, isDirect(got))
+			}
+		})
 	}
 }
 
