@@ -172,8 +172,8 @@ func (d *dialog) runCommand(command, argument string) {
 	}
 }
 
-// addText appends a note or a comment to texts. If text is empty or too long, it rejects
-// the line; missing is the message for an empty text.
+// addText appends a note or a comment to texts. If text is empty, or all of them together
+// are too long, it rejects the line; missing is the message for an empty text.
 func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":

@@ -145,7 +145,8 @@ func TestAlternativeFormsOfChoicesAreAccepted(t *testing.T) {
 	}
 }
 
-// Text from a pipe is an answer if it resembles no option. Other text is rejected with a reason.
+// Text from a pipe is an answer if it resembles no option and no command. Other text is
+// rejected with a reason.
 func TestPipeCanAnswerWithOwnText(t *testing.T) {
 	got, drawn, err := runScript(questionAsk(databases), false, "sqlit\nq\na big spreadsheet\n")
 	if diff := cmp.Diff(answered(databases, nil, "a big spreadsheet"), got); diff != "" || err != nil {

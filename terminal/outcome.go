@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// settled draws how an ask ended, on one row if that fits.
+// settled draws how an ask ended. A single answer is on the same row if it fits.
 func (f *frame) settled(o *view.Outcome) {
 	words := "Settled: " + o.Sentence.String()
 	if len(o.Answers) != 1 || len(o.Answers[0].Values) == 0 || !f.oneRow(words, joinNames(o.Answers[0].Values, ", ")) {

@@ -360,7 +360,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 	h.browser("ana").send("/asks/"+q.ID, url.Values{"action": {"stay"}}, http.StatusBadRequest)
 }
 
-// Askback's own pages never send these forms.
+// Forms that Askback's own pages never send are rejected, as are forms that are too large.
 func TestForgedFormsAreRejected(t *testing.T) {
 	for name, form := range map[string]string{
 		"no button":           "q1=0",

@@ -91,8 +91,8 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 	}
 }
 
-// Row F4: a settled page has no form. It shows who settled the ask, how, when, and through
-// which channel.
+// Row F4: a settled page has no form. It shows who settled the ask, how, when, through
+// which channel, and when the answer was delivered.
 func TestSettledPagesAreReadOnly(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(form)
@@ -153,7 +153,8 @@ func (s failingClient) Answer(context.Context, string, askback.Answer) (askback.
 	return askback.Ask{}, s.err
 }
 
-// If the server cannot save an answer, the page shows the form as it was filled in.
+// If the server cannot save an answer, the page shows the form as it was filled in. It does
+// not show errors that are for the log.
 func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	for _, c := range []struct {
 		err    error

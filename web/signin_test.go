@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// fakeIssuer is an issuer that returns what the test sets.
+// fakeIssuer is an issuer that returns what the test sets, and records calls of Begin.
 type fakeIssuer struct {
 	email  string
 	err    error
@@ -168,7 +168,7 @@ func TestSignInNeedsHTTPS(t *testing.T) {
 	}
 }
 
-// A link on another site does not start a log-in.
+// A link on another site does not start a log-in, but leads to a page with a button.
 func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	for from, begins := range map[string]bool{"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false} {
 		h, v := newServerWithIssuer(t)

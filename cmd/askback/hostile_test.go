@@ -240,8 +240,9 @@ func (s *screen) run(args ...string) string {
 	return strings.TrimSuffix(s.shown.String()[before:], end)
 }
 
-// findHarm searches for a forged line, or for a character that controls a terminal or hides
-// or reverses text. It returns the text around the first one.
+// findHarm searches for U+202E and for control characters except line breaks. If there are
+// none, it searches for a line that begins with forged. It returns the text around the
+// first one. If forged is "", it searches for no line.
 func findHarm(shown, forged string) (excerpt string, found bool) {
 	plain := strings.ReplaceAll(shown, "\r\n", "\n")
 	i := strings.IndexFunc(plain, func(r rune) bool {

@@ -195,7 +195,7 @@ func TestFlagsOverrideTheLogSettings(t *testing.T) {
 	}
 }
 
-// createToken waits until the server replies and creates a token.
+// createToken waits until the server replies and creates a token for an agent.
 func createToken(t *testing.T, env []string) {
 	t.Helper()
 	if !eventually(func() bool {

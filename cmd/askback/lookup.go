@@ -20,7 +20,7 @@ const latest = "latest"
 // answer, in place of the id.
 const minShort = 4
 
-// maxPages is how many pages of asks are searched for an id.
+// maxPages is the maximum number of pages of asks that are searched for an id.
 const maxPages = 50
 
 var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)

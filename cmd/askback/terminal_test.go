@@ -176,8 +176,8 @@ func TestTypeAheadIsDiscarded(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// A pasted line does not answer the next question, and the line after a rejected one
-// is discarded, too.
+// Only the first of several pasted lines is read. The others do not answer the next
+// question or a confirmation, not even if the first is rejected.
 func TestFurtherPastedLinesAreDiscarded(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -229,7 +229,8 @@ func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
 	s.waitForScreen(`(?m)^SQLite\r$`)
 }
 
-// Control characters in the text of an agent do not reach the terminal (F3).
+// Control characters in the text of an agent, and U+202E, do not reach the terminal. A note
+// says that there were hidden characters (F3).
 func TestControlCharactersOfAgentAreRemoved(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")

@@ -95,7 +95,7 @@ var places = map[askback.Channel]string{
 	askback.ChannelMCP:      "over MCP",
 }
 
-// place describes a channel, such as "in the browser".
+// place describes a channel, such as "in the browser". It returns "" if there is none.
 func place(via askback.Channel) string {
 	if via == "" {
 		return ""
