@@ -52,7 +52,7 @@ func parse(raw []byte) (*reader, node, error) {
 	return newReader(), node{Value: v, src: raw}, err
 }
 
-// enter begins to read a member or an element of the present value, which leave ends.
+// enter begins to read the member or the element with this token, until leave.
 func (r *reader) enter(token string) { r.path = append(r.path, token) }
 
 func (r *reader) leave() { r.path = r.path[:len(r.path)-1] }
@@ -91,8 +91,8 @@ func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	return false
 }
 
-// A memberReader reads the member of an object that has this name. It reports false if it
-// does not know the name.
+// A memberReader reads the member of an object with this name. It reports false if an object
+// of this kind has no such member.
 type memberReader func(name string, n node) bool
 
 // members reads each member of an object, unless the member is null. A member whose name is
