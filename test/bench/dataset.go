@@ -72,6 +72,9 @@ func (d dataset) write(ctx context.Context, path string, progress io.Writer) (er
 	return <-generated
 }
 
+// agentName returns the name of the nth agent.
+func agentName(n int) string { return fmt.Sprintf("agent-%04d", n%datasetAgents) }
+
 // generate sends the dataset as changes, in order of time.
 func (d dataset) generate(ctx context.Context, changes chan<- store.Change) error {
 	g := generator{dataset: d, random: rand.NewChaCha8([32]byte{'s', 'c', 'a', 'l', 'e'})}
@@ -137,7 +140,7 @@ func (g *generator) add(n int) (err error) {
 	if older, ok := g.nthPending(n); ok {
 		agent = older
 	}
-	owner := fmt.Sprintf("agent-%04d", agent%datasetAgents)
+	owner := agentName(agent)
 	if n%sessionInterval == 0 {
 		if err := g.startSession(owner, at); err != nil {
 			return err

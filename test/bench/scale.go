@@ -7,6 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/askback/askback"
 )
 
 // smallDataset is compared with the large one. It fills the first pages of every list.
@@ -39,7 +43,41 @@ type scaleCase struct {
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
-var scaleCases = []scaleCase{{inProcess, openProduct}, {remote, openRemoteProduct}}
+var scaleCases = []scaleCase{{inProcess, openProduct}, {"many agents", openManyAgents}, {remote, openRemoteProduct}}
+
+// manyAgents is an engine in this process. Each ask is of another of the agents of the
+// dataset, so that cycles change many pages of the indices by owner.
+type manyAgents struct {
+	*product
+	agents []askback.Asker
+	last   atomic.Int64
+	owners sync.Map // from the id of an ask to its agent
+}
+
+func openManyAgents(ctx context.Context, path string) (subject, error) {
+	p, err := openEngine(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &manyAgents{product: p}
+	for n := range datasetAgents {
+		m.agents = append(m.agents, p.engine.As(askback.Principal{Kind: askback.Agent, Name: agentName(n), Channel: askback.ChannelAPI}))
+	}
+	return m, nil
+}
+
+func (m *manyAgents) ask(ctx context.Context) (string, error) {
+	agent := m.agents[m.last.Add(1)%datasetAgents]
+	a, err := agent.Ask(ctx, request())
+	m.owners.Store(a.ID, agent)
+	return a.ID, err
+}
+
+func (m *manyAgents) wait(ctx context.Context, id string) error {
+	agent, _ := m.owners.LoadAndDelete(id)
+	_, err := agent.(askback.Asker).Wait(ctx, id)
+	return err
+}
 
 // measureScale measures reads on a small and on the large database, then cycles, and last
 // the deletion of old asks.
