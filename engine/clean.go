@@ -18,9 +18,6 @@ const (
 	// cleanPause is the shortest pause after a commit that deletes records. The pause
 	// is at least as long as the commit, so that the writer is free half of the time.
 	cleanPause = 5 * time.Millisecond
-	// cleanScan is how many records one read passes. Old records that are still open may
-	// be many, and a long read delays the checkpoints of the store.
-	cleanScan = 50_000
 )
 
 // cleanLoop deletes old records until ctx ends. It has its own goroutine, so that
@@ -59,11 +56,11 @@ func (e *Engine) clean(ctx context.Context) error {
 // the given time. It reads from the oldest record and stops at the first that was created
 // later.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
-	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk, Scan: cleanScan}
+	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk, Scan: examineChunk}
 	var c store.Change
 	for row, err := range e.rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
-			continue
+			continue // old records that are still open may be many
 		}
 		if err != nil {
 			return err
