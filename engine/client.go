@@ -170,15 +170,14 @@ func copyAsk(out, a *askback.Ask) {
 }
 
 // wait returns an ask when it is settled. If ctx ends first, it returns the ask with the
-// cause of ctx. It keeps no copy of the ask while it sleeps.
+// cause of ctx. It keeps no copy of the ask while it sleeps, and its stack stays small.
 func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
-	if err := c.engine.quota.addWaiter(c.who); err != nil {
-		return nil, fmt.Errorf("wait %s: %w", id, err)
+	w, err := c.beginWait(id)
+	if err != nil {
+		return nil, err
 	}
-	defer c.engine.quota.removeWaiter(c.who)
-	w := c.engine.hub.join(id, c.who.Kind)
-	defer c.engine.hub.leave(id, w)
-	if a, err := c.readForWait(context.WithoutCancel(ctx), id); err != nil || a.Settled() {
+	defer c.endWait(id, w)
+	if a, err := c.readForWait(ctx, id); err != nil || a.Status != askback.Pending {
 		return a, err
 	}
 	select {
@@ -186,18 +185,33 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 		return a, nil
 	case <-ctx.Done():
 	}
-	a, err := c.readForWait(context.WithoutCancel(ctx), id)
-	if err != nil || a.Settled() {
+	a, err := c.readForWait(ctx, id)
+	if err != nil || a.Status != askback.Pending {
 		return a, err
 	}
 	return a, context.Cause(ctx)
 }
 
-// readForWait reads an ask for wait.
+// beginWait counts and registers a waiter. The caller calls endWait when it no longer waits.
+func (c *client) beginWait(id string) (*member, error) {
+	if err := c.engine.quota.addWaiter(c.who); err != nil {
+		return nil, fmt.Errorf("wait %s: %w", id, err)
+	}
+	return c.engine.hub.join(id, c.who.Kind), nil
+}
+
+func (c *client) endWait(id string, w *member) {
+	c.engine.hub.leave(id, w)
+	c.engine.quota.removeWaiter(c.who)
+}
+
+// readForWait reads an ask for wait, also after ctx has ended.
+//
+//go:noinline
 func (c *client) readForWait(ctx context.Context, id string) (*askback.Ask, error) {
 	a, err := c.engine.cache.get(id), error(nil)
 	if a == nil {
-		a, err = c.engine.fetchApart(ctx, id)
+		a, err = c.engine.fetchApart(context.WithoutCancel(ctx), id)
 	}
 	if err == nil {
 		err = c.authorizeAsk(askback.ActGet, &a.state)
