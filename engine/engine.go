@@ -110,7 +110,7 @@ func New(s Store, o *Options) *Engine {
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		hub: hub{waiters: group{}, followers: group{}},
+		hub: hub{waiters: group{}, followers: group{}, pages: map[pageKey]*eventPage{}},
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/codec"
 	"github.com/askback/askback/store"
 )
 
@@ -18,19 +20,16 @@ import (
 // its end and then waits until it grows. No event is queued in memory, so a slow
 // reader delays no other and misses nothing.
 type eventStream struct {
-	client  *client
-	session string // "": all sessions
-	pos     position
+	client   *client
+	session  string // "": all sessions
+	follower *member
+	pos      position
 }
 
 // A position is a place in the history. seq is the number of an event over all streams,
 // and n is its number within the stream of its session. A gap in the numbers of a stream
 // shows that events were deleted.
 type position struct{ seq, n int64 }
-
-// historyChunk is how many events a reader reads, and holds in memory, at once. It is
-// small because a message may have 800 KB.
-const historyChunk = 16
 
 // cursor encodes a position as an opaque string.
 func (m position) cursor() askback.Cursor {
@@ -58,13 +57,12 @@ func parseCursor(at string, c askback.Cursor) (position, error) {
 // Events implements [askback.Events].
 func (c *client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
-		f := eventStream{client: c, session: sessionID}
-		w := c.engine.hub.follow(sessionID)
-		defer c.engine.hub.unfollow(sessionID, w)
+		f := eventStream{client: c, session: sessionID, follower: c.engine.hub.follow(sessionID)}
+		defer c.engine.hub.unfollow(sessionID, f.follower)
 		err := f.begin(ctx, after, yield)
 		for err == nil {
 			if err = f.read(ctx, yield); err == nil {
-				err = w.wait(ctx)
+				err = f.follower.wait(ctx)
 			}
 		}
 		if !errors.Is(err, errStopped) {
@@ -129,7 +127,7 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 	if f.pos, err = f.head(ctx); err != nil {
 		return err
 	}
-	shot, size := snapshot{Asks: []askback.Ask{}}, 0
+	shot, size := snapshot{}, 0
 	q := askback.Query{SessionID: f.session, Limit: askback.MaxLimit}
 	for {
 		page, err := f.client.List(ctx, q)
@@ -154,7 +152,7 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 		}
 		shot.Session = &one
 	}
-	data, err := encode(shot)
+	data, err := shot.encode()
 	if err != nil {
 		return err
 	}
@@ -173,9 +171,20 @@ const maxSnapshot = 1000
 // snapshot is the data of a snapshot event (docs/wire.md §4). More is set if there
 // are open asks that are not in Asks.
 type snapshot struct {
-	Asks    []askback.Ask    `json:"asks"`
-	More    bool             `json:"more,omitempty"`
-	Session *askback.Session `json:"session"`
+	Asks    []askback.Ask
+	More    bool
+	Session *askback.Session
+}
+
+// encode returns a snapshot as JSON.
+func (s *snapshot) encode() (json.RawMessage, error) {
+	w := dataWriter{b: append(make([]byte, 0, dataSize), '{')}
+	list(&w, "asks", s.Asks, askback.Ask.AppendJSON)
+	if s.More {
+		w.b = append(codec.AppendName(w.b, "more"), "true"...)
+	}
+	pointer(&w, "session", s.Session, askback.Session.AppendJSON)
+	return append(w.b, '}'), w.err
 }
 
 // withPageURL returns an ask with the address of its page.
@@ -211,87 +220,50 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 // errMissing is returned when events that the reader has not seen were deleted.
 var errMissing = errors.New("events of the history are missing")
 
-// decodeEvent decodes a stored event. If that fails, it logs the error and ok is false.
-func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
-	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
-	if err != nil {
-		e.log.Error("an event cannot be read and is omitted", "seq", l.Seq, "error", err)
-		return h, false
-	}
-	return h, true
-}
-
-// batch reads the next events; full reports whether there may be more. It reads on a
-// separate goroutine: a query needs a large stack, which the goroutine of the reader
-// would keep while it sleeps.
+// batch returns the next events; full reports whether there may be more.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var rows []store.Event
-		if rows, err = f.client.engine.store.History(ctx, f.session, f.pos.seq, historyChunk); err != nil {
-			return
+	p, err := f.nextPage(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range p.events {
+		e := &p.events[i]
+		if f.missingBefore(e.row) {
+			return events, p.full, errMissing
 		}
-		full = len(rows) == historyChunk
-		for _, l := range rows {
-			if f.missingBefore(l) {
-				err = errMissing
-				return
-			}
-			f.pos = position{l.Seq, l.StreamSeq}
-			var ev askback.Event
-			var ok bool
-			if ev, ok, err = f.event(ctx, l); err != nil {
-				return
-			}
-			if ok {
-				events = append(events, ev)
-			}
+		f.pos = position{e.row.Seq, e.row.StreamSeq}
+		ev, ok, err := f.event(e)
+		if err != nil {
+			return events, p.full, err
 		}
-	}()
-	<-done
-	return events, full, err
+		if ok {
+			events = append(events, ev)
+		}
+	}
+	return events, p.full, p.err
 }
 
-// event returns a stored event in the form that its readers get. ok is false if the
-// principal may not see the event, or if the event or its ask cannot be read. The error is
-// errMissing if the ask was deleted, since its other events were deleted with it.
-func (f *eventStream) event(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
-	h, ok := f.client.engine.decodeEvent(l)
-	if !ok {
-		return ev, false, nil
+// event returns an event of a page in the form that this reader gets. ok is false if the
+// principal may not see the event, or if the event or its ask cannot be read.
+func (f *eventStream) event(e *pageEvent) (ev askback.Event, ok bool, err error) {
+	if !e.readable || e.err != nil {
+		return ev, false, e.err
 	}
-	h.Text = f.client.visibleText(h.Text)
-	about := h.Ask
-	if strings.HasPrefix(l.Subject, "ask_") {
-		about = l.Subject
-	}
-	var a askback.Ask
-	if about != "" {
-		one, err := f.client.engine.read(ctx, about)
-		if err == nil && h.Type.Settles() && !one.state.Ask.Settled() {
-			one, err = f.client.engine.fetch(ctx, about) // the cache is updated after the commit
-		}
+	if e.ask != nil {
+		err := f.client.authorizeAsk(askback.ActGet, &e.ask.state)
 		if errors.Is(err, askback.ErrNotFound) {
-			return ev, false, errMissing
-		}
-		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
-			f.client.engine.log.Error("an ask cannot be read, and its events are omitted", "ask", about, "error", err)
-			return ev, false, nil
+			return ev, false, nil // the principal may not see it
 		}
 		if err != nil {
 			return ev, false, err
 		}
-		if err := f.client.authorizeAsk(askback.ActGet, &one.state); err != nil {
-			if errors.Is(err, askback.ErrNotFound) {
-				err = nil // the principal may not see it
-			}
-			return ev, false, err
-		}
-		a = one.state.Ask
 	}
-	data, err := eventData(h, f.client.engine.withPageURL(a))
+	data := bytes.Clone(e.data) // the caller may change it
+	if h := e.history; f.client.visibleText(h.Text) != h.Text {
+		h.Text = f.client.visibleText(h.Text)
+		data, err = f.client.engine.eventData(h, e.ask)
+	}
 	return askback.Event{
-		Cursor: f.pos.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: h.Type, At: l.At, Data: data,
+		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At, Data: data,
 	}, err == nil, err
 }

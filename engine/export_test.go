@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -38,3 +40,8 @@ func (m *KeyedMutex) Unlock(id string) { m.unlock(id) }
 
 // Locked returns how many ids are locked.
 func (m *KeyedMutex) Locked() int { return len(m.waiting) }
+
+// EventData returns the data of an event about an ask.
+func EventData(e *Engine, h lifecycle.Event, a askback.Ask) ([]byte, error) {
+	return e.eventData(h, &askRecord{state: lifecycle.AskState{Ask: a}})
+}

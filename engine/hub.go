@@ -14,6 +14,9 @@ type hub struct {
 	mu        sync.Mutex
 	waiters   group // by the id of the ask
 	followers group // by stream; "" is all streams
+
+	// pages are what followers read since a commit last changed the history.
+	pages map[pageKey]*eventPage
 }
 
 // A member is a call of Wait for one ask, or of Events for one stream.
@@ -97,7 +100,11 @@ func (h *hub) unfollow(stream string, f *member) {
 func (h *hub) wakeFollowers(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.followers) == 0 || len(events) == 0 {
+	if len(events) == 0 {
+		return
+	}
+	clear(h.pages)
+	if len(h.followers) == 0 {
 		return
 	}
 	for i, ev := range events {
@@ -106,6 +113,37 @@ func (h *hub) wakeFollowers(events []store.Event) {
 		}
 	}
 	h.followers.wake("", nil)
+}
+
+// page returns the page of events after a position. If isNew is set, the caller must read
+// it. A page is shared if the stream has another follower.
+func (h *hub) page(key pageKey, f *member) (p *eventPage, isNew bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p := h.pages[key]; p != nil {
+		return p, false
+	}
+	p = &eventPage{ready: make(chan struct{})}
+	if f.next != f && len(h.pages) < maxPages {
+		h.pages[key] = p
+	}
+	return p, true
+}
+
+// dropPage no longer shares a page with followers that do not have it yet.
+func (h *hub) dropPage(key pageKey, p *eventPage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.pages[key] == p {
+		delete(h.pages, key)
+	}
+}
+
+// dropPages shares no page any more. It is called when history was deleted.
+func (h *hub) dropPages() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	clear(h.pages)
 }
 
 // join registers a waiter for an ask.

@@ -1,94 +1,117 @@
 package engine
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/codec"
 	"github.com/askback/askback/lifecycle"
 )
 
 // eventData returns the data of an event (docs/wire.md §4). The questions and the
-// outcome come from the ask: they never change, so history does not store them.
-func eventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
-	type about struct {
-		QuestionID string `json:"question_id"`
-		SessionID  string `json:"session_id"`
+// outcome come from the ask, which may be nil: they never change, so history does not
+// store them.
+func (e *Engine) eventData(h lifecycle.Event, of *askRecord) (json.RawMessage, error) {
+	var a askback.Ask
+	if of != nil {
+		a = of.state.Ask
 	}
-	this := about{a.ID, a.SessionID}
+	a = e.withPageURL(a)
+	w := dataWriter{b: append(make([]byte, 0, dataSize), '{')}
 	switch h.Type {
 	case askback.EventQuestionPending:
-		return encode(struct {
-			about
-			Questions []askback.Question `json:"questions"`
-			Ask       askback.Ask        `json:"ask"`
-		}{this, a.Form(), initialAsk(a)})
+		w.about(a)
+		list(&w, "questions", a.Form(), askback.Question.AppendJSON)
+		w.noun("ask", initialAsk(a).AppendJSON)
 	case askback.EventQuestionClaimed:
-		return encode(struct {
-			about
-			By string `json:"by"`
-		}{this, h.By})
+		w.about(a)
+		w.text("by", h.By)
 	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
-		return encode(struct {
-			about
-			Outcome *askback.Outcome `json:"outcome"`
-		}{this, a.Outcome})
+		w.about(a)
+		pointer(&w, "outcome", a.Outcome, askback.Outcome.AppendJSON)
 	case askback.EventQuestionConsumed:
-		return encode(struct {
-			about
-			Digest string `json:"digest"`
-		}{this, h.Digest})
+		w.about(a)
+		w.text("digest", h.Digest)
 	case askback.EventAnswerAcked:
-		return encode(this)
+		w.about(a)
 	case askback.EventAnswerRefused:
-		return encode(struct {
-			about
-			By  string `json:"by"`
-			Why string `json:"why"`
-		}{this, h.By, h.Why})
+		w.about(a)
+		w.text("by", h.By)
+		w.text("why", h.Why)
+	default:
+		w.sessionEvent(h, a)
 	}
-	return sessionEventData(h, a)
+	return append(w.b, '}'), w.err
 }
 
-// sessionEventData returns the data of an event about a session or a grant.
-func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
+// sessionEvent appends the data of an event about a session or a grant.
+func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 	switch h.Type {
 	case askback.EventStateChange:
-		return encode(struct {
-			Type      string             `json:"type"`
-			Questions []askback.Question `json:"questions"`
-		}{h.State, append([]askback.Question{}, a.Form()...)})
+		w.text("type", h.State)
+		list(w, "questions", a.Form(), askback.Question.AppendJSON)
 	case askback.EventMessage:
-		return encode(struct {
-			Role  askback.Role `json:"role"`
-			By    string       `json:"by,omitempty"`
-			Text  string       `json:"text"`
-			Final bool         `json:"final"`
-		}{h.Role, h.By, h.Text, h.Final})
+		w.text("role", string(h.Role))
+		if h.By != "" {
+			w.text("by", h.By)
+		}
+		w.text("text", h.Text)
+		w.b = strconv.AppendBool(codec.AppendName(w.b, "final"), h.Final)
 	case askback.EventTodosChanged:
-		return encode(struct {
-			Todos []askback.Todo `json:"todos"`
-		}{append([]askback.Todo{}, h.Todos...)})
+		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
+	default:
+		if h.Session != nil {
+			w.noun("session", h.Session.AppendJSON)
+		}
+		if h.Grant != nil {
+			w.noun("grant", h.Grant.AppendJSON)
+		}
+		if h.By != "" {
+			w.text("by", h.By)
+		}
 	}
-	return encode(struct {
-		Session *askback.Session `json:"session,omitempty"`
-		Grant   *askback.Grant   `json:"grant,omitempty"`
-		By      string           `json:"by,omitempty"`
-	}{h.Session, h.Grant, h.By})
+}
+
+// dataSize is the capacity for the data of an event, enough for most.
+const dataSize = 1024
+
+// A dataWriter writes the members of an object. After an error the object is not complete.
+type dataWriter struct {
+	b   []byte
+	err error
+}
+
+// about appends the ids of an ask and of its session.
+func (w *dataWriter) about(a askback.Ask) {
+	w.text("question_id", a.ID)
+	w.text("session_id", a.SessionID)
+}
+
+func (w *dataWriter) text(name, s string) {
+	w.b = codec.AppendString(codec.AppendName(w.b, name), s)
+}
+
+// noun appends a member with the method AppendJSON of its value.
+func (w *dataWriter) noun(name string, appendJSON func([]byte) ([]byte, error)) {
+	b, err := appendJSON(codec.AppendName(w.b, name))
+	w.b, w.err = b, cmp.Or(w.err, err)
+}
+
+// list appends a member with an array.
+func list[T any](w *dataWriter, name string, values []T, one func(T, []byte) ([]byte, error)) {
+	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendList(b, values, one) })
+}
+
+// pointer appends a member with a value, or null.
+func pointer[T any](w *dataWriter, name string, value *T, one func(T, []byte) ([]byte, error)) {
+	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendPointer(b, value, one) })
 }
 
 // initialAsk returns an ask as it was when it was opened.
 func initialAsk(a askback.Ask) askback.Ask {
 	a.Status, a.Outcome, a.Claims, a.AckedAt = askback.Pending, nil, nil, time.Time{}
 	return a
-}
-
-// encode is json.Marshal without HTML escaping: it leaves <, > and & unchanged.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

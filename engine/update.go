@@ -132,6 +132,9 @@ func (e *Engine) publishAsk(a *askRecord) {
 // commit commits a change. If the store returns [store.ErrUnknown], it reads back
 // one record of the change to learn whether the commit succeeded.
 func (e *Engine) commit(ctx context.Context, c store.Change) error {
+	if len(c.Delete)+len(c.Prune) > 0 {
+		defer e.hub.dropPages() // they may have deleted events
+	}
 	_, err := e.store.Commit(ctx, c)
 	if !errors.Is(err, store.ErrUnknown) {
 		return err

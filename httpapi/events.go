@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -48,7 +46,7 @@ func (c *call) events() error {
 		if err != nil {
 			return c.endEvents(w, err)
 		}
-		frame, err := eventFrame(ev)
+		frame, err := c.h.frames.of(ev)
 		if err != nil {
 			c.h.log.Error("an event cannot be encoded", "type", ev.Type, "error", err)
 			break
@@ -58,21 +56,6 @@ func (c *call) events() error {
 		}
 	}
 	return c.endEvents(w, nil)
-}
-
-// eventFrame returns an event as one frame. It needs no escaping: JSON is one line, and
-// cursors and types have no line breaks.
-func eventFrame(ev askback.Event) ([]byte, error) {
-	data, err := ev.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	b.Grow(len(data) + 128)
-	fmt.Fprintf(&b, "id: %s\nevent: %s\ndata: ", ev.Cursor, ev.Type)
-	b.Write(bytes.TrimSpace(data))
-	b.WriteString("\n\n")
-	return b.Bytes(), nil
 }
 
 // endEvents ends a stream. If the header was not sent yet, it returns why the stream ended.

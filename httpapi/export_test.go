@@ -154,3 +154,9 @@ func EncodeProblem(p Problem) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// Frames are the frames that a handler shares between its streams.
+type Frames struct{ frames }
+
+// Of returns the frame of an event.
+func (f *Frames) Of(ev askback.Event) ([]byte, error) { return f.of(ev) }

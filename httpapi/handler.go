@@ -62,6 +62,7 @@ type Handler struct {
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
+	frames  frames
 	hooks   claudehook.Runner // the hook calls in progress
 	large   chan struct{}     // semaphore: one entry for each large event being parsed
 	// description returns the OpenAPI document; the first call generates it.

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// historyChunk is how many events a reader reads, and holds in memory, at once. It is
+// small because a message may have 800 KB.
+const historyChunk = 16
+
+// An eventPage is the next events of a stream. The followers of a stream that are at the
+// same position share one, so that it is read and encoded once for all of them.
+type eventPage struct {
+	ready  chan struct{} // closed when the page was read
+	events []pageEvent
+	full   bool  // there may be more events
+	err    error // why the page ends early
+}
+
+// A pageEvent is an event of a page, with what all readers need of it.
+type pageEvent struct {
+	row      store.Event
+	readable bool // the event and its ask could be read
+	history  lifecycle.Event
+	ask      *askRecord      // the ask that it is about, or nil
+	data     json.RawMessage // for readers who may see the whole text
+	err      error
+}
+
+// pageBytes is the maximum size of a page that is kept for other followers, maxPages how
+// many pages are kept.
+const (
+	pageBytes = 64 << 10
+	maxPages  = 16
+)
+
+// A pageKey is a position in a stream: after the event with this number.
+type pageKey struct {
+	stream string
+	after  int64
+}
+
+// nextPage returns the page after the position of the reader.
+func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
+	e, key := f.client.engine, pageKey{f.session, f.pos.seq}
+	p, isNew := e.hub.page(key, f.follower)
+	if isNew {
+		// The other followers need the page even if ctx ends. A separate goroutine reads it: a
+		// query needs a large stack, which the goroutine of the reader would keep while it
+		// sleeps.
+		go e.readPage(context.WithoutCancel(ctx), key, p)
+	}
+	select {
+	case <-p.ready:
+		return p, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// readPage reads a page from the store.
+func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
+	defer close(p.ready)
+	rows, err := e.store.History(ctx, key.stream, key.after, historyChunk)
+	p.full, p.err = len(rows) == historyChunk, err
+	p.events = make([]pageEvent, len(rows))
+	size := 0
+	for i, row := range rows {
+		p.events[i] = e.pageEvent(ctx, row)
+		size += len(row.Data) + len(p.events[i].data)
+		err = errors.Join(err, p.events[i].err)
+	}
+	if size > pageBytes || err != nil {
+		e.hub.dropPage(key, p)
+	}
+}
+
+// pageEvent decodes a stored event and reads its ask. The error of the event is errMissing
+// if the ask was deleted, since its other events were deleted with it.
+func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
+	out.row = row
+	var ok bool
+	if out.history, ok = e.decodeEvent(row); !ok {
+		return out
+	}
+	about := out.history.Ask
+	if strings.HasPrefix(row.Subject, "ask_") {
+		about = row.Subject
+	}
+	if about != "" {
+		a, err := e.read(ctx, about)
+		if err == nil && out.history.Type.Settles() && !a.state.Ask.Settled() {
+			a, err = e.fetch(ctx, about) // the cache is updated after the commit
+		}
+		switch {
+		case errors.Is(err, askback.ErrNotFound):
+			out.err = errMissing
+			return out
+		case errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
+			e.log.Error("an ask cannot be read, and its events are omitted", "ask", about, "error", err)
+			return out
+		case err != nil:
+			out.err = err
+			return out
+		}
+		out.ask = a
+	}
+	out.data, out.err = e.eventData(out.history, out.ask)
+	out.readable = true
+	return out
+}
+
+// decodeEvent decodes a stored event. If that fails, it logs the error and ok is false.
+func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
+	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
+	if err != nil {
+		e.log.Error("an event cannot be read and is omitted", "seq", l.Seq, "error", err)
+		return h, false
+	}
+	return h, true
+}

@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/askback/askback"
+)
+
+// eventFrame returns an event as one frame. It needs no escaping: JSON is one line, and
+// cursors and types have no line breaks.
+func eventFrame(ev askback.Event) ([]byte, error) {
+	b := make([]byte, 0, len(ev.Data)+256)
+	b = append(append(b, "id: "...), ev.Cursor...)
+	b = append(append(b, "\nevent: "...), ev.Type...)
+	b, err := ev.AppendJSON(append(b, "\ndata: "...))
+	return append(b, "\n\n"...), err
+}
+
+// frames has the frames of the newest events, since most streams send the same ones.
+type frames struct {
+	mu     sync.Mutex
+	recent [4]sentFrame
+	next   int // index of the oldest one
+}
+
+// A sentFrame is an event with its encoded form.
+type sentFrame struct {
+	event   askback.Event
+	encoded []byte
+}
+
+// maxSharedFrame is the size of the largest events whose frames are kept.
+const maxSharedFrame = 64 << 10
+
+// of returns the frame of an event, which the caller must not change.
+func (f *frames) of(ev askback.Event) ([]byte, error) {
+	if b := f.find(ev); b != nil {
+		return b, nil
+	}
+	b, err := eventFrame(ev)
+	if err != nil || len(b) > maxSharedFrame || ev.Type == askback.EventSnapshot {
+		return b, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recent[f.next] = sentFrame{ev, b}
+	f.next = (f.next + 1) % len(f.recent)
+	return b, nil
+}
+
+// find returns the frame of an equal event, or nil.
+func (f *frames) find(ev askback.Event) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.recent {
+		e := &f.recent[i].event
+		if e.Cursor == ev.Cursor && e.Seq == ev.Seq && e.SessionID == ev.SessionID && e.Type == ev.Type &&
+			e.At.Equal(ev.At) && bytes.Equal(e.Data, ev.Data) {
+			return f.recent[i].encoded
+		}
+	}
+	return nil
+}
