@@ -21,7 +21,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/jcs", "internal/ids"},
+	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/jcs", "internal/ids"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
