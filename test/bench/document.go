@@ -144,12 +144,18 @@ func runsText(n int) string {
 	return fmt.Sprintf("%d runs at once", n)
 }
 
+// representative is the least duration of a case for results that count.
+const representative = time.Second
+
 // markdown returns the results as the text between the marks.
 func (d *document) markdown(now time.Time) string {
 	var out strings.Builder
 	p := d.plan
 	fmt.Fprintf(&out, "\nMeasured on %s: %d rounds, %s for each case, %d processors (%s/%s), %s.\n",
 		now.UTC().Format(time.DateOnly), p.rounds, p.duration, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if p.duration < representative {
+		fmt.Fprint(&out, "This was a quick run, which is not representative.\n")
+	}
 	d.writePeers(&out)
 	d.writeGoals(&out)
 	fmt.Fprint(&out, "\n### Absolute figures\n\nThese figures are of this one run on this one machine, where clients, servers and databases share the processors. They differ on any other machine. ",
@@ -170,7 +176,7 @@ func (d *document) writePeers(out *strings.Builder) {
 	results := slices.Clone(d.peers)
 	slices.SortStableFunc(results, func(a, b peerResult) int { return cmp.Compare(a.runs, b.runs) })
 	for _, r := range results {
-		fmt.Fprintf(out, "| %d | %s %s | %s | %s | %s | %s |\n",
+		fmt.Fprintf(out, "| %d | %s (%s) | %s | %s | %s | %s |\n",
 			r.runs, r.title, r.version, r.place, r.remote, strings.TrimSpace(r.bound()+" "+r.text()), r.byPost)
 	}
 	fmt.Fprint(out, "\n| product | what it does not keep, and Askback does in the measured cycle |\n|---|---|\n")

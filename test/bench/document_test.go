@@ -61,7 +61,7 @@ func TestResultsReplaceThoseOfTheLastRun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Measured on 2026-11-22: 3 rounds, 1s for each case",
-		"| 64 | Restate 1.7 | remote | 4.00 [3.00..5.00] | ≥ 5 MISSED | 6.00 [6.00..6.00] |",
+		"| 64 | Restate (1.7) | remote | 4.00 [3.00..5.00] | ≥ 5 MISSED | 6.00 [6.00..6.00] |",
 		"| Eino with SQLite | (left out",
 		"| 1 | in process | cycles/s | record | 0.85 [0.80..0.90] | ≥ 0.8 | ≥ 0.9 | held |",
 		"```text\nruns  what\n64    bare\n```",

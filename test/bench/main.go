@@ -166,12 +166,13 @@ func joinNumbers(numbers []int) string {
 	return strings.Join(texts, ",")
 }
 
-func cyclePart(ctx context.Context, p plan, tables, lines, notes io.Writer) (err error) {
-	p.peers, err = startPeers(ctx, p.others, p.dir, notes)
-	defer func() { err = errors.Join(err, p.peers.stop()) }()
+func cyclePart(ctx context.Context, p plan, tables, lines, notes io.Writer) error {
+	peers, err := startPeers(ctx, p.others, p.dir, notes)
+	defer peers.stop(notes)
 	if err != nil {
 		return err
 	}
+	p.peers = peers
 	r, err := measureCycles(ctx, p, notes)
 	if err != nil {
 		return err

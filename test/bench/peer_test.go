@@ -156,9 +156,7 @@ func newPeerSet(t *testing.T, all map[string]string) *peerSet {
 	}
 	s := newPeers(dir)
 	t.Cleanup(func() {
-		if err := s.stop(); err != nil {
-			t.Error(err)
-		}
+		s.stop(io.Discard)
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("the data of the peers is left: %v", err)
 		}

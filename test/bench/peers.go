@@ -182,16 +182,19 @@ func (s *peerSet) leaveOut(name string, reason error, notes io.Writer) {
 	s.leftOut[name] = reason
 }
 
-// stop kills all peers and deletes their data.
-func (s *peerSet) stop() error {
+// stop kills all peers and deletes their data. The results count even if the data
+// cannot be deleted.
+func (s *peerSet) stop(notes io.Writer) {
 	for _, c := range s.running {
 		c.stop()
 	}
 	clear(s.running)
 	if s.dir == "" {
-		return nil
+		return
 	}
-	return os.RemoveAll(s.dir)
+	if err := os.RemoveAll(s.dir); err != nil {
+		fmt.Fprintf(notes, "bench: the data of the peers is left: %v\n", err)
+	}
 }
 
 // contenders returns the running peers.
