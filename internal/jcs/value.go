@@ -47,7 +47,7 @@ type Value struct {
 	doc    *document
 }
 
-// A document is what the values of one text share.
+// A document has the memory that the values of one text share.
 type document struct {
 	src     string
 	texts   []string   // the content of strings with escapes
