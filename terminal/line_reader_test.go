@@ -209,7 +209,7 @@ func TestPipeIsNotReadAhead(t *testing.T) {
 	}
 }
 
-// stuckReader never returns a byte.
+// stuckReader returns neither bytes nor errors.
 type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }

@@ -31,7 +31,7 @@ func (f *frame) oneRow(words string, answer safetext.Text) bool {
 	return true
 }
 
-// outcome draws how an ask ended, with notes and comments.
+// outcome draws how and when an ask ended, with notes and comments.
 func (f *frame) outcome(o *view.Outcome) {
 	f.message("Settled: " + o.Sentence.String() + ", " + view.FormatTime(o.At, f.zone))
 	for _, answer := range o.Answers {

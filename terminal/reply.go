@@ -30,7 +30,7 @@ func (r reply) answer(q view.Question) askback.QuestionAnswer {
 	return q.Pick(r.choices, r.ownText)
 }
 
-// hint returns a sentence about what can be typed as an answer to q.
+// hint returns sentences about what can be typed as an answer to q.
 func hint(q view.Question) string {
 	what, marked := "Write your answer", "the default"
 	if len(q.Choices) > 0 {

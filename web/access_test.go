@@ -183,7 +183,8 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// The page of a log-in link has one button. Only this button logs in, and only once.
+// The page of a log-in link has one button. Only this button logs in, and only once. After
+// the log-out, the cookie is not valid.
 func TestLogInLinkWorksOnce(t *testing.T) {
 	h := newServer(t)
 	anonymous := browser{h, ""}

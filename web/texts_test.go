@@ -140,7 +140,8 @@ func TestListShowsTheArguments(t *testing.T) {
 	}
 }
 
-// If a person is logged in, error pages have the name and the log-out button.
+// If a person is logged in, error pages have the name and the log-out button, and /login
+// says who is logged in.
 func TestErrorPagesKeepTheHeader(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

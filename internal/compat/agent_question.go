@@ -71,8 +71,9 @@ func contextOf(a askback.Ask) (json.RawMessage, error) {
 	return jcs.Marshal(fields)
 }
 
-// askerFields returns the members of raw, the context of an ask, to be added to fields. If
-// they cannot be added, the only member is "context", with all of raw.
+// askerFields returns the members of raw, the context of an ask, to be added to fields. It
+// returns nil if raw is empty. If the members cannot be added, the only member is
+// "context", with all of raw.
 func askerFields(raw json.RawMessage, fields map[string]any) map[string]any {
 	if len(raw) == 0 {
 		return nil

@@ -214,8 +214,8 @@ func unescape(s string) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// escapeHidden escapes all characters of the output from begin that are not ASCII, if
-// any of them is invisible.
+// escapeHidden escapes all characters of the output from begin that are not ASCII, and
+// U+007F, if any of them is invisible.
 func (p *printer) escapeHidden(begin int) {
 	text := string(p.out[begin:])
 	if safetext.Code(text).String() == text {

@@ -19,8 +19,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// docs/wire.md §9: keys are numbers, letters if a label is a number, or numbers after # if
-// a label is also a letter. No key is the same as a label.
+// docs/wire.md §9: keys are numbers, letters if a label is a number, or numbers after one
+// or more # if a label is also a letter. No key is the same as a label.
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string
@@ -83,7 +83,8 @@ func TestMatchReturnsTheChoicesForAnInput(t *testing.T) {
 	}
 }
 
-// An answer has the label exactly as the agent sent it, with its hidden characters.
+// An answer has each label once, exactly as the agent sent it, with its hidden characters.
+// Defaults that are not options become free text.
 func TestPickReturnsOriginalLabels(t *testing.T) {
 	q := of(askback.Question{
 		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},

@@ -18,8 +18,9 @@ func confirmation(input string) *view.Confirmation {
 	return view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}}).Confirmation
 }
 
-// T9: names in one object that differ only in case or in letters that look alike get a
-// warning.
+// T9: names in one object get a warning if they are equal, or differ only in case or in
+// letters that look alike. If there are many, only some of them are shown, and long ones
+// are cut.
 func TestSimilarNamesGetAWarning(t *testing.T) {
 	for input, want := range map[string][]string{
 		`{"path":1,"Path":2}`:                         {"path", "Path"},
