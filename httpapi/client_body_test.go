@@ -63,7 +63,7 @@ func TestClientSendsWholeRequest(t *testing.T) {
 func TestClientSendsWholeAnswer(t *testing.T) {
 	for name, want := range map[string]askback.Answer{
 		"answers": {
-			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}, Notes: "n"}, {ID: "q2", Selected: []string{}, Other: "<o>"}},
+			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}, Notes: "n"}, {ID: "q2", Other: "<o>"}},
 			Comment: "c & d",
 		},
 		"approval": {

@@ -91,6 +91,15 @@ func AppendMillis(b []byte, t time.Time) []byte {
 	return strconv.AppendInt(b, t.UnixMilli(), 10)
 }
 
+// AppendDuration appends d as a string such as "1h30m0s". It is rounded up to whole seconds,
+// so that no caller gets less time than requested.
+func AppendDuration(b []byte, d time.Duration) []byte {
+	if rest := d % time.Second; rest > 0 {
+		d += time.Second - rest
+	}
+	return AppendString(b, d.Truncate(time.Second).String())
+}
+
 // AppendFloat appends f as json.Marshal does, or null if f is not a number or infinite.
 func AppendFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {

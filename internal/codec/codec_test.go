@@ -166,3 +166,13 @@ func TestReaderIsReusedAfterAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestDurationsAreRoundedUp(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		90 * time.Minute: `"1h30m0s"`, time.Nanosecond: `"1s"`, time.Second: `"1s"`, 59*time.Second + 1: `"1m0s"`, 0: `"0s"`,
+	} {
+		if got := string(codec.AppendDuration(nil, d)); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}

@@ -74,10 +74,9 @@ func (w *writer) requestMember(noun string, members []member) error {
 
 // requestValue returns the statement that reads a value.
 func requestValue(m member, value string) (string, error) {
-	if m.goType == "time.Duration" {
-		return fmt.Sprintf("r.duration(n, &%s)", value), nil
-	}
 	switch m.kind {
+	case duration:
+		return fmt.Sprintf("r.duration(n, &%s)", value), nil
 	case text:
 		into := "&" + value
 		if m.goType != "string" {

@@ -35,6 +35,7 @@ type Request struct {
 	Object   json.RawMessage ` + "`request:\"object,object\"`" + `
 	Best     *Part           ` + "`request:\"best\"`" + `
 	Parts    []Part          ` + "`request:\"parts,manual\"`" + `
+	Key      string          ` + "`request:\"key,header\"`" + `
 	Internal string          ` + "`api:\"internal\"`" + `
 }
 
@@ -53,6 +54,17 @@ func TestReaderOfRequestsIsGenerated(t *testing.T) {
 		t.Error(err)
 	}
 	golden.Check(t, filepath.Join("testdata", "request.txt"), string(out))
+}
+
+func TestWriterOfBodiesIsGenerated(t *testing.T) {
+	out, err := parseSample(t, sampleRequest).bodies([]string{"Request", "Part"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), "body.txt", out, 0); err != nil {
+		t.Error(err)
+	}
+	golden.Check(t, filepath.Join("testdata", "body.txt"), string(out))
 }
 
 func TestRequestsRejectUnknownKinds(t *testing.T) {

@@ -22,10 +22,12 @@
 //
 // A blank field is an array that is always empty.
 //
-// The tag request describes the body of a request, as internal/decode reads it. It begins
-// with the name of the member. These options follow it:
+// The tag request describes the body of a request, as internal/decode reads it and the
+// client of package httpapi writes it, without zero values. It begins with the name of the
+// member. These options follow it:
 //
-//	manual     no code is generated for the member
+//	manual     no code is generated that reads the member
+//	header     the client sends the value in a header
 //	not        the member is the opposite of the field
 //	verbatim   a text that ends with markup of a tool call is rejected
 //	lenient    a value of another kind is ignored, with a warning
@@ -95,7 +97,12 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	bodies, err := domain.bodies(bodyNouns)
+	if err != nil {
+		return nil, err
+	}
 	out[filepath.Join(root, "internal", "decode", "request"+generatedSuffix)] = requests
+	out[filepath.Join(root, "httpapi", "body"+generatedSuffix)] = bodies
 	out[filepath.Join(root, "api"+generatedSuffix)] = api
 	out[filepath.Join(root, "lifecycle", "stored"+generatedSuffix)] = stored
 	return out, nil

@@ -23,17 +23,18 @@ const (
 	integer
 	number
 	instant
-	raw     // json.RawMessage
-	texts   // []string
-	object  // a struct
-	pointer // a pointer to a struct
-	list    // a slice of structs
-	nothing // a blank field: an array that is always empty
+	raw      // json.RawMessage
+	texts    // []string
+	object   // a struct
+	pointer  // a pointer to a struct
+	list     // a slice of structs
+	duration // time.Duration
+	nothing  // a blank field: an array that is always empty
 )
 
 var kindNames = [...]string{
 	text: "a string", boolean: "bool", integer: "an integer", number: "float64", instant: "time.Time",
-	raw: "json.RawMessage", texts: "[]string", object: "a struct", pointer: "a pointer", list: "a slice", nothing: "a blank field",
+	raw: "json.RawMessage", texts: "[]string", object: "a struct", pointer: "a pointer", list: "a slice", duration: "time.Duration", nothing: "a blank field",
 }
 
 func (k kind) String() string { return kindNames[k] }
@@ -198,6 +199,8 @@ func (s *source) kindOf(e ast.Expr) (k kind, goType, elem string) {
 		return instant, name, ""
 	case "json.RawMessage":
 		return raw, name, ""
+	case "time.Duration":
+		return duration, name, ""
 	}
 	switch underlying := s.basic[name]; underlying {
 	case "string":
@@ -251,7 +254,7 @@ func (m member) option(key string) string {
 var optionKinds = map[string][]kind{
 	"null": {text}, "object": {raw}, "not": {boolean}, "custom": {texts}, "inline": {object},
 	"manual": nil, "verbatim": {text}, "lenient": {text}, "single": {texts},
-	"omitempty": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
+	"omitempty": nil, "header": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
 }
 
 // check returns an error if an option does not exist, or not for this kind of value.

@@ -89,6 +89,8 @@ func (f form) appendValue(w *writer, m member, value string) {
 		} else {
 			w.line("b = codec.AppendTime(b, %s)", value)
 		}
+	case duration:
+		w.line("b = codec.AppendDuration(b, %s)", value)
 	case texts:
 		if m.is("custom") {
 			w.line("b = %s.append%s(b)", strings.TrimSuffix(value, "."+m.goName), m.goName)
@@ -126,7 +128,7 @@ func notZero(m member, value string) string {
 		return value + ` != ""`
 	case boolean:
 		return value
-	case integer, number:
+	case integer, number, duration:
 		return value + " != 0"
 	case instant:
 		return "!" + value + ".IsZero()"
