@@ -40,7 +40,7 @@ const (
 	insertEvent = `insert into history (` + eventColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 	selectHead  = `select ` + eventColumns + ` from history indexed by history_stream
 		where stream = ?1 order by seq desc`
-	selectSeq = `select coalesce(max(seq), 0) from history`
+	selectLast = `select coalesce(max(seq), 0), (select coalesce(max(stream), '') from history indexed by history_stream) from history`
 
 	// The next Seq depends on the newest event of all streams, and the next StreamSeq on
 	// the newest event of the stream. deleteStream keeps the former. deleteEvents keeps
@@ -59,7 +59,7 @@ type writes struct {
 	begin, commit, rollback  *sqlite3.Stmt
 	savepoint, undo, release *sqlite3.Stmt
 
-	insert, drop, event, head, seq *sqlite3.Stmt
+	insert, drop, event, head, last *sqlite3.Stmt
 	pruneStream, pruneSubjects     *sqlite3.Stmt
 	update                         [3]*sqlite3.Stmt // updateSame, updateState, updateAll
 
@@ -82,7 +82,7 @@ func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
 		&s.drop:          deleteRecord,
 		&s.event:         insertEvent,
 		&s.head:          selectHead,
-		&s.seq:           selectSeq,
+		&s.last:          selectLast,
 		&s.pruneStream:   deleteStream,
 		&s.pruneSubjects: deleteEvents,
 		&s.insertEffect:  insertEffect,
@@ -202,7 +202,7 @@ func (w *writer) putCells(s *sqlite3.Stmt, c *cells) error {
 
 func (w *writer) append(e *store.Event) error {
 	if w.seq == unknownSeq {
-		if err := w.readSeq(); err != nil {
+		if err := w.readLast(); err != nil {
 			return err
 		}
 	}
@@ -224,42 +224,61 @@ func (w *writer) prune(p pruning) error {
 	if p.subjects != nil {
 		return w.change(w.stmt.pruneSubjects, p.stream, string(p.subjects))
 	}
-	delete(w.heads, p.stream)
+	w.forgetHead(p.stream)
 	return w.change(w.stmt.pruneStream, p.stream)
 }
 
-// readSeq sets w.seq to the Seq of the newest event.
-func (w *writer) readSeq() error {
-	rows := w.stmt.seq
-	defer rows.Reset()
-	if _, err := rows.Step(); err != nil {
+// readLast sets w.seq and w.newAfter.
+func (w *writer) readLast() error {
+	row := w.stmt.last
+	defer row.Reset()
+	if _, err := row.Step(); err != nil {
 		return err
 	}
-	w.seq = rows.ColumnInt64(0)
+	w.seq, w.newAfter = row.ColumnInt64(0), row.ColumnText(1)
 	return nil
 }
 
 // headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is
 // empty. If w.heads is full, headOf deletes an entry, so that the caller can add one.
+//
+// The names of streams sort by time, so a new one usually sorts after those from before the
+// start, and needs no query.
 func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil
 	}
-	var h head
-	bind(w.stmt.head, stream)
-	defer w.stmt.head.Reset()
-	for more := true; more; {
-		row, err := w.stmt.head.Step()
-		if err != nil {
+	if stream <= w.newAfter {
+		if n, err = w.queryHead(stream); err != nil {
 			return 0, err
 		}
-		more = row && h.add(w.stmt.head)
 	}
 	if len(w.heads) >= maxHeads {
 		for old := range w.heads {
-			delete(w.heads, old)
+			w.forgetHead(old)
 			break
 		}
+	}
+	return n, nil
+}
+
+// forgetHead deletes a stream from w.heads, so that headOf will query it.
+func (w *writer) forgetHead(stream string) {
+	delete(w.heads, stream)
+	w.newAfter = max(w.newAfter, stream)
+}
+
+func (w *writer) queryHead(stream string) (n int64, err error) {
+	var h head
+	rows := w.stmt.head
+	bind(rows, stream)
+	defer rows.Reset()
+	for more := true; more; {
+		row, err := rows.Step()
+		if err != nil {
+			return 0, err
+		}
+		more = row && h.add(rows)
 	}
 	return h.streamSeq, nil
 }

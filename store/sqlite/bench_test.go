@@ -37,14 +37,21 @@ func BenchmarkCommit(b *testing.B) {
 
 func asks(b *testing.B, s *sqlite.Store, callers int) {
 	runParallel(b, s, callers, func(n int) error {
-		r := record(n)
+		r := benchRecord(n)
 		_, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "asked")}})
 		return err
 	})
 }
 
-func answer(b *testing.B, s *sqlite.Store, n int) error {
+// benchRecord returns a record that has a stream of its own, like most asks.
+func benchRecord(n int) store.Record {
 	r := record(n)
+	r.Stream = "ses_" + r.ID[len("ask_"):]
+	return r
+}
+
+func answer(b *testing.B, s *sqlite.Store, n int) error {
+	r := benchRecord(n)
 	r.Version, r.Open, r.Status, r.Fixed = 1, false, "answered", nil
 	r.Due = time.Time{}
 	_, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}})

@@ -28,7 +28,7 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 // The statements that search for rows: those of the writer, and those of the readers
 // other than List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
@@ -44,6 +44,13 @@ func ListSQL(q store.Query) (texts []string, args [][]any) {
 
 // DeadSQL returns the statement of Dead.
 func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
+
+// BreakHeadQuery lets every query of the writer for the newest event of a stream fail. The
+// store must not be in use.
+func (s *Store) BreakHeadQuery() (err error) {
+	s.writer.stmt.head, err = s.writer.conn.Prepare("select json(?1)")
+	return err
+}
 
 // Waiting returns the number of changes in the queue.
 func (s *Store) Waiting() int { return len(s.queue) }

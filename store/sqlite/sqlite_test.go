@@ -347,6 +347,44 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	}
 }
 
+// An event of a stream that sorts after all streams from before the start is appended
+// without a query for the newest event of the stream. An ask usually begins such a stream.
+func TestEventOfNewStreamNeedsNoQuery(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(stream string, kept bool) {
+		t.Helper()
+		r := record(1)
+		r.Stream = stream
+		_, err := s.Commit(t.Context(), store.Change{Events: []store.Event{event(r, "asked")}})
+		if (err == nil) != kept {
+			t.Errorf("Commit of an event of %s: got %v, want it kept: %v", stream, err, kept)
+		}
+	}
+	add("ses_2", true)
+	add("ses_4", true)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openAt(t, path)
+	if err := s.BreakHeadQuery(); err != nil {
+		t.Fatal(err)
+	}
+	add("ses_7", true)
+	add("ses_5", true)
+	add("ses_5", true)
+	if _, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Stream: "ses_5"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, stream := range []string{"ses_5", "ses_2", "ses_3", "ses_4"} {
+		add(stream, false) // needs the query
+	}
+	add("ses_8", true)
+}
+
 // If the context ends while the change is being written, Commit still returns the result.
 func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")

@@ -39,8 +39,9 @@ type writer struct {
 	full      atomic.Pointer[error] // set while the disk is full
 	lastCheck atomic.Int64          // time of the last check for room, in nanoseconds
 
-	seq   int64            // Seq of the newest event, or unknownSeq
-	heads map[string]int64 // StreamSeq of the newest event of some streams
+	seq      int64            // Seq of the newest event, or unknownSeq
+	heads    map[string]int64 // StreamSeq of the newest event of some streams
+	newAfter string           // a stream that sorts after it has no events unless it is in heads; valid if seq is known
 
 	freed   bool // the claims of earlier processes are free
 	written bool // a part of the current request was written
