@@ -179,7 +179,7 @@ func (d *document) writePeers(out *strings.Builder) {
 		fmt.Fprintf(out, "| %d | %s (%s) | %s | %s | %s | %s |\n",
 			r.runs, r.title, r.version, r.place, r.remote, strings.TrimSpace(r.bound()+" "+r.text()), r.byPost)
 	}
-	fmt.Fprint(out, "\n| product | what it does not keep, and Askback does in the measured cycle |\n|---|---|\n")
+	fmt.Fprint(out, "\n| product | what it does not keep, and Askback keeps for each question |\n|---|---|\n")
 	for _, one := range knownPeers {
 		if set.leftOut[one.name] != nil {
 			fmt.Fprintf(out, "| %s | (left out: it did not start or failed) |\n", one.title)

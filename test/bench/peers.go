@@ -39,12 +39,12 @@ var knownPeers = []peer{
 	{
 		name: "nats", title: "NATS JetStream, SyncAlways", place: "its own protocol",
 		setup: [][]string{{"go", "build", "-o", "nats", "."}}, run: []string{"./nats"},
-		lacks: "which questions are open (only messages by subject), who may answer, history, deadlines; one answer only because this program sets an expected sequence",
+		lacks: "a list of open questions (only messages by subject), who may answer, deadlines; one answer only because this program sets an expected sequence",
 	},
 	{
 		name: "eino", title: "Eino with SQLite", place: byPost,
 		setup: [][]string{{"go", "build", "-o", "eino", "."}}, run: []string{"./eino"},
-		lacks: "a list of questions, who may answer, history, deadlines; one answer only because of a table of this program; the agent must be in the process",
+		lacks: "a list of questions, who may answer, history, deadlines; one answer only because of a table that this program adds; the agent must be in the process",
 	},
 	{
 		name: "restate", title: "Restate", place: remote,
@@ -318,7 +318,7 @@ func printPeers(w io.Writer, p plan, r report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nWhat the peers do not keep, and Askback does in the measured cycle:")
+	fmt.Fprintln(w, "\nWhat the peers do not keep, and Askback keeps for each question:")
 	for _, one := range knownPeers {
 		if _, ok := p.peers.version[one.name]; ok {
 			fmt.Fprintf(w, "  %s: %s.\n", one.title, one.lacks)
