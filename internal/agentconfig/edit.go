@@ -68,8 +68,9 @@ func (e edit) apply(src string, remove bool) (string, error) {
 	return e.insert(src)
 }
 
-// applies reports whether an edit with onlyIfParent applies. It does not apply to a member
-// with another value, because a person wrote that value.
+// applies reports whether an edit with onlyIfParent applies. It applies if the member has
+// the value of the edit, or is to be added to a parent that exists. If a member has another
+// value, a person wrote it.
 func (e edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
 		return compactText(src, v) == e.value

@@ -24,7 +24,7 @@ func share(f *os.File) error {
 }
 
 // flock takes an exclusive lock on f without waiting. It returns [ErrHeld] if another
-// process has a lock on f.
+// process, or another open file of this process, has a lock on the same file.
 func flock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

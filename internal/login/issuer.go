@@ -121,7 +121,8 @@ func (i *Issuer) Address() string { return i.settings.Issuer }
 // Callback returns the URL to which the issuer redirects people after a log-in.
 func (i *Issuer) Callback() string { return i.settings.PublicURL + CallbackPath }
 
-// Name returns the host of the issuer, which people recognize.
+// Name returns the host of the issuer, which people recognize, or its whole URL if that is
+// not valid.
 func (i *Issuer) Name() string {
 	u, err := url.Parse(i.settings.Issuer)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// retryPause is the pause before a call is retried.
+// retryPause is the pause before a call or a check is repeated.
 const retryPause = 2 * time.Millisecond
 
 // A connection connects to the current server of a database. The server proves

@@ -382,7 +382,8 @@ func surround(r *rand.Rand, c *toolCall) bool {
 	return true
 }
 
-// moveLetter moves a letter from one name of the call to the next.
+// moveLetter moves a letter from the end of one name of the call to the start of the next,
+// or back.
 func moveLetter(r *rand.Rand, c *toolCall) bool {
 	i := r.IntN(2)
 	left, right := &c.names[i], &c.names[i+1]
