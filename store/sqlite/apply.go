@@ -60,8 +60,8 @@ type writes struct {
 	savepoint, undo, release *sqlite3.Stmt
 
 	insert, drop, event, head, last *sqlite3.Stmt
-	pruneStream, pruneSubjects     *sqlite3.Stmt
-	update                         [3]*sqlite3.Stmt // updateSame, updateState, updateAll
+	pruneStream, pruneSubjects      *sqlite3.Stmt
+	update                          [3]*sqlite3.Stmt // updateSame, updateState, updateAll
 
 	insertEffect, updateEffect, deleteEffect, deleteEffects *sqlite3.Stmt
 	effect, ready, claimed, claimedBy                       *sqlite3.Stmt
