@@ -68,7 +68,7 @@ func (d *dialog) readInput(prompt string) (input, error) {
 }
 
 // readLine reads a line and moves the cursor to the start of a row. If there is no line, it
-// sets d.err.
+// sets d.err. A line longer than maxLine is not returned, and tooLong is true.
 func (d *dialog) readLine() (line string, tooLong bool) {
 	if d.err != nil {
 		return "", false

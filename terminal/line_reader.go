@@ -134,8 +134,8 @@ func (l *lineReader) read() {
 	}
 }
 
-// completeLine returns the result for a line that was read up to its newline. A line longer
-// than maxLine is an error.
+// completeLine returns the result for a line that was read up to its newline, without a
+// carriage return at its end. A line longer than maxLine is an error.
 func completeLine(text string) line {
 	if len(text) > maxLine {
 		return line{err: errLineTooLong}

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// head draws the title of the frame, the agent and the recipients. If the ask has
-// questions, it also draws their tags, title and context.
+// head draws the title of the frame, the agent, the recipients and a warning of hidden
+// characters. If the ask has questions, it also draws their tags, title and context.
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {
@@ -137,7 +137,7 @@ func (f *frame) warnings(all []view.Warning) {
 	}
 }
 
-// target draws the tool of a call and its server.
+// target draws the tool of a call and, if it has one, its server.
 func (f *frame) target(c *view.Confirmation) {
 	f.exact("tool", bold, c.Tool)
 	if c.Server.String() != "" {

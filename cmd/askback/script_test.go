@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// parallelTests is the number of tests that run at once, whatever GOMAXPROCS is. The tests
-// mostly wait for the processes that they started.
+// parallelTests is the number of tests that run at once, whatever GOMAXPROCS is, because
+// tests wait for the processes that they started.
 const parallelTests = 8
 
 func TestMain(m *testing.M) {

@@ -137,7 +137,8 @@ func needsApproval(ev Event) bool {
 }
 
 // findOrAsk returns the ask of a call, or makes a new one. A settled ask with the same
-// content belongs to an earlier call, unless the event identifies its call.
+// content belongs to an earlier call, unless the event identifies its call. An ask that was
+// withdrawn because its hook seemed to have ended is made again.
 func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {
