@@ -108,11 +108,14 @@ func parse(raw []byte, out any) error {
 func (c *Client) request(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
-		raw, err := appendJSON(make([]byte, 0, 512), r.body)
+		b := newBuffer()
+		defer b.release()
+		raw, err := appendJSON(b.bytes, r.body)
 		if err != nil {
 			return nil, err
 		}
-		body = bytes.NewReader(raw)
+		// A copy, because the transport may read the body after the reply has arrived.
+		body = bytes.NewReader(bytes.Clone(raw))
 	}
 	address := c.url + r.path
 	if r.query != "" {
