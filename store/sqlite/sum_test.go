@@ -310,3 +310,23 @@ func seqsOf(events []store.Event) (seqs []int64) {
 }
 
 func textLogger(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
+
+// A value of another type than the schema requires is damage, even if its bytes match the
+// checksum or the row has none.
+func TestValueOfAnotherTypeIsDamage(t *testing.T) {
+	for change, want := range map[string]string{
+		"update records set open = 7, sum = null where id = '" + record(2).ID + "'":        "ask " + record(2).ID,
+		"update records set state = cast(state as text) where id = '" + record(2).ID + "'": "ask " + record(2).ID,
+		"update records set agent = cast(agent as blob) where id = '" + record(2).ID + "'": "ask " + record(2).ID,
+		"update history set data = cast(data as text) where seq = 4":                       "event 4 of ses_1",
+		"update history set type = cast(type as blob), sum = null where seq = 4":           "event 4 of ses_1",
+	} {
+		path := filepath.Join(t.TempDir(), "askback.db")
+		fillDatabase(t, path)
+		executeOnFile(t, path, "pragma writable_schema = on; update sqlite_schema set sql = replace(sql, ') strict', ')')")
+		executeOnFile(t, path, change)
+		if v := verifyFile(t, path); !cmp.Equal(v.Names, []string{want}) {
+			t.Errorf("after %q: got %+v, want %s", change, v, want)
+		}
+	}
+}
