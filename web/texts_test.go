@@ -119,7 +119,7 @@ func TestDeclineIsExplained(t *testing.T) {
 	}
 }
 
-// The arguments distinguish two calls of the same tool.
+// The arguments distinguish two calls of the same tool. Long arguments are cut.
 func TestListShowsTheArguments(t *testing.T) {
 	h := newServer(t)
 	long := `{"paths":["` + strings.Repeat("x", 5_000) + `"]}`

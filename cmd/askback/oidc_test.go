@@ -160,7 +160,7 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 }
 
 // A person who is removed from the settings is logged out, even the last one. If the issuer
-// is removed or replaced, all people are.
+// is removed or replaced, all people are, and its tokens for agents are rejected.
 func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

@@ -124,7 +124,7 @@ func (g *askGroup) randomAsks(n int) []int {
 	return all[:min(n, len(all))]
 }
 
-// answer answers an ask as soon as its id is printed.
+// answer answers ask i with its second option, as soon as its id is printed.
 func (g *askGroup) answer(i int) {
 	g.mu.Lock()
 	p := g.asks[i]

@@ -108,10 +108,12 @@ const (
 const maxDepth = 256
 
 // Read parses the input of a hook. It skips unknown members: each version of Claude Code
-// adds some, and results of tools are most of an event. The event keeps no part of raw.
+// adds some, and results of tools are most of an event. It also skips arguments and a
+// schema that are too long, but a text that is too long is an error. The event keeps no
+// part of raw.
 //
-// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers, and
-// entrypoint or a required member is empty, the error is [ErrForeign].
+// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers,
+// and entrypoint or a required member is empty, the error is [ErrForeign].
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
 	var turn string

@@ -72,8 +72,9 @@ func (c Call) sentQuestions(raw []byte, sent jcs.Value) (json.RawMessage, error)
 	return sent.Raw(raw), nil
 }
 
-// keepFields returns a copy of a value with only the known fields of its objects. levels has a
-// list of them for each level of objects, beginning with the outermost.
+// keepFields returns a copy of a value with only the known fields of its objects. levels
+// has a list of them for each level of objects, beginning with the outermost. Deeper
+// objects keep all their fields.
 func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {
