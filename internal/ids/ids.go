@@ -35,20 +35,20 @@ func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	if _, err := io.ReadFull(r, b[6:]); err != nil {
 		return "", fmt.Errorf("make an id: %w", err)
 	}
-	return prefix + encode(b), nil
+	return encode(prefix, b), nil
 }
 
-// encode returns the 128 bits of b as 26 digits of five bits. The first digit has only
-// three.
-func encode(b [16]byte) string {
+// encode returns prefix followed by the 128 bits of b as 26 digits of five bits. The first
+// digit has only three.
+func encode(prefix string, b [16]byte) string {
 	hi, lo := bigEndian(b[:8]), bigEndian(b[8:])
-	var out [length]byte
+	var digits [length]byte
 	for i := length - 1; i >= 0; i-- {
-		out[i] = alphabet[lo&31]
+		digits[i] = alphabet[lo&31]
 		lo = lo>>5 | hi<<59
 		hi >>= 5
 	}
-	return string(out[:])
+	return prefix + string(digits[:])
 }
 
 // bigEndian decodes b as a big-endian integer.
