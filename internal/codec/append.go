@@ -1,7 +1,7 @@
-// Package codec has the functions that generated code calls to write and read JSON.
+// Package codec has functions that write and read JSON. The code that internal/codecgen
+// generates calls them.
 //
-// The generator is internal/codecgen. Strings, numbers and the grammar come from
-// [jsontext], which rejects duplicate names, invalid UTF-8 and lone surrogates.
+// A [Reader] rejects duplicate names, invalid UTF-8 and lone surrogates.
 package codec
 
 import (
@@ -19,8 +19,8 @@ import (
 // timeForm is RFC 3339 in UTC with milliseconds.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// AppendName appends the name of a member, with a comma if it is not the first one. Name
-// must need no escaping.
+// AppendName appends the name of a member and a colon, after a comma if it is not the first
+// member. The name must need no escaping.
 func AppendName(b []byte, name string) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')
@@ -74,7 +74,8 @@ func AppendStrings(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// AppendTime appends t in RFC 3339 format with milliseconds, or null if t is zero.
+// AppendTime appends t as a string in RFC 3339 format, in UTC and with milliseconds, or null
+// if t is zero.
 func AppendTime(b []byte, t time.Time) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)

@@ -56,7 +56,7 @@ func CloneList[T any](list []T, one func(T) T) []T {
 	return list
 }
 
-// ClonePointer returns a pointer to a copy of *p that is cloned with one, or nil.
+// ClonePointer returns a pointer to a copy of *p that is cloned with one, or nil if p is nil.
 func ClonePointer[T any](p *T, one func(T) T) *T {
 	if p == nil {
 		return nil

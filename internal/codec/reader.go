@@ -16,7 +16,7 @@ import (
 // A Reader reads one JSON value from its first byte to its last. Its methods read the next
 // value; null gives the zero value. After an error they do nothing and return zero values.
 //
-// Strings and raw values share memory with one copy of the source.
+// Strings without escapes share memory with one copy of the source.
 type Reader struct {
 	source string
 	in     bytes.Buffer
@@ -103,11 +103,11 @@ func kindName(k jsontext.Kind) string {
 }
 
 // Object begins to read an object, whose members [Reader.Member] returns. It reports
-// false for null.
+// false if there is none: for null and for an error.
 func (r *Reader) Object() bool { return r.begin('{') }
 
 // Array begins to read an array, for whose elements [Reader.Element] reports true. It
-// reports false for null.
+// reports false if there is none: for null and for an error.
 func (r *Reader) Array() bool { return r.begin('[') }
 
 func (r *Reader) begin(want jsontext.Kind) bool {
@@ -126,8 +126,8 @@ func (r *Reader) begin(want jsontext.Kind) bool {
 	return false
 }
 
-// Member returns the name of the next member of an object, or reports false after the last
-// one, which ends the object.
+// Member returns the name of the next member of an object. After the last one it ends the
+// object and reports false.
 func (r *Reader) Member() (name string, ok bool) {
 	if !r.Element() {
 		return "", false
@@ -135,8 +135,8 @@ func (r *Reader) Member() (name string, ok bool) {
 	return r.String(), r.err == nil
 }
 
-// Element reports whether the array has another element. After the last one, it ends the
-// array.
+// Element reports whether the array has another element. After the last one it ends the
+// array and reports false.
 func (r *Reader) Element() bool {
 	if r.err != nil {
 		return false
@@ -194,7 +194,7 @@ func (r *Reader) Bool() bool {
 	}
 }
 
-// Int reads an integer of 64 bits.
+// Int reads a signed integer of 64 bits, without a fraction or an exponent.
 func (r *Reader) Int() int64 {
 	v := r.next('0')
 	if v == nil {
@@ -220,7 +220,7 @@ func (r *Reader) Float() float64 {
 	return f
 }
 
-// Time reads a time in RFC 3339 format.
+// Time reads a time in RFC 3339 format. An empty string gives the zero time.
 func (r *Reader) Time() time.Time {
 	s := r.String()
 	if s == "" {
@@ -242,7 +242,7 @@ func (r *Reader) Millis() time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Raw reads any value. null gives nil.
+// Raw reads any value and returns a copy of its bytes. null gives nil.
 func (r *Reader) Raw() json.RawMessage {
 	if r.err != nil {
 		return nil
@@ -266,7 +266,7 @@ func (r *Reader) Kind() jsontext.Kind {
 	return r.json.PeekKind()
 }
 
-// Skip reads a value that the reader does not know, such as one of a newer release.
+// Skip reads and discards a value of any kind.
 func (r *Reader) Skip() {
 	if r.err != nil {
 		return

@@ -115,7 +115,7 @@ func Digest(raw []byte) (string, error) {
 	return digest, r.err()
 }
 
-// only reads a string if it is the member with this name.
+// only reads a string if the member has the wanted name, and reports whether it has.
 func (r *reader) only(wanted, name string, n node, into *string) bool {
 	if name != wanted {
 		return false

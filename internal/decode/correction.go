@@ -92,7 +92,8 @@ func isFlat(raw []byte) bool {
 	return question && !questions
 }
 
-// accepts reports whether an example is valid and needs no repair.
+// accepts reports whether an example is valid and needs no repair. The warning about several
+// questions in one text is not a repair.
 func (f InputKind) accepts(example []byte) bool {
 	var r askback.Request
 	var err error

@@ -140,7 +140,8 @@ func unknownFieldFix(name string, names []string) string {
 const maxDistance = 2
 
 // editDistance returns the edit distance of two field names, ignoring case and underscores.
-// If the names differ and one of them is very short, it returns more than maxDistance.
+// If the names differ and one of them is very short, or b is much longer than a, it returns
+// more than maxDistance.
 func editDistance(a, b string) int {
 	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "")), strings.ToLower(strings.ReplaceAll(b, "_", ""))
 	switch {

@@ -57,8 +57,8 @@ func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 // exampleConfirmation shows how to send a number that a double cannot hold.
 const exampleConfirmation = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 
-// confirmationExample returns an example with the tool, the exact arguments and the
-// addressFields of v. If one of them is invalid, or the example does not fit, it returns
+// confirmationExample returns an example with the tool, its server, the exact arguments and
+// the addressFields of v. If one of them is invalid, or the example does not fit, it returns
 // exampleConfirmation.
 func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte) bool) string {
 	c, _ := v.Get("confirmation")
@@ -149,8 +149,8 @@ func (s size) render(found []guessed, extra [][]byte) []byte {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(append(fields, extra...), []byte(", ")))
 }
 
-// renderOptions returns the members options and multiSelect of a question, or "" if it has
-// fewer than two options.
+// renderOptions returns the members options and multiSelect of a question, or "" if fewer
+// than two labels are left at this size.
 func (s size) renderOptions(d guessed) string {
 	labels := distinctLabels(d.labels, s)
 	if len(labels) < askback.MinOptions {

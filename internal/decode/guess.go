@@ -86,8 +86,8 @@ func unpackValue(v jcs.Value, strings int) jcs.Value {
 	return v
 }
 
-// lenientMember returns the value of the first of these names that v has, ignoring case and
-// underscores.
+// lenientMember returns the value of the first of these names that v has, and whether it has
+// one. Case and underscores are ignored.
 func lenientMember(v jcs.Value, names ...string) (jcs.Value, bool) {
 	for _, name := range names {
 		for _, m := range v.Members() {
@@ -125,8 +125,8 @@ func oneLine(field, text string) string {
 	return text
 }
 
-// guessFromText returns the string after the first "question" in input that is not JSON, or
-// nil if there is none.
+// guessFromText returns one question, the string after the first "question" in input that is
+// not JSON. It returns nil if there is none.
 func guessFromText(raw []byte) []guessed {
 	const name = `"question"`
 	i := bytes.Index(raw, []byte(name))

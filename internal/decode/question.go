@@ -24,7 +24,7 @@ type flat struct {
 	seen         bool // a field of the flat form was sent
 }
 
-// Questions have additional names that other tools use.
+// The names of the fields of a question, with those that other tools use.
 var (
 	inputNames = slices.Concat(questionNames, []string{"choices", "multi_select", "multiple"})
 	flatNames  = slices.Concat(inputNames, []string{"descriptions"})
@@ -97,7 +97,8 @@ func (r *reader) unflatten(f *flat) askback.Question {
 	return r.complete(&f.input)
 }
 
-// complete returns the question whose members were read.
+// complete reads the default of a question whose other members were read, and returns the
+// question.
 func (r *reader) complete(q *input) askback.Question {
 	r.enter("default")
 	q.Default = r.readDefault(q.defaultNode, q.Options)
@@ -124,8 +125,8 @@ func (r *reader) questions(n node) []askback.Question {
 }
 
 // checkLength reports whether a list is short enough to read, and adds a problem if it is
-// not. A list that is only slightly too long is read, so that all its problems are
-// reported.
+// not. Up to maxRead elements are read even if the limit is lower, so that all their problems
+// are reported.
 func (r *reader) checkLength(n node, what string, limit int) bool {
 	const maxRead = 2 * askback.MaxOptions
 	if len(n.Elements()) > maxRead {

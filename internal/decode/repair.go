@@ -58,7 +58,7 @@ func hasConfirmation(v jcs.Value) bool {
 }
 
 // closeBrackets adds the missing closing brackets to truncated JSON and parses it (W11). It
-// reports false if more than brackets may be missing.
+// reports false if the JSON is wrong in another way, or if more than brackets may be missing.
 func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	syntax, ok := err.(*jcs.SyntaxError)
 	if !ok || syntax.Offset < len(raw) {
@@ -196,7 +196,8 @@ func excerpt(n node) string {
 	return n.Text()
 }
 
-// truncate returns at most limit characters of s.
+// truncate returns s, or its beginning and an ellipsis if s has more than limit characters.
+// The result has at most limit characters.
 func truncate(s string, limit int) string {
 	if utf8.RuneCountInString(s) <= limit {
 		return s

@@ -24,7 +24,7 @@ func Canonical(raw []byte) ([]byte, error) {
 }
 
 // Canonical is like the function [Canonical], for a value that is already parsed. Pointers
-// in errors start at v.
+// in errors start at v. A value of the kind Missing is an error.
 func (v Value) Canonical() ([]byte, error) {
 	return v.appendCanonical(make([]byte, 0, v.End-v.Offset))
 }
@@ -171,7 +171,8 @@ func (w *writer) at(s step, err error) error {
 }
 
 // compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the
-// order of code points only in that surrogate pairs (D800 to DFFF) sort before U+E000.
+// order of code points only for those above U+FFFF: they are surrogate pairs (D800 to DFFF)
+// and sort before U+E000.
 func compareUTF16(a, b string) int {
 	for a != "" && b != "" {
 		x, n := utf8.DecodeRuneInString(a)

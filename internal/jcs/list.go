@@ -1,8 +1,8 @@
 package jcs
 
-// A stack has the first items of the lists that are being parsed, those of the innermost
-// list last. It is memory of the parser, so that most texts need one allocation for the
-// items of all lists.
+// A stack has items of the lists that are being parsed, those of the innermost list last.
+// It is memory of the parser, so that most texts need one allocation for the items of all
+// lists.
 type stack[T any] struct {
 	items [24]T // enough for an ordinary ask
 	size  int
@@ -35,7 +35,7 @@ func (s *stack[T]) push(l *list[T], item T) {
 }
 
 // end removes l from the stack and returns its items, or nil if there are none. Expected is
-// an estimate of how many items follow.
+// an estimate of how many items follow in the text.
 func (s *stack[T]) end(l *list[T], expected int) []T {
 	items := s.of(l)
 	s.size = l.start

@@ -111,7 +111,8 @@ func (d decimal) append(dst []byte) []byte {
 	return strconv.AppendInt(dst, int64(n-1), 10)
 }
 
-// int64 returns the value if it is an integer that fits into 64 bits.
+// int64 returns the value, and whether it is an integer that fits into an int64. If not, it
+// returns 0.
 func (d decimal) int64() (int64, bool) {
 	const most = 19 // digits of the largest int64
 	if d.digits == "" {

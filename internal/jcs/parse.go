@@ -35,8 +35,8 @@ func newParser(raw []byte, depth int) parser {
 	return parser{doc: doc, src: doc.src, depth: depth}
 }
 
-// end requires that the text contains nothing after the value, unless err is an error of
-// this value, and adds the pointer to the error.
+// end returns err, the error of the value, with its pointer. Without an error of the value,
+// it requires that only white space follows.
 func (p *parser) end(err *SyntaxError) *SyntaxError {
 	if err == nil {
 		if p.space(); p.pos == len(p.src) {
@@ -228,7 +228,8 @@ func (p *parser) at(s step, err *SyntaxError) *SyntaxError {
 	return err
 }
 
-// expected estimates how many items follow if each has this size in the source.
+// expected estimates how many items follow if each has this size in the source: at least one,
+// and not many.
 func (p *parser) expected(size int) int {
 	const most = 32 // to waste little memory
 	return 1 + min((len(p.src)-p.pos)/size, most)

@@ -52,7 +52,8 @@ const (
 )
 
 // Position returns the line and column of a byte offset, both from 1. Lines end with
-// a line feed; columns are code points, and a byte that is not UTF-8 counts as one.
+// a line feed; columns are code points, and a byte that is not UTF-8 counts as one. An
+// offset outside of src means the nearer end of it.
 func Position(src []byte, offset int) (line, column int) {
 	return position(string(src[:min(max(offset, 0), len(src))]))
 }
@@ -62,8 +63,8 @@ func position(before string) (line, column int) {
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
-// excerpt returns at most limit characters of s in quotation marks, with invisible
-// characters escaped.
+// excerpt returns s in quotation marks, with invisible characters escaped. A longer s is cut
+// to limit characters and gets an ellipsis.
 func excerpt(s string, limit int) string {
 	n := 0
 	for i := range s {

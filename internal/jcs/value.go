@@ -107,8 +107,8 @@ func (v Value) Members() []Member {
 	return v.doc.objects[v.index-1]
 }
 
-// Get returns the value of the member with exactly this name. It compares all names: to
-// read many members of a large object, range over Members.
+// Get returns the value of the member with exactly this name, and whether there is one. It
+// compares names one by one: to read many members of a large object, range over Members.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members() {
 		if m.Name == name {
