@@ -25,7 +25,7 @@ type name struct{ kind, id string }
 //   - a completion without an id, or with both Retry and Dead
 //   - an event without a type, or a filter without a stream
 //   - text that is not UTF-8 or contains NUL
-//   - more than 16 MB of data
+//   - more than 16 MiB of data
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}

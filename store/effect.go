@@ -57,6 +57,8 @@ const (
 // effects. Its name is unique for each start of a process, so that a new process does
 // not have the claims of an old one.
 //
+// A number n of 0, or more than MaxList, means MaxList.
+//
 // The caller passes the time. So one clock decides what is due, and tests can set it. A
 // database that several processes share has its own clock. Beat returns its time, so
 // that the processes can correct their clocks.

@@ -153,7 +153,7 @@ func (s *Store) append(e store.Event) (seq int64) {
 	return e.Seq
 }
 
-// newest returns the StreamSeq of the newest event of a stream.
+// newest returns the StreamSeq of the newest event of a stream, or 0 if it has no events.
 func (s *Store) newest(stream string) int64 {
 	seqs := s.streams[stream]
 	if len(seqs) == 0 {
