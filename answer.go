@@ -88,7 +88,8 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	return a
 }
 
-// checkInput checks the arguments that a person edited, and compacts them.
+// checkInput checks whether a person may edit the arguments, and whether the edited ones are
+// valid. It compacts them. Without edited arguments it does nothing.
 func (a *Answer) checkInput(ask Ask, bad *problems) {
 	if len(a.Input) == 0 {
 		return
@@ -114,7 +115,8 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 
 // matchQuestions returns for each question of the ask the index of its answer, or -1.
 // Answers are matched by id, or by the text of the question if they have no id. It adds a
-// problem for an answer that matches no question, or one that is already answered.
+// problem for an answer that matches no question, and for a second answer to a question. If
+// there are more than 2*MaxQuestions answers, it adds one problem and matches none.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*MaxQuestions {
@@ -213,7 +215,8 @@ func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) 
 	}
 }
 
-// labels returns a list of the first five labels of the options, for a message.
+// labels returns the labels of the options for a message, or the first five and … if there
+// are more.
 func labels(q *Question) string {
 	var quoted []string
 	for i, o := range q.Options {
@@ -225,8 +228,8 @@ func labels(q *Question) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Defaults returns the default answers of the asker, one entry per question. The entry
-// of a question without a default has no values.
+// Defaults returns the answers that the asker gave as defaults, one entry per question. The
+// entry of a question without a default has no values.
 func (a Ask) Defaults() []QuestionAnswer {
 	out := make([]QuestionAnswer, len(a.Questions))
 	for i, q := range a.Questions {

@@ -76,7 +76,7 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Ask) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON sets *a to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *a. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (a *Ask) UnmarshalJSON(b []byte) error {
 	var out Ask
@@ -173,7 +173,7 @@ func (q Question) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q Question) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON sets *q to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *q. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (q *Question) UnmarshalJSON(b []byte) error {
 	var out Question
@@ -231,7 +231,7 @@ func (o Option) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Option) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON sets *o to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *o. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (o *Option) UnmarshalJSON(b []byte) error {
 	var out Option
@@ -293,7 +293,7 @@ func (c Confirmation) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON sets *c to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *Confirmation) UnmarshalJSON(b []byte) error {
 	var out Confirmation
@@ -349,7 +349,7 @@ func (c Claim) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
 func (c Claim) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
 
-// UnmarshalJSON sets *c to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (c *Claim) UnmarshalJSON(b []byte) error {
 	var out Claim
@@ -415,7 +415,7 @@ func (o Outcome) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns o as JSON, in the format of docs/wire.md §2.
 func (o Outcome) MarshalJSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// UnmarshalJSON sets *o to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *o. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var out Outcome
@@ -475,7 +475,7 @@ func (a Actor) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns a as JSON, in the format of docs/wire.md §2.
 func (a Actor) MarshalJSON() ([]byte, error) { return a.AppendJSON(nil) }
 
-// UnmarshalJSON sets *a to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *a. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (a *Actor) UnmarshalJSON(b []byte) error {
 	var out Actor
@@ -521,7 +521,7 @@ func (q QuestionAnswer) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns q as JSON, in the format of docs/wire.md §2.
 func (q QuestionAnswer) MarshalJSON() ([]byte, error) { return q.AppendJSON(nil) }
 
-// UnmarshalJSON sets *q to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *q. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (q *QuestionAnswer) UnmarshalJSON(b []byte) error {
 	var out QuestionAnswer
@@ -569,7 +569,7 @@ func (p Problem) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Problem) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON sets *p to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (p *Problem) UnmarshalJSON(b []byte) error {
 	var out Problem
@@ -613,7 +613,7 @@ func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
 
-// UnmarshalJSON sets *p to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (p *Page) UnmarshalJSON(b []byte) error {
 	var out Page
@@ -683,7 +683,7 @@ func (g Grant) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON sets *g to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (g *Grant) UnmarshalJSON(b []byte) error {
 	var out Grant
@@ -753,7 +753,7 @@ func (g GrantPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
 func (g GrantPage) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
 
-// UnmarshalJSON sets *g to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (g *GrantPage) UnmarshalJSON(b []byte) error {
 	var out GrantPage
@@ -839,7 +839,7 @@ func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s Session) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON sets *s to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (s *Session) UnmarshalJSON(b []byte) error {
 	var out Session
@@ -917,7 +917,7 @@ func (t Todo) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Todo) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON sets *t to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *t. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (t *Todo) UnmarshalJSON(b []byte) error {
 	var out Todo
@@ -959,7 +959,7 @@ func (s SessionPage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
 func (s SessionPage) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
 
-// UnmarshalJSON sets *s to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (s *SessionPage) UnmarshalJSON(b []byte) error {
 	var out SessionPage
@@ -1005,7 +1005,7 @@ func (m Message) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON sets *m to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *m. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (m *Message) UnmarshalJSON(b []byte) error {
 	var out Message
@@ -1053,7 +1053,7 @@ func (m MessagePage) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns m as JSON, in the format of docs/wire.md §2.
 func (m MessagePage) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil) }
 
-// UnmarshalJSON sets *m to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *m. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (m *MessagePage) UnmarshalJSON(b []byte) error {
 	var out MessagePage
@@ -1101,7 +1101,7 @@ func (e Event) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
 
-// UnmarshalJSON sets *e to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (e *Event) UnmarshalJSON(b []byte) error {
 	var out Event
@@ -1157,7 +1157,7 @@ func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 // MarshalJSON returns t as JSON, in the format of docs/wire.md §2.
 func (t Token) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// UnmarshalJSON sets *t to what MarshalJSON returned. It ignores unknown members, and
+// UnmarshalJSON decodes what MarshalJSON returned into *t. It ignores unknown members, and
 // returns an error for duplicate names and invalid UTF-8.
 func (t *Token) UnmarshalJSON(b []byte) error {
 	var out Token

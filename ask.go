@@ -19,12 +19,12 @@ type Ask struct {
 	Title        string          `api:"title,null" store:"title"`
 	Questions    []Question      `api:"questions" store:"questions"`             // if Kind is [Questions]
 	Confirmation *Confirmation   `api:"confirmation" store:"confirmation"`       // if Kind is [Confirm]
-	Context      json.RawMessage `api:"context,object" store:"context"`          // the context of the question: a text or an object
+	Context      json.RawMessage `api:"context,object" store:"context"`          // what a person should know first: a string or an object
 	To           []string        `api:"to" store:"to,moving"`                    // the people who may answer; empty: every person
 	Quorum       int             `api:"quorum" store:"quorum,keep"`              // the number of people who must approve
 	_            [0]struct{}     `api:"votes"`                                   // the votes of people so far: this release needs no second answer
 	Tags         []string        `api:"tags" store:"tags"`                       // tags for routing and filters
-	Claims       []Claim         `api:"claims" store:"claims,moving"`            // the people who are looking at the ask
+	Claims       []Claim         `api:"claims" store:"claims,moving"`            // the people who have begun to answer
 	Status       Status          `api:"status" store:"status,keep,moving,first"` // the status of the ask
 	CreatedAt    time.Time       `api:"created_at" store:"created,keep"`         // the time when it was asked
 	Deadline     time.Time       `api:"deadline" store:"deadline"`               // zero: none
@@ -111,8 +111,8 @@ type Claim struct {
 	At   time.Time `api:"at" store:"at,keep"`     // the time since when
 }
 
-// An ask does not expire within [ClaimHold] after a claim, unless its deadline passed
-// [MaxClaimHold] ago (docs/wire.md §1).
+// An ask does not expire within [ClaimHold] after a claim, unless its deadline passed at
+// least [MaxClaimHold] ago (docs/wire.md §1).
 const (
 	ClaimHold    = 5 * time.Minute
 	MaxClaimHold = 30 * time.Minute

@@ -108,7 +108,8 @@ func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	return b.Bytes(), true
 }
 
-// quote returns the first 40 characters of s in quotation marks, for a message.
+// quote returns s in quotation marks for a message. A longer s is cut to 40 characters and
+// gets an ellipsis.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"

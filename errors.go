@@ -62,7 +62,7 @@ func (e *RetryError) Error() string {
 // Unwrap returns e.Err.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// A Problem is one mistake in a request.
+// A Problem is one mistake in a request: an error in an [Invalid], or a warning.
 type Problem struct {
 	Pointer string `api:"pointer" store:"pointer,keep" request:"pointer"` // where: a JSON pointer (RFC 6901)
 	Detail  string `api:"detail" store:"detail,keep" request:"detail"`    // what is wrong, and what was expected

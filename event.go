@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// An Event is one record of the history (docs/wire.md §4).
+// An Event is one record of the history, or the snapshot that begins a stream (docs/wire.md
+// §4).
 type Event struct {
 	Cursor    Cursor
 	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot

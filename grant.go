@@ -82,8 +82,8 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	return g
 }
 
-// Covers reports whether the grant approves the ask at this time. The ask must be one
-// that the person who made the grant may answer. Covers does not check [Grant.Token].
+// Covers reports whether the grant approves the ask at this time. It approves only asks that
+// the person who made it may answer. Covers does not check [Grant.Token].
 func (g Grant) Covers(a Ask, now time.Time) bool {
 	c := a.Confirmation
 	if c == nil || !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) {

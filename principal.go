@@ -83,8 +83,8 @@ type Relation string
 
 // The relations.
 const (
-	Owner     Relation = "owner"     // the principal made the ask
-	Recipient Relation = "recipient" // the ask is addressed to the principal, or to every person
+	Owner     Relation = "owner"     // the principal is the agent that made the ask or runs the session
+	Recipient Relation = "recipient" // the ask is addressed to the principal, or to every person; each session is
 	Unrelated Relation = "unrelated" // no other relation applies
 	Starter   Relation = "starter"   // the principal started the session of the ask
 )

@@ -63,9 +63,10 @@ const (
 )
 
 // Normalize returns the canonical form of a request. Questions are numbered, headers
-// are cut, and empty fields get their defaults. An option or default "Other" is dropped
-// if free text is allowed, and so are previews of a question with several answers. Each
-// of these is added to Warnings.
+// are cut, JSON is compacted, and empty fields get their defaults. If a question has
+// options and allows free text, an option or default "Other" is dropped. If it allows
+// several answers, its previews are dropped. Each drop is added to Warnings, while they
+// are fewer than [MaxProblems].
 //
 // The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
@@ -114,8 +115,8 @@ func (r *Request) checkWarnings(bad *problems) {
 }
 
 // checkAddressing checks the agent, the session, the key, the people addressed, the
-// title, the tags and the context. It removes repeated names and tags, and compacts the
-// context.
+// title, the tags and the context. It removes repeated names and tags, compacts the context,
+// and sets a context without members to nil.
 func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
@@ -198,8 +199,8 @@ func (r *Request) checkTime(bad *problems) {
 	}
 }
 
-// checkDefaults requires a default for each required question. It rejects defaults
-// for a confirmation: a deadline never approves (F4, F5).
+// checkDefaults requires a default for each required question. It rejects a confirmation,
+// which a deadline never approves (F4, F5).
 func (r *Request) checkDefaults(bad *problems) {
 	if r.Confirmation != nil {
 		bad.add("/on_timeout", "a confirmation is never approved by a timeout", `"on_timeout": "decline"`)
@@ -293,8 +294,8 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 	return kept
 }
 
-// normalize drops a preview that would not be shown, and reports whether the option itself
-// is kept. The options before it are in earlier.
+// normalize checks the option, drops a preview that would not be shown, and reports whether
+// the option itself is kept. The options before it that are kept are in earlier.
 func (o *Option) normalize(q *Question, earlier []Option, bad *problems) bool {
 	checkRequired(bad, "/label", o.Label, MaxLabel)
 	checkText(bad, "/description", o.Description, MaxDescription)

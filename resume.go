@@ -2,7 +2,7 @@ package askback
 
 import "strings"
 
-// The tags around a resume context. It lists for an agent the asks that were settled
+// The tags around a resume context, which lists for an agent the asks that were settled
 // since its turn ended (docs/wire.md §6).
 const (
 	ResumeOpen  = "<resume-context>"

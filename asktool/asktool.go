@@ -81,8 +81,8 @@ func Confirmation(input []byte) (askback.Request, error) {
 	return r, nil
 }
 
-// Suggestion reports whether a valid input of confirm_action suggests approval. A
-// terminal may highlight the suggestion. It is not an answer.
+// Suggestion reports whether the input of confirm_action is valid and suggests approval.
+// A terminal may highlight the suggestion. It is not an answer.
 func Suggestion(input []byte) (yes bool) {
 	a, err := decode.Confirm(input)
 	return err == nil && a.SuggestYes

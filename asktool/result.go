@@ -16,7 +16,8 @@ import (
 //
 // A denial is an answer, not a failure. If the ask ended without an answer, the call
 // failed, and the text states that this is not consent. If a timer applied the
-// asker's defaults, the call did not fail, and the text mentions the timer.
+// asker's defaults, the call did not fail, and the text mentions the timer. For a pending
+// ask the call did not fail either, and the text states that there is no answer yet.
 func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	if !ask.Settled() {
 		return pendingResult(ask)
@@ -50,8 +51,8 @@ func pendingResult(ask askback.Ask) (string, []byte, bool) {
 	return text, jsonOf(structured), false
 }
 
-// appendOutcome appends the outcome of an ask as the last member of an object. It returns nil
-// if the outcome has no JSON.
+// appendOutcome appends the outcome of an ask as the last member of an object, and ends the
+// object. It returns nil if the outcome has no JSON.
 func appendOutcome(b []byte, ask askback.Ask) []byte {
 	b, err := ask.Outcome.AppendJSON(append(b, `,"outcome":`...))
 	if err != nil {
@@ -60,7 +61,7 @@ func appendOutcome(b []byte, ask askback.Ask) []byte {
 	return append(b, '}')
 }
 
-// appendAnswers appends the answers in the order of the texts of their questions.
+// appendAnswers appends an object with the answers, sorted by the texts of their questions.
 func appendAnswers(b []byte, ask askback.Ask) []byte {
 	b = append(b, '{')
 	byText := answers(ask)
@@ -131,8 +132,8 @@ func sentence(q askback.Question, a askback.QuestionAnswer) string {
 	return text + "."
 }
 
-// freeTextMark returns a mark that follows an answer in free text. If the question
-// has no options, the mark is "".
+// freeTextMark returns the mark that follows free text in an answer to q. If q has no
+// options, the mark is "".
 func freeTextMark(q askback.Question) string {
 	if len(q.Options) == 0 {
 		return ""
@@ -140,8 +141,8 @@ func freeTextMark(q askback.Question) string {
 	return " [in their own words]"
 }
 
-// remarks returns the comment and the reason of a person. A timer's reason is left
-// out.
+// remarks returns sentences with the comment and the reason of an outcome, if it has them.
+// Those of a timer are left out.
 func remarks(o askback.Outcome) string {
 	text := ""
 	if o.Actor.Kind == askback.ActorTimer {
@@ -172,8 +173,8 @@ func decisionText(ask askback.Ask) string {
 	return "Approved by " + actorText(o.Actor) + ": do it once, with exactly these arguments." + remarks(*o)
 }
 
-// actorText describes the actor of an outcome. A name is quoted like all text of
-// people.
+// actorText describes the actor of an outcome. Only people are named. A name is quoted
+// like all text of people.
 func actorText(by askback.Actor) string {
 	switch {
 	case by.Kind == askback.ActorPolicy:

@@ -47,7 +47,7 @@ type Covered struct {
 }
 
 // Answered settles the ask with the answer of a person. A late answer is only recorded in
-// the history.
+// the history, and one that repeats the outcome changes nothing.
 type Answered struct {
 	By      string
 	Via     askback.Channel
@@ -59,7 +59,7 @@ type Answered struct {
 }
 
 // Declined settles the ask without an answer: a person declined. A late decline is only
-// recorded in the history.
+// recorded in the history, and one that repeats the outcome changes nothing.
 type Declined struct {
 	By     string
 	Via    askback.Channel
@@ -252,7 +252,7 @@ func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 	return g
 }
 
-// grantKey returns a string that is equal for equal grant requests, or "" for nil.
+// grantKey returns a string by which grant requests are compared, or "" for nil.
 func grantKey(r *askback.GrantRequest) string {
 	if r == nil {
 		return ""
@@ -260,8 +260,8 @@ func grantKey(r *askback.GrantRequest) string {
 	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
 }
 
-// covered approves the ask by a grant. It returns [askback.ErrNotApproved] if the grant
-// does not cover the ask.
+// covered approves the ask by a grant. It returns [askback.ErrNotApproved] if the ask is not
+// a confirmation, or is pending and not covered by the grant.
 func covered(s AskState, in Covered) (Result[AskState], error) {
 	g := in.Grant
 	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, in.At) {

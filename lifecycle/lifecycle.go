@@ -50,7 +50,7 @@ type MakeGrant struct {
 	At        time.Time
 }
 
-// UseGrant steps a grant that approves an ask with [GrantUsed].
+// UseGrant steps a grant with [GrantUsed], because it approves an ask.
 type UseGrant struct {
 	ID  string
 	Ask askback.Ask

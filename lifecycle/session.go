@@ -263,7 +263,8 @@ func (c SessionCommand) cancel(reason string) Cancelled {
 	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }
 
-// wake starts the next turn if the last one had ended.
+// wake starts the next turn if the last one had ended: it sets the status to running, and
+// removes the result and the error.
 func (s SessionState) wake() SessionState {
 	if s.Session.Ended() {
 		s.Session.Status, s.Session.Phase, s.Session.CompletedAt = askback.SessionRunning, "", time.Time{}

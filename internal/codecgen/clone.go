@@ -2,7 +2,8 @@ package main
 
 import "strings"
 
-// cloned reports whether a copy of a struct shares memory with the original.
+// cloned reports whether a shallow copy of the struct with this name shares slices or
+// pointers with the original. It reports false if there is no such struct.
 func (s *source) cloned(structName string) bool {
 	n, ok := s.nouns[structName]
 	if !ok {

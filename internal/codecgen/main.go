@@ -6,7 +6,8 @@
 //	go run ./internal/codecgen
 //
 // The tag api describes the JSON of the API (docs/wire.md §2), the tag store that of the
-// store. Both begin with the name of the member. These options follow it:
+// store. Both begin with the name of the member, or are "-" if there is none. These options
+// follow the name:
 //
 //	null       an empty string is null
 //	object     an absent raw value is {}
@@ -114,7 +115,7 @@ var apiNouns = []string{
 	"Grant", "GrantPage", "Session", "Todo", "SessionPage", "Message", "MessagePage", "Event", "Token",
 }
 
-// named returns the members of the struct with this name.
+// named returns the members of the struct with this name, from its tags with this key.
 func (s *source) named(name, key string) ([]member, error) {
 	n, ok := s.nouns[name]
 	if !ok {
@@ -158,7 +159,7 @@ func (f form) apiMethods(w *writer, name string, members []member) {
 	w.line("}")
 	w.line("\n// MarshalJSON returns %s as JSON, in the format of docs/wire.md §2.", x)
 	w.line("func (%s %s) MarshalJSON() ([]byte, error) { return %s.AppendJSON(nil) }", x, name, x)
-	w.line("\n// UnmarshalJSON sets *%s to what MarshalJSON returned. It ignores unknown members, and\n// returns an error for duplicate names and invalid UTF-8.", x)
+	w.line("\n// UnmarshalJSON decodes what MarshalJSON returned into *%s. It ignores unknown members, and\n// returns an error for duplicate names and invalid UTF-8.", x)
 	w.line("func (%s *%s) UnmarshalJSON(b []byte) error {", x, name)
 	w.line("var out %s", name)
 	w.line("err := codec.Read(b, out.readJSON)")
@@ -221,7 +222,7 @@ func split(members []member) (fixed, moving []member) {
 }
 
 func (f form) storedPart(w *writer, name, part, what string, members []member) {
-	w.line("\n// append%s appends %s, in a format of this number.", part, what)
+	w.line("\n// append%s appends %s, with this number of the format.", part, what)
 	w.line("func (s %s) append%s(b []byte, format int) (_ []byte, err error) {", name, part)
 	w.line("b = strconv.AppendInt(append(b, `{\"v\":`...), int64(format), 10)")
 	f.appendMembers(w, "s", true, members)

@@ -39,7 +39,7 @@ var kindNames = [...]string{
 
 func (k kind) String() string { return kindNames[k] }
 
-// A field is a field of a struct that has tags.
+// A field is a field with tags in a struct.
 type field struct {
 	goName string
 	doc    string
@@ -56,7 +56,8 @@ type noun struct {
 	fields []field
 }
 
-// A source is the parsed Go files of one package.
+// A source has what the generator reads from the Go files of one package. It also has the
+// types of the package that this one uses.
 type source struct {
 	nouns  map[string]*noun
 	basic  map[string]string // named types with a basic underlying type
@@ -83,7 +84,7 @@ func load(folder string, imported *source) (*source, error) {
 	return parse(files, imported)
 }
 
-// builtin has the types of the language.
+// builtin returns a source with those predeclared types that fields may have.
 func builtin() *source {
 	s := &source{nouns: map[string]*noun{}, basic: map[string]string{}}
 	for _, name := range []string{"string", "bool", "int", "int64", "float64"} {
@@ -136,7 +137,8 @@ func parse(files map[string]string, imported *source) (*source, error) {
 	return s, nil
 }
 
-// constants adds the string constants of a declaration that have a named type.
+// constants adds the string constants of a declaration that have a named type and are not
+// empty.
 func (s *source) constants(g *ast.GenDecl) {
 	for _, spec := range g.Specs {
 		v := spec.(*ast.ValueSpec)

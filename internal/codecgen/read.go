@@ -3,7 +3,8 @@ package main
 import "strings"
 
 // readMembers writes the statements that read an object into the struct that variable
-// points to. Unknown members are skipped: they may be those of a newer release.
+// points to. With version, the number of the format is read into *format. Unknown members
+// are skipped: they may be those of a newer release.
 func (f form) readMembers(w *writer, variable string, version bool, members []member) {
 	w.line("if !r.Object() {")
 	w.line("return")

@@ -27,7 +27,7 @@ func schemaName(structName string) string {
 }
 
 // rules are what a schema has beyond its struct: a limit, a pattern, an example, or a better
-// description. Each member replaces the generated one; null removes it.
+// description. Each member replaces the generated one; null removes that of a property.
 type rules struct {
 	Properties map[string]map[string]json.RawMessage `json:"properties"`
 	rest       map[string]json.RawMessage
@@ -97,7 +97,8 @@ func (s *source) schema(n *noun, extra rules) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// complete adds the members that the examples lack, with the values of empty fields.
+// complete adds to each example of a schema the members that it lacks and that are required,
+// with the values of empty fields. It requires that the schema has examples.
 func complete(schema *orderedJSON, members []member) error {
 	var examples []map[string]json.RawMessage
 	if raw, ok := schema.values["examples"]; !ok || json.Unmarshal(raw, &examples) != nil {

@@ -24,7 +24,8 @@ func (w *writer) formatted() ([]byte, error) {
 	return out, nil
 }
 
-// A form is one of the forms of the nouns: the JSON of the API, or that of the store.
+// A form is one of the forms of the nouns: the JSON of the API, of the store, or of the
+// bodies of requests.
 type form struct {
 	key       string                         // of the tags
 	appendOf  func(structName string) string // returns the function that appends a struct of this name
@@ -38,7 +39,8 @@ func (f form) omits(m member) bool {
 }
 
 // appendMembers writes the statements that append the members of an object and its end.
-// Definite is whether a member was appended before. Variable is the struct.
+// Definite is whether it is certain that a member was appended before. Variable is the name
+// of the variable that has the struct.
 func (f form) appendMembers(w *writer, variable string, definite bool, members []member) {
 	for i, m := range members {
 		value := variable + "." + m.path

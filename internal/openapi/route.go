@@ -28,7 +28,7 @@ type Route struct {
 	OutType  string // the media type of the reply; "" for application/json
 	Query    []Param
 	Header   []Param
-	Statuses []int // the statuses of success (200 if there are none) and of further errors
+	Statuses []int // the statuses of success and of further errors; empty for 200 only
 	// ErrorSchemas has, by status, the schemas of errors that are not a Problem. Routes in
 	// the format of another program need them.
 	ErrorSchemas map[int]string
@@ -222,7 +222,8 @@ func (p Param) parameter(in string) parameter {
 	return out
 }
 
-// security returns the security schemes of the route. Only people have cookies.
+// security returns the security schemes of the route: a token, and for the routes of a
+// responder also a cookie.
 func (r Route) security() []map[string][]string {
 	out := []map[string][]string{}
 	if len(r.Who) > 0 {

@@ -165,7 +165,7 @@ func (s shape) example() string {
 	return b.String()
 }
 
-// short returns the first example in one line.
+// short returns the first example in one line, or "" if there is none.
 func (s shape) short() string {
 	var b bytes.Buffer
 	_ = json.Compact(&b, []byte(s.example()))

@@ -100,7 +100,8 @@ func (p *packageRun) take(e event) {
 	}
 }
 
-// end prints the result of a package, and the output of its failed tests.
+// end prints the result of a package, unless it was skipped. If the package failed, it also
+// prints the output of the tests that did not pass.
 func (r *report) end(e event, p *packageRun) {
 	took := fmt.Sprintf("%6.1fs", e.Elapsed)
 	if p.cached {
