@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/codec"
 )
 
-// appendFixed appends the part of the state that is written once, with this number of the format.
+// appendFixed appends the part of the state that is written once, with this format number.
 func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"id":`...)
@@ -130,7 +130,7 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 	}
 }
 
-// appendMoving appends the part of the state that each step rewrites, with this number of the format.
+// appendMoving appends the part of the state that each step rewrites, with this format number.
 func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"status":`...)
@@ -207,7 +207,7 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 	}
 }
 
-// appendFixed appends the part of the state that is written once, with this number of the format.
+// appendFixed appends the part of the state that is written once, with this format number.
 func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"id":`...)
@@ -258,7 +258,7 @@ func (s *SessionState) readFixed(r *codec.Reader, format *int) {
 	}
 }
 
-// appendMoving appends the part of the state that each step rewrites, with this number of the format.
+// appendMoving appends the part of the state that each step rewrites, with this format number.
 func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"status":`...)
@@ -339,7 +339,7 @@ func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 	}
 }
 
-// appendFixed appends the part of the state that is written once, with this number of the format.
+// appendFixed appends the part of the state that is written once, with this format number.
 func (s GrantState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"owner":`...)
@@ -432,7 +432,7 @@ func (s *GrantState) readFixed(r *codec.Reader, format *int) {
 	}
 }
 
-// appendMoving appends the part of the state that each step rewrites, with this number of the format.
+// appendMoving appends the part of the state that each step rewrites, with this format number.
 func (s GrantState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
 	b = append(b, `,"uses":`...)

@@ -222,7 +222,7 @@ func split(members []member) (fixed, moving []member) {
 }
 
 func (f form) storedPart(w *writer, name, part, what string, members []member) {
-	w.line("\n// append%s appends %s, with this number of the format.", part, what)
+	w.line("\n// append%s appends %s, with this format number.", part, what)
 	w.line("func (s %s) append%s(b []byte, format int) (_ []byte, err error) {", name, part)
 	w.line("b = strconv.AppendInt(append(b, `{\"v\":`...), int64(format), 10)")
 	f.appendMembers(w, "s", true, members)
