@@ -47,6 +47,19 @@ var fakePeers = map[string]func(){
 		fmt.Println(`{"ready":true}`)
 		select {}
 	},
+	"busy": func() { // is ready after its child has worked
+		self, _ := os.Executable()
+		c := exec.Command(self, fakePeerArg, "working")
+		c.Stdout = os.Stdout
+		_ = c.Start()
+		select {}
+	},
+	"working": func() {
+		for readUsage().machine > 0 && readUsage().own < 500*time.Millisecond {
+		}
+		fmt.Println(`{"ready":true}`)
+		select {}
+	},
 	"blocked": func() { select {} },
 	"setup": func() {
 		f, err := os.OpenFile("ran", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
