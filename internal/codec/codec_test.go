@@ -48,6 +48,7 @@ func TestInvalidUTF8IsReplaced(t *testing.T) {
 	}
 }
 
+// NaN, for which encoding/json returns an error, is written as null.
 func TestNumbersAreWrittenAsByEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64().Draw(t, "f")
@@ -79,6 +80,7 @@ func TestTimesAreRead(t *testing.T) {
 	}
 }
 
+// An absent value is written as the given replacement. Invalid JSON is an error.
 func TestRawValuesAreCompact(t *testing.T) {
 	got, err := codec.AppendRaw([]byte("x"), json.RawMessage(" { \"a\" : [ 1.0 , \"\\u00e9 \" ] } "), "null")
 	if want := `x{"a":[1.0,"\u00e9 "]}`; err != nil || string(got) != want {
@@ -129,7 +131,8 @@ func TestObjectsAreRead(t *testing.T) {
 	}
 }
 
-// A reader accepts nothing that another parser could understand differently.
+// A reader rejects values of another kind, malformed JSON, and JSON that another parser could
+// understand differently.
 func TestMalformedValuesAreErrors(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:                            "EOF",

@@ -67,7 +67,8 @@ func TestWriterOfBodiesIsGenerated(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "body.txt"), string(out))
 }
 
-func TestRequestsRejectUnknownKinds(t *testing.T) {
+// A request has no values of some kinds, and some options are for one kind only.
+func TestInvalidRequestFieldsAreErrors(t *testing.T) {
 	for field, want := range map[string]string{
 		"Parts []Part `request:\"parts\"`":           "Request: parts: a request has no values of the type []Part",
 		"Weight float64 `request:\"weight\"`":        "Request: weight: a request has no values of the type float64",

@@ -71,6 +71,8 @@ func parseSample(t *testing.T, src string) *source {
 	return s
 }
 
+// The methods for the API and for the store are those of the golden files. The sample has a
+// field of each kind.
 func TestSampleIsGenerated(t *testing.T) {
 	s := parseSample(t, sampleSource)
 	api, err := s.api("sample", []string{"Thing", "Part"}, "Thing")

@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// Each field that an error about an unknown field lists is read. In a body, %s is replaced
+// Each field that an error about an unknown field lists is known. In a body, %s is replaced
 // by a field.
-func TestListedFieldsAreRead(t *testing.T) {
+func TestListedFieldsAreKnown(t *testing.T) {
 	request := func(b []byte) error { _, err := decode.Request(b); return err }
 	answer := func(b []byte) error { _, err := decode.Answer(b); return err }
 	for _, tt := range []struct {

@@ -56,7 +56,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// Flags may be strings or numbers, but contradictory fields are rejected (W9).
+// Flags may be strings or numbers. A flag with another value is ignored with a warning, and
+// contradictory fields are rejected (W9).
 func TestFlagsMayBeStringsOrNumbers(t *testing.T) {
 	for value, want := range map[string]bool{
 		`"true"`: true, `"false"`: false, `"yes"`: true, `"No"`: false, `1`: true, `0`: false, `"1"`: true, `"maybe"`: false, `[true]`: false, `2`: false,
@@ -249,7 +250,7 @@ func TestAnswerIsAListOrAString(t *testing.T) {
 	}
 }
 
-// Answers are never repaired (T5).
+// A mistake in an answer is an error (T5).
 func TestAnswersAreNeverRepaired(t *testing.T) {
 	for _, body := range []string{
 		quoted(`{"answer": "A"}`), `{"answer": "A"`, `{"answers": "{\"q1\": \"A\"}"}`, `{"choice": "A"}`, `{"decision": "approved"`,

@@ -50,7 +50,8 @@ func TestResumeAndCompleteNeedNoBody(t *testing.T) {
 	check(t, err, complete, askback.Complete{})
 }
 
-// Hosted sessions and unknown fields are rejected with a pointer.
+// The error for an invalid body has a pointer and a fix. A hosted session is invalid, too. A
+// duplicate name is a syntax error.
 func TestInvalidSessionBodiesAreRejected(t *testing.T) {
 	start := func(raw []byte) error { _, err := decode.SessionRequest(raw); return err }
 	user := func(raw []byte) error { _, err := decode.Message(raw, askback.RoleUser); return err }

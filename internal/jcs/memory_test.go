@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// The memory of a tree is limited for every text. A body of the maximum size that is full of
-// small values must not use gigabytes (T5).
+// The memory of a tree is limited, even if the text is full of small values. A body of the
+// maximum size must not use gigabytes (T5).
 func TestMemoryOfATreeIsLimited(t *testing.T) {
 	const size, limit = 1 << 20, 110 // bytes for each byte of the text, with garbage
 	array := func(item string) string { return "[" + strings.Repeat(item+",", size/(len(item)+1)) + "0]" }

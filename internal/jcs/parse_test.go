@@ -217,7 +217,7 @@ func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 	}
 }
 
-// Names are case-sensitive. A parser that ignores case would lose one of the two (T5).
+// A parser that ignores case would return another member (T5).
 func TestNamesAreCaseSensitive(t *testing.T) {
 	v, err := jcs.Parse([]byte(`{"path":1,"Path":2,"PATH":3}`))
 	if err != nil || len(v.Members()) != 3 {
@@ -237,6 +237,7 @@ func TestPointersAreEscaped(t *testing.T) {
 	}
 }
 
+// The test leaves out the code points that need an escape.
 func TestEveryCodePointIsPreserved(t *testing.T) {
 	for r := rune(0x20); r <= utf8.MaxRune; r++ {
 		if !utf8.ValidRune(r) || r == '"' || r == '\\' {

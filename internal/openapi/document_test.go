@@ -199,7 +199,7 @@ func TestInvalidRoutesAreRejected(t *testing.T) {
 	}
 }
 
-// A route that needs no token has no security scheme. Only routes for people accept a
+// A route that needs no token has no security scheme. Only routes for responders accept a
 // cookie (F10).
 func TestDocumentNamesTheSecuritySchemes(t *testing.T) {
 	var doc struct {

@@ -107,7 +107,7 @@ func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	}
 	for _, example := range all["AskRequest"].Examples {
 		if r, err := decode.Request(example); err != nil || len(r.Warnings) > 0 {
-			t.Errorf("this example is mended: %s: %v", example, r.Warnings)
+			t.Errorf("this example is repaired: %s: %v", example, r.Warnings)
 		}
 	}
 }
