@@ -118,7 +118,7 @@ func TestInvalidUTF8IsRejected(t *testing.T) {
 	}
 }
 
-// Tool input is measured in bytes, unlike other fields.
+// The input of a tool is measured in bytes, the other fields of a request in characters.
 func TestToolInputIsAtMostOneMebibyte(t *testing.T) {
 	for n, want := range map[int][]string{1 << 20: nil, 1<<20 + 1: {"/confirmation/input"}} {
 		r := validConfirmation()

@@ -166,8 +166,8 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 	}
 }
 
-// Without a valid default there is no suggestion to approve.
-func TestSuggestionNeedsValidDefault(t *testing.T) {
+// Invalid input suggests no approval, and neither does another default or none.
+func TestSuggestionNeedsDefaultTrueOrYes(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true, `{"action": "x", "default": "no"}`: false,
 		`{"action": "x", "default": false}`: false, `{"action": "x"}`: false, `{"action": "x", "default": null}`: false, `{"default": true}`: false,

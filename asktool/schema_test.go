@@ -156,7 +156,7 @@ func TestLintFindsWhatProvidersReject(t *testing.T) {
 	}
 }
 
-// The bounds in the schema are those of the decoder (A1).
+// The bounds in the schema are those of the decoder (A1), which truncates a longer header.
 func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 	at := func(tool string, path ...string) map[string]any {
 		var node map[string]any

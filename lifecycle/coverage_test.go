@@ -12,7 +12,7 @@ import (
 )
 
 // The invariants are tested only if the random runs reach each case. Each case in the list
-// occurs in one of 2000 runs (A7).
+// occurs in at least one of 2000 runs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
 		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults", "expired, a look held it",

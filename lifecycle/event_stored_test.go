@@ -53,7 +53,8 @@ func TestEventWithInvalidInputIsNotStored(t *testing.T) {
 	}
 }
 
-// Most events have no fields. Any other one is decoded completely.
+// An event without fields, which is the most frequent kind, and one with fields are decoded
+// completely.
 func TestEventIsDecodedAsItWasStored(t *testing.T) {
 	for _, want := range []lifecycle.Event{
 		{Type: askback.EventQuestionPending},

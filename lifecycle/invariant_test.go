@@ -425,7 +425,7 @@ func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	}
 }
 
-// An ask keeps the latest twenty claims, one for each person, in order of time.
+// An ask keeps at most twenty claims, one for each person, the newest one last.
 func TestClaimsAreLimitedAndDistinct(t *testing.T) {
 	s := anyAsked().Example(1)
 	state, _, err := step(lifecycle.AskState{}, s)

@@ -129,7 +129,8 @@ func answerShapes(f fixture) {
 	}
 }
 
-// fullRequest returns a request with all fields.
+// fullRequest returns a request with two questions, which together have every field that an
+// agent sets. It has a session, recipients, tags, a context and a timeout.
 func fullRequest() askback.Request {
 	return askback.Request{
 		Questions: []askback.Question{{

@@ -70,8 +70,8 @@ func (f fixture) wantOrder(what string, asks []askback.Ask, compare func(a, b ti
 
 func newest(a, b time.Time) int { return b.Compare(a) }
 
-// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced after every
-// third ask, so that other asks may have the same time.
+// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every
+// three asks, so that the others may have the same time.
 func (f fixture) askSeveral(client askback.Client, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)
