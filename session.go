@@ -192,7 +192,7 @@ type SendMessage struct{ Text string }
 // Report sends a message of the agent to the people who follow the session.
 type Report struct {
 	Text  string
-	Final bool
+	Final bool // this is the last message of the run
 }
 
 // EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message

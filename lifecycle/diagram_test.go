@@ -75,7 +75,7 @@ func laterEvents() []namedEvent {
 	}
 }
 
-// grant returns a grant that covers the asks of openingEvents until it expires.
+// grant returns a grant that covers the confirmations of openingEvents until it expires.
 func grant(until time.Time) askback.Grant {
 	return askback.Grant{ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until}
 }
@@ -87,7 +87,7 @@ type walk struct {
 	edges []string               // the lines of the diagram
 }
 
-// explore applies every event to every state within five events of the start.
+// explore applies every event to every state that at most four events reach.
 func explore() walk {
 	w := walk{cells: map[[2]string][]string{}}
 	level := []lifecycle.AskState{{}}

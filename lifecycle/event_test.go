@@ -193,9 +193,9 @@ func step(s lifecycle.AskState, in lifecycle.Input) (lifecycle.AskState, []lifec
 	return r.State, r.History, err
 }
 
-// anyRun draws a random run: an ask and up to 30 events, mostly in order of time. No
-// answer comes before a random number of events, so that runs have many events before
-// and after the outcome.
+// anyRun draws a random run: an ask and 1 to 30 events. Some events are earlier than the one
+// before. Neither an answer nor a grant comes before a random number of events, so that runs
+// have many events before and after the outcome.
 func anyRun(t *rapid.T) []transition {
 	asked := anyAsked().Draw(t, "asked")
 	var (

@@ -73,7 +73,7 @@ func TestRepositoryIsRead(t *testing.T) {
 	}
 }
 
-// Every row names an existing package or a library of go.mod.
+// Every row names an existing package, or a library that a go.mod requires.
 func TestTablesNameExistingPackages(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {
@@ -104,8 +104,8 @@ func TestTablesNameExistingPackages(t *testing.T) {
 	}
 }
 
-// A pure package imports only pure packages, a library has one owner or two with a reason,
-// and every package in a table has a row in layers.
+// A pure package imports only pure packages, and every package in a table has a row in
+// layers. A library has one owner, two or three with a reason, or is for tests only.
 func TestTablesAreConsistent(t *testing.T) {
 	for pkg := range pure {
 		may, ok := layers[pkg]

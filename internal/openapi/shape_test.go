@@ -160,8 +160,9 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 	}
 }
 
-// The schema of an ask accepts none that is of two kinds, or both open and settled.
-func TestContradictoryAskDoesNotMatch(t *testing.T) {
+// The schema accepts neither an ask whose fields contradict each other nor one with an
+// invalid field.
+func TestInvalidAskDoesNotMatch(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
 		"pending with an outcome":           func(a *askback.Ask) { a.Status = askback.Pending },
@@ -253,8 +254,8 @@ func fillBlanks(v map[string]any) (bare bool) {
 	return bare
 }
 
-// Every result of an engine matches its schema: asks, sessions, grants, tokens,
-// statistics, and every event (docs/wire.md §4).
+// The results of an engine match their schemas: asks, sessions, grants, tokens, statistics
+// and events (docs/wire.md §4). The replies in the formats of other programs do, too.
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
