@@ -108,8 +108,8 @@ func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	return b.Bytes(), true
 }
 
-// quote returns s in quotation marks for a message. A longer s is cut to 40 characters and
-// gets an ellipsis.
+// quote returns s in quotation marks for a message. If s has more than 40 characters, an
+// ellipsis replaces the rest.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"

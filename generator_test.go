@@ -17,7 +17,7 @@ var words = rapid.SampledFrom([]string{
 	"A", "B", "SQLite", "<b> & \"c\"", "naïve ☂", "two\nlines", "a, b", "\u2028", "Ωmega", "👩‍👩‍👧‍👦", "null", "[]",
 })
 
-// odd generates strings that break a rule or are dropped.
+// odd generates strings that are invalid in some fields, or that Normalize drops or shortens.
 var odd = rapid.SampledFrom([]string{"", " ", "Other", "other…", "\xff", " A ", "thirteen chars"})
 
 // anyText generates strings, most of them from words.

@@ -9,8 +9,7 @@ import (
 
 //go:generate go run ./internal/codecgen
 
-// marshal is like json.Marshal but does not escape <, > and &. No frontend embeds
-// this JSON in HTML.
+// marshal is like json.Marshal, but does not escape <, > and &.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

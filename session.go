@@ -151,7 +151,7 @@ type SessionPage struct {
 }
 
 // A Message is text that a person sent to the agent of a session, or that the agent
-// sent to the people who follow the session.
+// sent to the people who follow it.
 type Message struct {
 	Seq  int64     `api:"seq"`     // its number in the session's history
 	Role Role      `api:"role"`    // whether a person or the agent sent it

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An AskState is an ask together with what only the state machine needs, such as the number
-// of late answers and whether its approval was spent.
+// An AskState is an ask with what only the state machine needs, such as the number of late
+// answers and whether its approval was spent.
 type AskState struct {
 	Ask      askback.Ask `store:",inline"`                  // the ask as people and agents read it
 	Owner    string      `store:"owner,keep,after=session"` // the name of the principal that asked

@@ -18,7 +18,7 @@ var (
 	// ErrNotFound is returned if no record has this id or key.
 	ErrNotFound = errors.New("no such record")
 	// ErrConflict is returned if a record has another version than the change
-	// expects, or if a key or the id of a new effect is taken. It is also returned if
+	// expects. It is also returned if a key or the id of a new effect is taken, or if
 	// an effect is not claimed as its completion requires. Read the record and try
 	// again.
 	ErrConflict = errors.New("the record was changed meanwhile")

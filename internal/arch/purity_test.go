@@ -18,8 +18,8 @@ func pureFiles(t *tree, visit func(f *file, helper string)) {
 	}
 }
 
-// pureImportsOnly limits the imports of pure packages to pureImports and one
-// helper library.
+// pureImportsOnly limits the imports of a pure package to pureImports, packages of this
+// module and its helper library. A package in pooled may import sync, too.
 func pureImportsOnly(t *tree, report report) {
 	pureFiles(t, func(f *file, helper string) {
 		for _, i := range f.imports {
@@ -75,7 +75,7 @@ func noConcurrency(t *tree, report report) {
 	})
 }
 
-// noChangedVariables forbids assignments to package variables in pure packages.
+// noChangedVariables forbids changes of package variables in pure packages.
 func noChangedVariables(t *tree, report report) {
 	pureFiles(t, func(f *file, _ string) {
 		info := t.types.info(f.pkg)
@@ -109,8 +109,8 @@ func noChangedVariables(t *tree, report report) {
 	})
 }
 
-// packageVariable returns the package variable that an assignment to e changes,
-// or "". For x.f[1] = 2, it is x.
+// packageVariable returns the name of the package variable that an assignment to e
+// changes, or "". For x.f[1] = 2, it is x.
 func packageVariable(info *types.Info, e ast.Expr) string {
 	for {
 		switch x := e.(type) {

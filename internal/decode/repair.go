@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxStrings is how many times JSON may be encoded as a string. Models have encoded the
-// body and a list in it, but never more (W1–W3).
+// maxStrings is the maximum number of times that JSON may be encoded as a string. Models
+// have encoded the body and a list in it, but never more (W1–W3).
 const maxStrings = 2
 
 // warn adds a warning about a repair of the value that is being read.

@@ -76,9 +76,9 @@ func (r *reader) rejectRepairs() {
 	r.warnings = nil
 }
 
-// mergeWarnings returns earlier warnings, which another program sent, and then those of r,
-// up to the limit of askback.MaxProblems. A warning about several questions is not
-// repeated.
+// mergeWarnings returns earlier warnings, which another program sent, and then those of r
+// while they are fewer than askback.MaxProblems together. A warning about several questions
+// is not repeated.
 func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {

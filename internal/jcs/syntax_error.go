@@ -63,8 +63,8 @@ func position(before string) (line, column int) {
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
-// excerpt returns s in quotation marks, with invisible characters escaped. A longer s is cut
-// to limit characters and gets an ellipsis.
+// excerpt returns s in quotation marks, with invisible characters escaped. If s has more than
+// limit characters, an ellipsis replaces the rest.
 func excerpt(s string, limit int) string {
 	n := 0
 	for i := range s {
