@@ -182,7 +182,7 @@ const (
 	goalAlone     = 300
 	goalWaiter    = 4 << 10
 	goalConnected = 20 << 10
-	goalStream    = 40_000 // 400 MB for 10 000
+	goalStream    = 30_000 // 300 MB for 10 000
 )
 
 // printMemory prints footprints and the memory per additional ask and waiter.
