@@ -42,6 +42,10 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 		return
 	}
 	about, err := inspect(ctx, d.database, d.locked)
+	if ctx.Err() != nil { // this says nothing about the database
+		d.warn(check, "run doctor again, and let it finish: it reads the whole database", "%s was not checked to the end", d.database)
+		return
+	}
 	if err != nil {
 		d.fail(check, "stop all askback processes, and restore a backup", "%s: %v", d.database, err)
 		return

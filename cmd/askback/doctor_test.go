@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"net"
@@ -195,5 +196,25 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	d.checkContent(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
 	if want := "ok|database|askback.db is intact: schema 6, 1024 kB; 5 of 9 records and events have no checksum, since an older version wrote them|"; d.lastFinding() != want {
 		t.Errorf("got %s, want %s", d.lastFinding(), want)
+	}
+}
+
+// An interrupted check must not advise to restore a backup.
+func TestInterruptedDoctorDoesNotReportDamage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d := &doctor{database: path}
+	d.checkDatabase(ctx)
+	want := []finding{{"database", warned, path + " was not checked to the end", "run doctor again, and let it finish: it reads the whole database"}}
+	if diff := cmp.Diff(want, d.findings, cmp.AllowUnexported(finding{})); diff != "" {
+		t.Error(diff)
 	}
 }
