@@ -34,9 +34,9 @@ type Request struct {
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string `request:"key,header"`
-	// Warnings are the repairs that were made to the tool call of a model (F15).
-	// They are part of the request because the call may be decoded outside of
-	// the server that stores the ask.
+	// Warnings are the repairs that were made to the tool call of a model (F15);
+	// Normalize adds what it drops. They are part of the request because the call
+	// may be decoded outside of the server that stores the ask.
 	Warnings []Problem `request:"warnings,manual"`
 }
 

@@ -18,8 +18,9 @@ func packagesHaveComments(t *tree, report report) {
 	}
 }
 
-// exportedNamesHaveComments requires comments on exported names. One comment is
-// enough for a group of constants or variables.
+// exportedNamesHaveComments requires comments on exported names, except in tests,
+// commands and generated files. One comment is enough for a group of constants or
+// variables.
 func exportedNamesHaveComments(t *tree, report report) {
 	for _, f := range t.files {
 		if f.test || f.generated() || f.ast.Name.Name == "main" {
@@ -91,7 +92,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// noInit forbids init functions.
+// noInit forbids init functions, except in generated files.
 func noInit(t *tree, report report) {
 	for _, f := range t.files {
 		for _, decl := range f.ast.Decls {

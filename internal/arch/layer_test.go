@@ -51,7 +51,7 @@ func layersAreKept(t *tree, report report) {
 // frontendsAreIndependent requires that frontends do not import each other,
 // even in tests.
 func frontendsAreIndependent(t *tree, report report) {
-	door := func(pkg string) string {
+	frontendOf := func(pkg string) string {
 		for _, d := range frontends {
 			if under(pkg, d) {
 				return d
@@ -60,10 +60,10 @@ func frontendsAreIndependent(t *tree, report report) {
 		return ""
 	}
 	for _, f := range t.files {
-		from := door(f.pkg)
+		from := frontendOf(f.pkg)
 		for _, i := range f.imports {
 			target, ours := inside(i.path)
-			if to := door(target); from != "" && ours && to != "" && to != from {
+			if to := frontendOf(target); from != "" && ours && to != "" && to != from {
 				report(i.pos, "%s must not import %s: frontends are independent", f.pkg, target)
 			}
 		}

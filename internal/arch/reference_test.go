@@ -60,8 +60,8 @@ func rowsExist(t *tree, report report) {
 	}
 }
 
-// rowsAreComplete requires that the rows of a table are numbered without gaps,
-// and that each row names a test unless it is "not built yet".
+// rowsAreComplete requires that the rows of a table are numbered without gaps and
+// have four cells. Each row names a test unless it is "not built yet".
 func rowsAreComplete(t *tree, report report) {
 	for _, x := range t.texts {
 		last, n := map[string]int{}, 0

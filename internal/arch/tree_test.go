@@ -163,7 +163,7 @@ func (f *file) uses(visit func(importPath, name string, at token.Pos)) {
 	})
 }
 
-// inside returns the folder of a package, if it is in this module.
+// inside returns the folder of a package, and whether the package is in this module.
 func inside(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
