@@ -299,6 +299,7 @@ func TestErrorListsEveryProblemOfARequest(t *testing.T) {
 	}
 }
 
+// Normalize also removes repeated names and a context without members.
 func TestNormalizeFillsInDefaults(t *testing.T) {
 	r := validQuestions()
 	r.To, r.Tags = []string{"ana", "ben", "ana"}, []string{}

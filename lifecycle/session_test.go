@@ -228,8 +228,8 @@ func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionSta
 	return out
 }
 
-// A state of a newer release, or one that is not complete, is rejected.
-func TestSessionOfNewerReleaseIsRejected(t *testing.T) {
+// The error for a newer format names the newer release that is needed.
+func TestNewerOrIncompleteSessionIsRejected(t *testing.T) {
 	for _, c := range [][2]string{
 		{`{"v":2,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},
 	} {

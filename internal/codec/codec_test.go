@@ -123,6 +123,7 @@ func (p *part) read(r *codec.Reader) {
 	}
 }
 
+// Unknown members are skipped. For null and for an empty array, the result is nil.
 func TestObjectsAreRead(t *testing.T) {
 	var p part
 	err := codec.Read([]byte(` {"name": "a\u00e9", "new": [{"x": 1}], "sizes": [1, -2], "next": {"name": "b", "next": null, "sizes": []}, "other": true} `), p.read)

@@ -38,6 +38,7 @@ func TestPercentLeavesTheHeadroom(t *testing.T) {
 // live keeps memory in use.
 var live [][]byte
 
+// After stop, the percentage is the one before Start, and collections do not change it.
 func TestPercentFollowsTheHeap(t *testing.T) {
 	if _, ok := os.LookupEnv("GOGC"); ok {
 		t.Skip("GOGC is set, so nothing is tuned")
