@@ -70,8 +70,8 @@ func New(o Options) *Authority { return &Authority{o: o} }
 
 // Authenticate returns the principal of the token with this secret. The error is
 // [askback.ErrUnauthorized] if the secret is unknown or the token is no longer valid. A
-// token ends by expiry or revocation, with its parent, or when its person may no longer
-// sign in.
+// token ends by expiry or revocation, and with its parent. A token from a sign-in also ends
+// when its person may no longer sign in.
 func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	sum := digest(secret)
 	now := a.o.Now()
@@ -89,8 +89,8 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 	return askback.Principal{Kind: c.Kind, Name: c.Name, Channel: c.Channel, Token: c.ID}, nil
 }
 
-// read reads the credential of a token from the store. The error is [askback.ErrUnauthorized]
-// if there is none.
+// read reads the credential of the token whose secret has the digest sum. The error is
+// [askback.ErrUnauthorized] if there is no such token, or as for resolve.
 func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credential, error) {
 	row, err := a.o.Store.ReadKey(ctx, KindToken, hex.EncodeToString(sum[:]))
 	if errors.Is(err, askback.ErrNotFound) {
@@ -108,8 +108,8 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 const maxParents = 8
 
 // resolve returns the credential of a record, limited by its ancestors: it ends no later
-// than any of them. The token of a browser, for example, ends with the token that logged
-// it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
+// than any of them, also if their person may no longer sign in. The token of a browser, for
+// example, ends with the token that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
 // more than maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
@@ -142,7 +142,9 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 
 // Root returns the id of the oldest ancestor of a token, or of the token if it has no
 // parent. If one of them was created by a sign-in, Root returns a string that identifies
-// the person and the issuer instead. For "" it returns "".
+// the person and the issuer instead. For "" it returns "". The error is
+// [askback.ErrNotFound] if the token or an ancestor was deleted, and
+// [askback.ErrUnauthorized] if there are more than maxParents ancestors.
 //
 // A grant stores the result. So the grant ends if that token is revoked, but not if a
 // browser is logged out.
@@ -169,7 +171,8 @@ func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	return token, askback.ErrUnauthorized
 }
 
-// RootValid reports whether a root that [Authority.Root] returned for a person is still valid.
+// RootValid reports whether a root that [Authority.Root] returned for a person is still valid at
+// the time now.
 // The root "", of a principal without a token, is always valid.
 func (a *Authority) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
 	if root == "" {

@@ -43,8 +43,9 @@ func (a *Authority) Trusts(issuer string) bool {
 	return issuer != "" && issuer == trusted
 }
 
-// personName returns the name of the person with the address of a signer. ok is false if
-// there is no such person, or if the settings name another issuer.
+// personName returns the name of the person with the address of a signer; the case of ASCII
+// letters is ignored. ok is false if there is no such person, if the address is "", or if
+// the settings name another issuer or none.
 func (a *Authority) personName(by signer) (name string, ok bool) {
 	issuer, people := a.o.People()
 	if issuer == "" || by.Issuer != issuer || by.Email == "" {

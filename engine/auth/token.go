@@ -23,7 +23,7 @@ func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (as
 }
 
 // Adopt creates a token for a secret that exists already, such as the one in a user's
-// state directory. It does nothing if the store has a token with this secret, even a
+// state directory. The token does not expire. Adopt does nothing if the store has a token with this secret, even a
 // revoked one.
 func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret string) error {
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
@@ -43,7 +43,8 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 }
 
 // EachToken calls do for each token. It omits tokens that cannot be decoded and, if valid
-// is set, those that were revoked or have expired. It does not check their parents.
+// is set, those that were revoked or have expired. It checks neither their parents
+// nor their sign-ins.
 func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Limit: store.MaxList}
@@ -111,7 +112,7 @@ func (a *Authority) Logout(ctx context.Context, secret string) error {
 }
 
 // LoginSecret returns the secret of a new log-in link for a principal. The link is valid
-// for [askback.LoginTime].
+// for [askback.LoginTime], but no longer than the token of the principal.
 func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (string, error) {
 	who.Channel = askback.ChannelWeb
 	_, secret, err := a.add(ctx, KindLogin, who, askback.LoginTime, signer{})
@@ -122,7 +123,8 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 }
 
 // Login exchanges the secret of a log-in link for the secret of a new browser token,
-// which is valid for [askback.BrowserTime]. A link works once. The error is
+// which is valid for [askback.BrowserTime], but no longer than the token that created the
+// link. A link works once. The error is
 // [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
 	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {

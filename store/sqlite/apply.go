@@ -109,8 +109,8 @@ func (w *writer) change(s *sqlite3.Stmt, args ...any) error {
 	return err
 }
 
-// changeOne runs a statement that must change one row, and sets w.written. If the statement
-// changes none, or a key is taken, the error is store.ErrConflict.
+// changeOne runs a statement that must change one row. If it does, changeOne sets w.written.
+// If the statement changes none, or an id or a key is taken, the error is store.ErrConflict.
 func (w *writer) changeOne(s *sqlite3.Stmt, args ...any) error {
 	err := run(s, args...)
 	switch {

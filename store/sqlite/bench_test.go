@@ -16,9 +16,9 @@ import (
 )
 
 // BenchmarkCommit measures the commit of an ask and of its answer by concurrent
-// callers. An ask has a record of 700 and 300 bytes and an event of 120; its answer
-// rewrites the 300 bytes. The processor time depends less on the disk and on other programs
-// than the time.
+// callers. An ask writes a record with a Fixed of 700 bytes and a State of 300, and an event
+// of 120; its answer keeps the Fixed. The processor time depends less on the disk and on
+// other programs than the elapsed time.
 func BenchmarkCommit(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("ask/callers=%d", callers), func(b *testing.B) {

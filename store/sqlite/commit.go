@@ -38,9 +38,9 @@ const (
 func (r *request) take() bool   { return r.state.CompareAndSwap(waiting, taken) }
 func (r *request) giveUp() bool { return r.state.CompareAndSwap(waiting, givenUp) }
 
-// Commit commits the whole change to the disk and returns the Seq of its first event, or
-// returns an error. Unless the error matches store.ErrUnknown, nothing of the change was
-// kept.
+// Commit commits the whole change to the disk and returns the Seq of its first event, or 0
+// if it has none. After an error, nothing of the change was kept, unless the error
+// matches store.ErrUnknown.
 //
 // If ctx ends before the writer has taken the change, it is not written. After that, Commit
 // waits for the result.

@@ -29,8 +29,8 @@ var (
 	errNewer   = errors.New("it was written by a newer version of Askback; install that version, or restore a backup made before it")
 )
 
-// settings are the pragmas of every connection. SQLite keeps most of them per
-// connection.
+// settings are the pragmas of every connection of an open store. SQLite keeps most of them
+// per connection.
 var settings = []string{
 	// A backup or a shell may hold the lock for a moment. Askback has only one
 	// writer itself.
@@ -50,7 +50,8 @@ var settings = []string{
 	"trusted_schema(0)",
 }
 
-// connect opens a connection with the settings. It writes, or only reads.
+// connect opens a connection with the settings. If readOnly is set, SQLite rejects writes on
+// it.
 func connect(path string, readOnly bool) (*sqlite3.Conn, error) {
 	extra := []string{"cache_size(-65536)"} // 64 MB of pages for the writer
 	if readOnly {
@@ -96,7 +97,7 @@ func absolute(path string) string {
 	return path
 }
 
-// claimFile writes the application id to a new file and rejects the files of other
+// claimFile writes the application id to a new or empty file and rejects the files of other
 // programs. It reads the header itself, because opening a database in WAL mode may
 // change it.
 func claimFile(path string) error {

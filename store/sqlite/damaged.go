@@ -51,8 +51,8 @@ func (d *damages) names() (names []string) {
 // A Verification is the result of [Verify].
 type Verification struct {
 	Rows    int64    // number of records, events and effects
-	Without int64    // rows without a checksum, written by older versions
-	Damaged int64    // rows that do not match their checksum
+	Without int64    // undamaged rows that lack a checksum, because older versions wrote them
+	Damaged int64    // rows that are malformed or do not match their checksum
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// If the disk fails during a commit, no change of the batch is reported as kept, and the
-// store fails for good. After a failed write or fsync, reads may return other data than
+// If the disk fails during a commit, the commit returns ErrUnknown. All later changes and
+// reads fail until the store is opened again. After a failed write or fsync, reads may return other data than
 // the next start finds (F2).
 func TestStoreFailsAfterDiskError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")

@@ -75,8 +75,8 @@ func scanEffect(row *sqlite3.Stmt) (e effect, err error) {
 	return e, nil
 }
 
-// heartbeats maps each node to the time of its last heartbeat. It is not in the file:
-// only one process has the file open, and opening it frees every claim.
+// heartbeats maps each node to the time of its last heartbeat. It is not in the file: only
+// one process has the file open, and its first transaction frees all earlier claims.
 type heartbeats map[string]time.Time
 
 // silent returns the nodes that have had no heartbeat for store.HeartbeatTimeout.
@@ -116,8 +116,8 @@ type claim struct {
 	effects []store.Effect // set by the writer
 }
 
-// Claim claims at most n due effects for a node. It also frees the claims of nodes without
-// a heartbeat for store.HeartbeatTimeout. The claims are on the disk when it returns.
+// Claim claims at most n due effects for a node. It also records a heartbeat of the node, as
+// Beat does, and frees the claims of nodes without one for store.HeartbeatTimeout. The claims are on the disk when it returns.
 func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err
@@ -139,7 +139,8 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	return r.claim.effects, nil
 }
 
-// Dead returns the dead letters that q selects, in order of ID. It omits damaged ones.
+// Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest
+// is set. It uses only the Kind, Stream, After and Limit of q besides. It omits damaged ones.
 func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
 	text, args := deadSQL(q)
 	found, err := collect(ctx, s, store.AtMost(q.Limit), scanEffect, text, args...)
@@ -206,8 +207,8 @@ func (w *writer) claim(c *claim) error {
 	return nil
 }
 
-// freeOldClaims frees the claims of the processes that had the file open before. It runs in
-// the first transaction and not in Open, so that a database on a full disk can be opened.
+// freeOldClaims frees the claims of the processes that had the file open before, until that
+// was committed once. It is not part of Open, so that a database on a full disk can be opened.
 func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil

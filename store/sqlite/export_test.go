@@ -45,7 +45,7 @@ func ListSQL(q store.Query) (texts []string, args [][]any) {
 // DeadSQL returns the statement of Dead.
 func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
 
-// BreakHeadQuery lets every query of the writer for the newest event of a stream fail. The
+// BreakHeadQuery makes every query of the writer for the newest event of a stream fail. The
 // store must not be in use.
 func (s *Store) BreakHeadQuery() (err error) {
 	s.writer.stmt.head, err = s.writer.conn.Prepare("select json(?1)")

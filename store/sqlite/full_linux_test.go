@@ -23,7 +23,8 @@ const smallDisk = "ASKBACK_TEST_SMALL_DISK"
 const noDisk = "a full disk, because no file system can be mounted here"
 
 // onSmallDisk runs the test again in a process that may mount a small file system. In
-// that process it returns the folder and true. In this one it waits and returns false.
+// that process it returns the folder and true. In this one it waits and returns false, or
+// skips the test if no file system can be mounted.
 func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	t.Helper()
 	if os.Getenv(smallDisk) == "" {

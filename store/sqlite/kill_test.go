@@ -21,7 +21,7 @@ import (
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
 // runChild creates records with an effect, performs effects and answers records in an
-// endless loop. It prints the id of each record after Commit returned.
+// endless loop. It prints a line for each change after Commit has returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -48,8 +48,8 @@ func runChild(path string) {
 	wg.Wait()
 }
 
-// send claims an effect, whose record another worker may have created, and completes
-// it.
+// send claims one effect, if any is free, and completes it. Another worker may have created
+// its record.
 func send(s *sqlite.Store, node string) {
 	effects, err := s.Claim(context.Background(), node, time.UnixMilli(2_000_000_000_000), 1)
 	if err != nil {

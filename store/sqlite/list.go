@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// List returns the records that q selects, in order of ID. It omits damaged records. If it
-// has examined q.Scan records, the error may be a store.MoreError.
+// List returns the records that q selects, in order of ID, or newest first if q.Newest is
+// set. It omits damaged records. If it stops because it has examined q.Scan records, it
+// returns those found and a store.MoreError.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	if l := newListing(q); q.Scan <= 0 || !l.filters() {
 		return s.list(ctx, q.Limit, l.sql(noEnd))
@@ -28,8 +29,8 @@ const (
 	windowGrowth = 8
 )
 
-// scan reads a list in windows, until it is full or q.Scan records were examined. It reads
-// the end of a window first, because records may be deleted between two statements.
+// scan reads a list in windows, until it is full or complete, or q.Scan records were
+// examined. It reads the end of a window first, because records may be deleted between two statements.
 func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, err error) {
 	full, left := store.AtMost(q.Limit), q.Scan
 	for window := firstWindow; left > 0; window *= windowGrowth {
@@ -52,7 +53,7 @@ func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, e
 	return list, &store.MoreError{After: q.After}
 }
 
-// list returns the first records of a statement.
+// list returns the first records of a statement that are not damaged, at most limit.
 func (s *Store) list(ctx context.Context, limit int, q query) ([]store.Record, error) {
 	found, err := collect(ctx, s, store.AtMost(limit), scanRecord, q.text, q.args...)
 	return found.list, err
@@ -104,7 +105,7 @@ func newListing(q store.Query) listing {
 	return l
 }
 
-// filters reports whether the list omits rows that are read from the index.
+// filters reports whether the list may omit rows that are read from the index.
 func (l listing) filters() bool {
 	r := l.rest
 	return r.Open != nil || r.Unacked || r.Status != "" || r.Owner != "" || r.Agent != "" || r.For != ""
@@ -132,7 +133,7 @@ func (l listing) conditions() conditions {
 // noEnd as an argument of sql means that every row is examined.
 const noEnd = ""
 
-// sql returns the statement of the list up to the id end.
+// sql returns the statement of the list up to and including the id end.
 func (l listing) sql(end string) query {
 	c := l.conditions()
 	switch {
@@ -145,8 +146,8 @@ func (l listing) sql(end string) query {
 	return l.query(columns, c, "")
 }
 
-// endSQL returns the statement that selects the id of the nth row of the index, if there
-// are as many.
+// endSQL returns the statement that selects the id of the nth row that the list reads from
+// the index, if there are that many.
 func (l listing) endSQL(n int) query {
 	return l.query("id", l.found, fmt.Sprintf(" limit 1 offset %d", n-1))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// No statement scans a whole table. None sorts, except that Due sorts records that are
-// due in the same millisecond.
+// No statement scans a whole table. None sorts, except for rows that are due in the same
+// millisecond.
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
@@ -97,7 +97,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 	}
 }
 
-// repeats returns how many parameters of a statement are used more than once.
+// repeats returns how many uses of parameters in a statement repeat an earlier parameter.
 func repeats(text string) int {
 	n, seen := 0, map[string]bool{}
 	for _, part := range strings.Split(text, "?")[1:] {

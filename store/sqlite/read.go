@@ -94,8 +94,8 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	}
 }
 
-// History returns events of one stream or, if stream is "", of all, oldest first. They
-// begin with the first Seq greater than after. It omits damaged events.
+// History returns at most limit events of one stream or, if stream is "", of all, oldest
+// first. They begin with the first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	text, args := selectStream, []any{stream, after}
 	if stream == "" {
@@ -105,8 +105,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return found.list, err
 }
 
-// Recent returns events of a stream with a Seq less than before, newest first. If before
-// is 0, it begins with the newest event. It omits damaged events.
+// Recent returns at most limit events of a stream with a Seq less than before, newest
+// first. If before is 0, it begins with the newest event. It omits damaged events.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	if before == 0 {
 		before = math.MaxInt64
@@ -116,7 +116,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 }
 
 // Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
-// it returns the newest Seq of all streams, and streamSeq is 0.
+// it returns the newest Seq of all streams, and streamSeq is 0. Without events, both are 0.
 func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
 	if stream == "" {
 		err = s.eachRow(ctx, selectHeadAll, func(row *sqlite3.Stmt) (bool, error) {
@@ -132,7 +132,7 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 
 // A head computes the numbers of the newest event of a stream. Both are 0 if there are no
 // events. If the newest is damaged, its StreamSeq is computed from the newest event that is
-// not.
+// not, or read from its row if all are damaged.
 type head struct{ seq, streamSeq, rows int64 }
 
 // add adds the next row of selectHead. It reports whether another row is needed.

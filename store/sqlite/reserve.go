@@ -21,8 +21,8 @@ const reserveSize = 128 << 10
 // reservePath returns the path of the reserve of a database.
 func reservePath(path string) string { return path + "-reserve" }
 
-// makeReserve creates the reserve if it does not exist. If there is no room, it leaves
-// no file.
+// makeReserve creates the reserve, unless it exists with its full size. If it cannot be
+// written, makeReserve leaves no file.
 func makeReserve(path string) {
 	name := reservePath(path)
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {

@@ -1,7 +1,7 @@
 // Package sqlite implements package store in one SQLite file.
 //
-// One goroutine writes. It commits the changes of all waiting callers in one
-// transaction, and each Commit returns once its change is on the disk. Reads use other
+// One goroutine writes. It commits the changes of up to 256 waiting callers in one
+// transaction, and a Commit returns nil once its change is on the disk. Reads use other
 // connections and do not wait for the writer.
 package sqlite
 
@@ -26,7 +26,7 @@ const (
 	readers = 4
 )
 
-// Options are the options of a store. The zero value is valid.
+// Options are the options of a store. A nil pointer selects the zero value, which is valid.
 type Options struct {
 	Log *slog.Logger // nil logs nothing
 }
@@ -138,7 +138,8 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // Close commits the changes in the queue, waits for reads, moves the write-ahead log
-// into the database file and closes it. Later reads and changes return store.ErrClosed.
+// into the database file and closes it. If the store has failed, Close only closes the
+// file. Later reads and changes return store.ErrClosed.
 func (s *Store) Close() error {
 	s.once.Do(func() { s.closeErr = s.close() })
 	return s.closeErr
@@ -160,8 +161,8 @@ func (s *Store) close() error {
 // Stats contains the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
-	Commits int64 // transactions committed
-	Changes int64 // changes and claims committed in them
+	Commits int64 // transactions committed, except those without Changes
+	Changes int64 // changes committed, and calls of Claim that claimed an effect
 	Reruns  int64 // transactions repeated because one change failed
 }
 

@@ -121,7 +121,8 @@ func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	storetest.Walk(t, memory, newSubject)
 }
 
-// The settings apply to every connection, not only to the first of each kind (F2).
+// The settings apply to every connection, not only to the first of each kind (F2). Only
+// the writer's connection may delete.
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "askback.db"))
 	write, read, release, err := s.Connections(t.Context())

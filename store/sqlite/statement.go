@@ -57,8 +57,8 @@ func bindNumber(s *sqlite3.Stmt, param int, v sql.NullInt64) {
 	s.BindInt64(param, v.Int64)
 }
 
-// run runs a prepared statement to its end, and ignores its rows. Afterwards the statement
-// has no parameters, so that SQLite does not keep the data of a change in memory.
+// run runs a prepared statement to its end, and ignores its rows. Afterwards its
+// parameters are null, so that SQLite does not keep the data of a change in memory.
 func run(s *sqlite3.Stmt, args ...any) error {
 	bind(s, args...)
 	row, err := s.Step()

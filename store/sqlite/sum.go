@@ -23,7 +23,8 @@ type cells struct {
 	open, unacked                          bool
 	state, fixed                           []byte
 
-	sum, fixedSum sql.NullInt64 // not valid in rows of older versions
+	// Null in rows of older versions. If a change keeps fixed, its fixedSum is null too.
+	sum, fixedSum sql.NullInt64
 }
 
 // buffers contains reusable buffers for checksums, because every read computes one.

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// fillDatabase creates a database with three records, each with two events in one stream. The
-// second record has all columns.
+// fillDatabase creates a database with three records, each with two events in one stream. It
+// returns the second record. No column of the records is null.
 func fillDatabase(t *testing.T, path string) (second store.Record) {
 	t.Helper()
 	s, err := sqlite.Open(path, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The SQL views show stored asks (E2). The asks are the samples of package lifecycle, in
-// every stored format.
+// The SQL views show stored asks (E2), and their sessions and events. The asks are samples
+// of package lifecycle.
 func TestViewsShowStoredAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)

@@ -67,7 +67,7 @@ func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error)
 	return w, nil
 }
 
-// resetNumbers discards the cached numbers, which are wrong after a rollback.
+// resetNumbers discards the cached numbers, which may be wrong after a rollback.
 func (w *writer) resetNumbers() {
 	w.seq = unknownSeq
 	w.heads = map[string]int64{}
@@ -118,9 +118,9 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 }
 
 // write commits a batch in one transaction. A change whose first statement conflicts has
-// written nothing and is skipped. If a change fails later, the transaction is repeated with
-// a savepoint around each change, so that only that change is lost. If the disk has no room
-// for the batch, write tries each change alone.
+// written nothing and is skipped. If a change fails otherwise, but not by an error of the
+// disk, the transaction is repeated with a savepoint around each change. Then only that
+// change is lost. If the disk has no room for the batch, write tries each change alone.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
@@ -280,7 +280,7 @@ func isDisk(err error) bool {
 }
 
 // close moves the write-ahead log into the database and closes it. If the store has failed,
-// close leaves the log, and the next start recovers from it.
+// close only closes it; the next start recovers from what is left of the log.
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
