@@ -10,7 +10,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// The checks of an ordinary request before its route allocate nothing.
+// The checks of the query, the origin and the media type of an ordinary request allocate
+// nothing.
 func TestChecksOfRequestAllocateNothing(t *testing.T) {
 	w := newFixture(t, nil)
 	for _, in := range []struct {

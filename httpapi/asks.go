@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxWait is the maximum time that one request waits. To wait longer, a client repeats it.
+// maxWait is the maximum of the wait parameter. To wait longer, a client repeats the request.
 const maxWait = 60 * time.Second
 
 // replyAsk replies with an ask and the address of its page, or returns err.
@@ -31,7 +31,7 @@ func (c *call) writeAsk(status int, a *askback.Ask) error {
 	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b) })
 }
 
-// withPageURL returns an ask with the address of its page.
+// withPageURL returns an ask with the address of its page, if the server has a public URL.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
 // replySettled replies with an ask, or returns err. If err is [askback.ErrSettled], it returns
@@ -70,8 +70,8 @@ func (c *call) durationParam(name string, absent time.Duration, example string) 
 }
 
 // waitFor waits until an ask is settled, d has passed, the client disconnects or the server
-// stops. It returns the ask in its current state. The error is not nil if the client has
-// disconnected or its token is no longer valid.
+// stops. It returns the ask in its current state. The error is not nil if the ask cannot be
+// read, the client has disconnected, or its token is no longer valid.
 func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
 	if d == 0 {
 		return c.client.Get(c.r.Context(), id)
@@ -125,7 +125,7 @@ func (c *call) ask() error {
 	return c.writeAsk(status, &a)
 }
 
-// explain returns the problem for an invalid request, and any other error unchanged. The
+// explain returns the problem for an invalid request or body, and any other error unchanged. The
 // detail of the problem is written for models: where the mistake is, what is expected, and a
 // valid example (F15).
 func (c *call) explain(err error) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// limitedAuthenticator is an Authenticator whose Authenticate fails with an error of the
-// store after some calls.
+// limitedAuthenticator is an Authenticator whose Authenticate returns ErrBusy after a number
+// of calls, as if the store failed.
 type limitedAuthenticator struct {
 	*engine.Engine
 	left  atomic.Int64 // how many more calls succeed; negative: all
@@ -149,7 +149,8 @@ func (c revokingClient) Consume(ctx context.Context, id, digest string) (askback
 	return a, err
 }
 
-// A hook gets no decision if its token was revoked after the wait.
+// A hook gets no decision if its token is revoked after the wait, even if the approval was
+// consumed.
 func TestHookGetsNoDecisionAfterRevocation(t *testing.T) {
 	a := &revokingAuthenticator{Engine: engine.New(memstore.New(), nil)}
 	w := &fixture{t: t, engine: a.Engine, handler: httpapi.NewHandler(a, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}

@@ -25,9 +25,9 @@ import (
 // server cannot be reached, or the connection breaks, the error is
 // [askback.ErrUnreachable]; the call may have taken effect.
 //
-// Calls are safe to repeat, except these: CreateToken creates another token, Start without
-// a key creates another session, Send sends the message again, and Consume returns
-// [askback.ErrConsumed].
+// Calls are safe to repeat, except these: Ask and Start without a key create another ask or
+// session, CreateToken and LoginSecret create another secret, Send sends the command again,
+// and Consume returns [askback.ErrConsumed].
 type Client struct {
 	url           string
 	authorization []string // the value of this header
@@ -63,8 +63,8 @@ type request struct {
 	wait   time.Duration // how long the server may take in addition to replyTime
 }
 
-// do sends a request and decodes the reply into out. If the reply is a problem, do returns
-// the error that it represents and the ask that it contains.
+// do sends a request and decodes the reply into out, unless out is nil. If the reply is an
+// error, do returns the error that its problem represents and the ask that it contains.
 func (c *Client) do(ctx context.Context, r request, out any) (status int, ask askback.Ask, err error) {
 	limited, cancel := context.WithTimeout(ctx, replyTime+r.wait)
 	defer cancel()
@@ -220,7 +220,7 @@ const (
 )
 
 // poll sends one request that waits for the ask: for pollTime, or until the deadline of ctx if
-// that is earlier.
+// that is earlier, in whole seconds rounded up.
 func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 	wait := pollTime
 	if end, ok := ctx.Deadline(); ok {
@@ -234,8 +234,8 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 const lastReadTime = 2 * time.Second
 
 // lastState reads the ask after ctx has ended. If the ask is settled, the error is nil;
-// otherwise it is the cause of ctx. If the server cannot be reached, lastState returns the ask
-// of the last poll.
+// otherwise it is the cause of ctx. If the server cannot be reached in time, lastState returns
+// last, the ask of the last poll. It returns any other error of the read without an ask.
 func (c *Client) lastState(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
 	readCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
 	defer cancel()

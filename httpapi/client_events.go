@@ -54,7 +54,7 @@ type stream struct {
 	session  string
 	cursor   askback.Cursor
 	retry    time.Duration // the last retry time that the server sent
-	failures int           // consecutive connections that received nothing
+	failures int           // consecutive connections without events and heartbeats
 }
 
 // The pause before a reconnection is random, up to these limits.
@@ -177,7 +177,7 @@ func readFrame(in *bufio.Reader, onLine func()) (frame, error) {
 	}
 }
 
-// set sets a field of the frame. Unknown fields are ignored.
+// set sets a field of the frame. Unknown fields and invalid retry times are ignored.
 func (f *frame) set(name string, value []byte) {
 	switch name {
 	case "id":

@@ -76,7 +76,8 @@ func (c *call) agentSession() error {
 }
 
 // sessionResult returns the result of a session as text, or the last message of the agent if
-// the session has no result.
+// the session has no result. Unless the client is a [lastMessager], it reads only the first
+// page of messages.
 func (c *call) sessionResult(s askback.Session) (string, error) {
 	if len(s.Result) > 0 {
 		var text string

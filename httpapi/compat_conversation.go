@@ -81,7 +81,7 @@ func ambiguousAnswer(ids []string, detail string) problem {
 }
 
 // openAsks returns the open asks of a session, oldest first, without those that the principal
-// may not see.
+// may not see. It reads no further page once it has maxOpen asks.
 func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, error) {
 	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
 }

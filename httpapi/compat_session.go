@@ -71,8 +71,8 @@ func (c *call) sessionAnswer() error {
 	return err
 }
 
-// pendingQuestion serves GET /sessions/{id}/pending-question. It returns the oldest open
-// ask.
+// pendingQuestion serves GET /sessions/{id}/pending-question. It replies with the oldest
+// open ask of the session, if there is one.
 func (c *call) pendingQuestion() error {
 	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err

@@ -16,8 +16,9 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// checkRouteDoc returns an error if the documentation of a route differs from the route:
-// in the kinds of principals that it accepts, or in whether it has a body.
+// checkRouteDoc returns an error if the documentation of a route differs from the route, in
+// the kinds of principals that it accepts or in whether it has a body. It also returns one if
+// the summary is not a sentence.
 func checkRouteDoc(rt httpapi.Route) error {
 	var may, documented []askback.Kind
 	for _, kind := range askback.Kinds {
@@ -41,7 +42,7 @@ func checkRouteDoc(rt httpapi.Route) error {
 }
 
 // The documentation of each route has the kinds of principals that the route accepts, and a
-// body only if the route has one (E10).
+// body exactly if the route has one (E10).
 func TestRouteDocsMatchRoutes(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if err := checkRouteDoc(rt); err != nil {

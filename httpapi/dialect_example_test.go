@@ -57,7 +57,8 @@ func sendExample(t *testing.T, f txtar.File, want string) {
 	}
 }
 
-// finish ends a session with the label and the result of the example.
+// finish creates a session with a copy of an ask, and completes it with the label and the
+// result of the example.
 func (w *fixture) finish(ask askback.Ask) askback.Session {
 	w.t.Helper()
 	ctx := context.Background()
@@ -87,8 +88,8 @@ func parsed(t *testing.T, text string) any {
 	return v
 }
 
-// missingMembers returns the members of want that are not in got. A time in want matches
-// any time.
+// missingMembers returns the places where got lacks a value of want or has another one.
+// Further members of got are ignored. A time in want matches any time.
 func missingMembers(at string, want, got any) (missing []string) {
 	switch want := want.(type) {
 	case map[string]any:

@@ -154,7 +154,7 @@ var (
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
 )
 
-// format returns a reply with numbered ids.
+// format returns a reply with numbered ids, and with zeros in place of secrets.
 func (s *dialogue) format(r reply) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\n", r.status)

@@ -17,7 +17,7 @@ func itemsOf[T any](all []T, err error) (items[T], error) {
 	return items[T]{Items: append([]T{}, all...)}, err
 }
 
-// nilIfEmpty returns nil for an empty slice, as the engine does.
+// nilIfEmpty returns a slice, or nil if it is empty, as the engine does.
 func nilIfEmpty[T any](all []T) []T {
 	if len(all) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// The reply to a request that asks or answers is sent after its commit (F2). Package
+// The reply to a request that asks, claims or settles is sent after its commit (F2). Package
 // test/faults/disk checks the same by tracing system calls.
 func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "askback.db"), nil)
@@ -91,7 +91,8 @@ func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	}
 }
 
-// An error that a proxy returns is ErrUnreachable, so that the call is retried.
+// A status 502, 503 or 504 without a problem, as a proxy returns it, is ErrUnreachable, so
+// that the call is retried.
 func TestProxyErrorIsUnreachable(t *testing.T) {
 	for _, status := range []int{502, 503, 504} {
 		proxy := httptest.NewServer(statusHandler(status))

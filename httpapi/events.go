@@ -59,7 +59,8 @@ func (c *call) events() error {
 }
 
 // endEvents ends a stream. If the header was not sent yet, it returns why the stream ended.
-// Otherwise it returns nil: the client reconnects and gets the error then.
+// Otherwise it sends the retry time and returns nil: the client reconnects and gets the
+// error then.
 func (c *call) endEvents(w *heartbeatWriter, err error) error {
 	w.stop()
 	w.mu.Lock()

@@ -80,7 +80,7 @@ func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	return all.String()
 }
 
-// cuttingTransport truncates each reply at a random place.
+// cuttingTransport truncates each reply at a random place, after 500 to 3500 bytes.
 type cuttingTransport struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -159,7 +159,8 @@ func TestIdleStreamsSendHeartbeats(t *testing.T) {
 	}
 }
 
-// overHTTP2 replaces the server by one with TLS, and returns its number of connections.
+// overHTTP2 replaces the server by one with TLS and HTTP/2, and returns the number of its
+// connections.
 func (w *fixture) overHTTP2() *atomic.Int64 {
 	var connections atomic.Int64
 	w.server.Close()

@@ -55,7 +55,7 @@ func Table() []Route {
 	return out
 }
 
-// Actionless returns the routes that name no action and are not open.
+// Actionless returns the routes that need a token but name no action, or the other way round.
 func Actionless() []string {
 	var out []string
 	for _, rt := range routes {

@@ -17,7 +17,8 @@ func eventFrame(ev askback.Event) ([]byte, error) {
 	return append(b, "\n\n"...), err
 }
 
-// frames has the frames of the newest events, since most streams send the same ones.
+// frames caches the frames of the last few events, because most streams send the same ones.
+// It keeps neither snapshots nor large frames.
 type frames struct {
 	mu     sync.Mutex
 	recent [4]sentFrame
@@ -30,7 +31,7 @@ type sentFrame struct {
 	encoded []byte
 }
 
-// maxSharedFrame is the size of the largest events whose frames are kept.
+// maxSharedFrame is the maximum size in bytes of a frame that is kept.
 const maxSharedFrame = 64 << 10
 
 // of returns the frame of an event, which the caller must not change.

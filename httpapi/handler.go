@@ -149,8 +149,8 @@ func (c *call) fail(rt *route, err error) {
 	c.h.writeProblem(c.w, p)
 }
 
-// prepare checks the query and, unless the route needs no token, authenticates the client and
-// reads the body.
+// prepare checks the query. Unless the route needs no token, it also checks the origin,
+// authenticates the client and reads the body.
 func (c *call) prepare(rt *route) error {
 	if err := c.checkQuery(rt.query); err != nil || rt.open {
 		return err
@@ -179,7 +179,7 @@ var errCrossOrigin error = problem{Status: http.StatusForbidden, Type: "cross-or
 const slowBodyTime = 100 * time.Millisecond
 
 // authenticate sets the principal, the client and the secret of the call. It returns an error
-// if the secret is not valid, or if the principal may never use the route.
+// if the secret is not valid or cannot be checked, or may not be used for the route.
 func (c *call) authenticate(rt *route) error {
 	secret, browser := credential(c.r)
 	p, err := c.h.auth.Authenticate(c.r.Context(), secret)
@@ -214,7 +214,7 @@ func (c *call) reauthenticate(ctx context.Context) error {
 }
 
 // credential returns the secret of a request: a bearer token or, without one, the log-in
-// cookie. browser is false if the secret is a bearer token.
+// cookie. Without either, the secret is "". browser is false if it is a bearer token.
 func credential(r *http.Request) (secret string, browser bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {

@@ -144,9 +144,9 @@ func TestIdempotencyKeyIsReadFromHeaderOrBody(t *testing.T) {
 	}
 }
 
-// A body is rejected if it is not strict JSON (docs/wire.md §1), has an unknown field or
-// another media type, or is too large. The problem has the place of the error, and nothing
-// changes (F15).
+// A body is rejected if it is not strict JSON (docs/wire.md §1), has an unknown field, an
+// inexact number or another media type, or is too large. The problem describes the error,
+// and nothing changes (F15).
 func TestMalformedBodiesAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
@@ -195,8 +195,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 	}
 }
 
-// Requests without a token are rejected, and those whose token is unknown, revoked, in the URL
-// or sent as Basic. A revocation takes effect at once (F4).
+// A request is rejected if it has no token, or if its token is unknown, revoked, in the URL or
+// sent as Basic. A revocation takes effect at once (F4).
 func TestOnlyValidTokensAreAccepted(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
@@ -268,7 +268,7 @@ func TestAdminManagesTokens(t *testing.T) {
 }
 
 // A browser's cookie is accepted from a page of this origin, and rejected from any other.
-func TestCrossSiteRequestsChangeNothing(t *testing.T) {
+func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	ask := w.ask(databases)
 	path := "/api/v1/asks/" + ask.ID + "/answer"

@@ -52,7 +52,7 @@ func (c *call) claudeHook() error {
 	return err
 }
 
-// At most maxLarge events of more than largeEvent bytes are parsed at a time. Others
+// At most maxLarge events of more than largeEvent bytes are parsed at a time. Further ones
 // wait for up to largeTime and then get [askback.ErrBusy].
 const (
 	largeEvent = 1 << 20
@@ -114,7 +114,8 @@ func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 // endHook replies with a decision, or without one if out is nil. arrived reports whether a
-// decision was written completely. If the header was sent before an error, endHook aborts
+// decision was written completely. If there is none because the server stops, the error is
+// [askback.ErrStopping]. If the header was sent before an error, endHook aborts
 // the reply, which Claude Code treats as no decision.
 func (c *call) endHook(w *heartbeatWriter, out []byte, err error) (arrived bool, _ error) {
 	w.stop()

@@ -97,7 +97,7 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 }
 
 // If a server is killed, the ask of a PreToolUse event stays open. It is cancelled when the
-// interactive session continues (F9).
+// interactive session continues or ends (F9).
 func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
 		w := newFixture(t, nil)

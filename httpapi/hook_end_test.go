@@ -101,8 +101,8 @@ func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
 	w.open(1, askback.Cancelled)
 }
 
-// A server that stops ends a waiting hook without a decision, with an error status. The
-// ask is cancelled, except for a deferred call (F2, F9).
+// A server that stops ends a waiting hook without a decision, with an error status, and
+// cancels its ask. A call that can be deferred is deferred, and its ask stays open (F2, F9).
 func TestStopEndsHookWithoutDecision(t *testing.T) {
 	w := newFixture(t, nil)
 	sits, away := w.sendHook(bot, "", runsBash), w.sendHook(bot, "?defer=0s", preToolUse(asksDB), withoutTerminal...)
@@ -120,7 +120,7 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 }
 
 // A killed server leaves an open ask. The first event that shows that the session
-// continued cancels it, and a new hook for the same call asks again.
+// continued or ended cancels it, and a new hook for the same call asks again.
 func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,

@@ -74,7 +74,8 @@ func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 	}
 }
 
-// answerOpenAsk answers the only open ask.
+// answerOpenAsk settles the only open ask. The body begins with the end of the path, such as
+// "/answer " or "/decline ".
 func (w *fixture) answerOpenAsk(body string) askback.Ask {
 	w.t.Helper()
 	ask := w.open(1, askback.Pending)[0]

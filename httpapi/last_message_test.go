@@ -20,8 +20,8 @@ type wrapped struct{ askback.Client }
 
 func (w wrapped) Unwrap() askback.Client { return w.Client }
 
-// GET /agent/session returns the last message of a session as its result, whatever the
-// number of messages.
+// GET /agent/session returns the last message of a session without a result as its result,
+// even if there are more messages than in one page.
 func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	w := newFixture(t, nil)

@@ -17,7 +17,7 @@ type routeFixture struct {
 	sessionID, askID, grantID, tokenID string
 }
 
-// newRouteFixture creates an ask addressed to ana in a session of bot.
+// newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
 	w := newFixture(t, nil)
 	ctx := context.Background()
@@ -208,7 +208,7 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 	}
 }
 
-// allowedSecret returns a credential that a route accepts.
+// allowedSecret returns the name of a principal that may use a route, or "anonymous".
 func allowedSecret(rt httpapi.Route) string {
 	for _, who := range []string{"ana", "bot", "eve"} {
 		if wantStatus(who, principals[who], rt) == 0 {
@@ -218,7 +218,7 @@ func allowedSecret(rt httpapi.Route) string {
 	return "anonymous"
 }
 
-// Routes without a body reject a request that has one.
+// Routes that need a token and have no body reject a request that has one.
 func TestRoutesWithoutBodyRejectBodies(t *testing.T) {
 	s := newRouteFixture(t)
 	for _, rt := range httpapi.Table() {

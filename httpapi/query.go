@@ -33,8 +33,8 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	return nil
 }
 
-// hasPlainKeys reports whether a query has only keys of the list, each once, and nothing that
-// is escaped. It allocates nothing; most queries pass.
+// hasPlainKeys reports whether a query has only keys of the list, none of them twice, and
+// nothing that is escaped. It allocates nothing; most queries pass.
 func hasPlainKeys(query string, keys []openapi.Param) bool {
 	if strings.ContainsAny(query, "%+;") {
 		return false
@@ -53,7 +53,7 @@ func hasPlainKeys(query string, keys []openapi.Param) bool {
 	return true
 }
 
-// param returns the value of a query key, or "" if the query does not have it.
+// param returns the first value of a query key, or "" if the query does not have it.
 func (c *call) param(name string) string {
 	query := c.r.URL.RawQuery
 	if query == "" {

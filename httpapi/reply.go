@@ -116,7 +116,8 @@ func (b *buffer) release() {
 	}
 }
 
-// encode appends what encode appends, and a line feed.
+// encode appends what the given function appends, and a line feed. If the function returns
+// an error, encode appends nothing.
 func (b *buffer) encode(encode func([]byte) ([]byte, error)) error {
 	raw, err := encode(b.bytes)
 	if err == nil {

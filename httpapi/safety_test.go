@@ -40,7 +40,7 @@ func (w *fixture) contents() string {
 	return b.String()
 }
 
-// allCredentials returns a secret of each kind of principal, and an empty one.
+// allCredentials returns a secret of each kind of principal, that of bot, and an empty one.
 func (w *fixture) allCredentials() map[string]string {
 	out := map[string]string{"anonymous": ""}
 	for _, kind := range askback.Kinds {
@@ -189,7 +189,7 @@ func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	}
 }
 
-// Every route that needs a token has an action, whose permission is checked.
+// Every route that needs a token has an action, and no other route has one.
 func TestEveryRouteHasAction(t *testing.T) {
 	for _, route := range httpapi.Actionless() {
 		t.Errorf("%s has no action", route)

@@ -107,10 +107,10 @@ func (a *Authority) read(ctx context.Context, sum [sha256.Size]byte) (*credentia
 // parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors: it ends no later
-// than any of them, also if their person may no longer sign in. The token of a browser, for
-// example, ends with the token that logged it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
-// more than maxParents.
+// resolve returns the credential of a record, limited by its ancestors: it ends no later than
+// any of them, also if their person may no longer sign in. The token of a browser, for
+// example, ends with the token that logged it in. The error is [askback.ErrUnauthorized] if
+// an ancestor was deleted or there are more than maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
 	parent := c.parent

@@ -79,7 +79,8 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// secretPrefix begins each generated secret, so that leak scanners recognize it (docs/wire.md §1).
+// secretPrefix begins each generated secret, so that leak scanners recognize it (docs/wire.md
+// §1).
 const secretPrefix = "askback_"
 
 // NewSecret returns a new secret with 256 random bits.

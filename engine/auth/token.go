@@ -22,9 +22,9 @@ func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (as
 	return t, secret, nil
 }
 
-// Adopt creates a token for a secret that exists already, such as the one in a user's
-// state directory. The token does not expire. Adopt does nothing if the store has a token with this secret, even a
-// revoked one.
+// Adopt creates a token for a secret that exists already, such as the one in a user's state
+// directory. The token does not expire. Adopt does nothing if the store has a token with this
+// secret, even a revoked one.
 func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret string) error {
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err

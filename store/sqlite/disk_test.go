@@ -16,8 +16,8 @@ import (
 )
 
 // If the disk fails during a commit, the commit returns ErrUnknown. All later changes and
-// reads fail until the store is opened again. After a failed write or fsync, reads may return other data than
-// the next start finds (F2).
+// reads fail until the store is opened again. After a failed write or fsync, reads may return
+// other data than the next start finds (F2).
 func TestStoreFailsAfterDiskError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)

@@ -117,7 +117,8 @@ type claim struct {
 }
 
 // Claim claims at most n due effects for a node. It also records a heartbeat of the node, as
-// Beat does, and frees the claims of nodes without one for store.HeartbeatTimeout. The claims are on the disk when it returns.
+// Beat does, and frees the claims of nodes without one for store.HeartbeatTimeout. The claims
+// are on the disk when it returns.
 func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err

@@ -30,7 +30,8 @@ const (
 )
 
 // scan reads a list in windows, until it is full or complete, or q.Scan records were
-// examined. It reads the end of a window first, because records may be deleted between two statements.
+// examined. It reads the end of a window first, because records may be deleted between two
+// statements.
 func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, err error) {
 	full, left := store.AtMost(q.Limit), q.Scan
 	for window := firstWindow; left > 0; window *= windowGrowth {
