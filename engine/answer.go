@@ -7,8 +7,9 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// answered returns the input for an answer. It adds what the machine cannot compute: the
-// digest of edited arguments, and the id and the token of a new grant.
+// answered returns the input for an answer. For a confirmation it adds what the machine
+// cannot compute: the digest of edited arguments, and the id and the token of a new grant.
+// For a settled ask it adds no grant, and ignores an error in the arguments.
 func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
 	in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: answer, At: t.now}
 	if a.Ask.Kind != askback.Confirm {
@@ -33,9 +34,10 @@ func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (
 	return in, err
 }
 
-// digestEdited sets in.Digest to the digest of the arguments that a person edited (F7).
-// They are parsed as strictly as those of the agent. If the digest is that of the
-// original arguments, digestEdited removes the edit.
+// digestEdited sets in.Digest to the digest of the arguments that a person edited and
+// approved (F7). They are parsed as strictly as those of the agent. If the digest is that of
+// the original arguments, digestEdited removes the edit. It does nothing for other
+// decisions, without an edit, and for JSON that is not an object.
 func digestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
 	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {
 		return nil

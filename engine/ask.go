@@ -70,7 +70,8 @@ type newAsk struct {
 	late       error  // set if the deadline has passed: the request is valid only if it repeats an ask
 }
 
-// prepare checks a request and returns the ask to make. It does not read the store.
+// prepare checks a request and returns the ask to make. It does not read the store. If the
+// deadline has passed, it sets late instead of returning an error.
 func (c *client) prepare(r askback.Request) (newAsk, error) {
 	r, err := r.Normalize()
 	if err != nil {
@@ -106,8 +107,9 @@ func (c *client) prepare(r askback.Request) (newAsk, error) {
 	return out, nil
 }
 
-// ownerKey returns key prefixed with the name of this principal, so that equal keys of
-// different principals do not collide. For the key "" it returns "".
+// ownerKey returns key prefixed with the length and the name of this principal, so that
+// equal keys of principals with different names do not collide. For the key "" it returns
+// "".
 func (c *client) ownerKey(key string) string {
 	if key == "" {
 		return ""
@@ -151,9 +153,9 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	return "1:" + hex.EncodeToString(sum[:]), err // 1 is the version of this algorithm
 }
 
-// open makes a new ask, with its session if that is new. If a grant covers the ask,
-// open approves it. After a conflict, open first looks for an ask with this key, which
-// another caller may have made.
+// open makes a new ask, and its session if the session key is new. If a grant covers the
+// ask, open approves it. After a conflict, open first looks for an ask with this key, which
+// another caller may have made, and returns that ask instead.
 func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if t.attempt > 0 {
 		if found, err := c.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
@@ -187,8 +189,8 @@ func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	return a.state.Ask, err
 }
 
-// findOr returns the ask with the same key. If there is none, it returns err as an error
-// of package askback.
+// findOr returns the ask with the same key, or the error of findByKey. If there is no such
+// ask, it returns err instead, as an error of package askback.
 func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
 	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {

@@ -38,7 +38,8 @@ func (c *countingStore) Recent(ctx context.Context, stream string, before int64,
 	return lines, err
 }
 
-// Stats read a bounded number of asks. Partial is set if there are more (F16).
+// Stats and Agents read a bounded number of asks. Partial is set in the statistics if there
+// are more (F16).
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
@@ -68,8 +69,9 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	}
 }
 
-// A page of messages ends with a cursor after a bounded number of events, and the
-// pages together have all messages. LastMessage reads from the end.
+// A page of messages ends with a cursor after a bounded number of events, and the pages
+// together have all messages. LastMessage reads from the end, and returns "" after a bounded
+// number of events.
 func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)

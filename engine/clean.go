@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// cleanInterval is the time between two searches for old records.
+	// cleanInterval is the pause between two searches for old records. After an error it is
+	// shorter.
 	cleanInterval = time.Hour
-	// cleanBatch is how many records one commit deletes. Other commits wait for that
+	// cleanBatch is how many records one commit deletes at most. Other commits wait for that
 	// commit, so it must take only a few milliseconds.
 	cleanBatch = 64
-	// cleanPause is the shortest pause after a commit that deletes records. The pause
-	// is at least as long as the commit, so that the writer is free half of the time.
+	// cleanPause is the shortest pause after a commit that deletes records. The pause is at
+	// least as long as the commit, so that the writer is free at least half of the time.
 	cleanPause = 5 * time.Millisecond
 )
 
@@ -36,9 +37,9 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 	}
 }
 
-// clean deletes the settled asks and the ended sessions and grants that have not changed
-// for the retention time. With asks and sessions it deletes their history. Without a
-// retention time it does nothing.
+// clean deletes the settled asks and the ended sessions and grants that have not changed for
+// the retention time. With asks and sessions it deletes their history. It keeps a session
+// that still has asks. Without a retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.settings.Load().Retention
 	if keep <= 0 {
@@ -105,9 +106,9 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 	return nil
 }
 
-// deleteRecords commits a change that deletes records, and then pauses. If one of the
-// records has changed since it was read, that record is kept and the others are
-// deleted one by one.
+// deleteRecords commits a change that deletes records, and then pauses. If some of the
+// records have changed since they were read, these are kept and the others are deleted one
+// by one. A change without records is not committed.
 func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	if len(c.Delete) == 0 {
 		return nil
@@ -126,7 +127,8 @@ func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	return sleep(ctx, max(cleanPause, time.Since(begun)), nil)
 }
 
-// deleteEach commits each deletion of a change separately and ignores conflicts.
+// deleteEach commits each deletion of a change, with the deletion of its history,
+// separately. It ignores conflicts.
 func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 	for i, d := range c.Delete {
 		one := store.Change{Delete: []store.Ref{d}}

@@ -15,8 +15,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Asks that were settled before the retention time are deleted with their history,
-// and open ones are not. A reader whose cursor is older gets a snapshot (E9).
+// Asks that have been settled for the retention time are deleted with their history, and so
+// are sessions that have ended. Open asks are kept. A reader whose cursor is older gets a
+// snapshot (E9).
 func TestOldSettledAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()

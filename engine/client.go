@@ -38,7 +38,8 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 }
 
 // relation returns the relation of this principal to an ask. The agent that asked is the
-// owner. A principal of any other kind is a recipient if To has its name or is empty.
+// owner. A principal that is not an agent is a recipient if To has its name or is empty. Any
+// other principal is unrelated.
 func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 	to := state.Ask.To
 	switch {
@@ -118,7 +119,8 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	})
 }
 
-// actor returns this principal as the actor that settles an ask or ends a session.
+// actor returns this principal as the actor of a cancellation or a session command: an
+// agent, or else a person.
 func (c *client) actor() askback.Actor {
 	if c.who.Kind == askback.Agent {
 		return askback.Actor{Kind: askback.ActorAgent, Name: c.who.Name}
@@ -205,7 +207,8 @@ func (c *client) endWait(id string, w *member) {
 	c.engine.quota.removeWaiter(c.who)
 }
 
-// readForWait reads an ask for wait, also after ctx has ended.
+// readForWait reads an ask that this principal may get, even if ctx has ended. The caller
+// must not change it.
 //
 //go:noinline
 func (c *client) readForWait(ctx context.Context, id string) (*askback.Ask, error) {

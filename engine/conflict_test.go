@@ -74,8 +74,8 @@ func TestEndlessConflictsReturnErrBusy(t *testing.T) {
 	})
 }
 
-// With two processes on one store, a stale cache leads to a conflict and not to a
-// second answer.
+// With two processes on one store, a stale cache leads to a conflict. It leads neither to a
+// second answer nor to a second use of an approval.
 func TestAnswerOfOtherProcessWins(t *testing.T) {
 	kept := memstore.New()
 	here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)
@@ -242,7 +242,7 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 			}
 		}
 		wantStatus(t, p.get(a.ID), askback.Pending)
-		// The error is the same if the late answer cannot be stored.
+		// The error is ErrSettled even if the late answer cannot be stored.
 		got, err := p.ben.Answer(t.Context(), c.ID, askback.Decide(askback.Deny, ""))
 		wantError(t, err, askback.ErrSettled)
 		if got.Outcome == nil || got.Outcome.Actor.Name != "ana" {

@@ -23,8 +23,8 @@ type dueTimer struct {
 	wake chan struct{} // capacity 1
 }
 
-// set sets the next time to at if that is earlier, and then wakes the loop. The zero time
-// changes nothing.
+// set sets the next time to at if no time or a later one is set, and then wakes the loop.
+// The zero time changes nothing.
 func (a *dueTimer) set(at time.Time) {
 	if !at.IsZero() && a.expect(at) {
 		offer(a.wake, struct{}{})
@@ -51,7 +51,7 @@ func (a *dueTimer) expect(at time.Time) bool {
 	return sooner
 }
 
-// wait sleeps until the next time, or until ctx ends.
+// wait sleeps until the next time, or until ctx ends. If no time is set, it returns at once.
 func (a *dueTimer) wait(ctx context.Context, clock func() time.Time) {
 	for ctx.Err() == nil {
 		a.mu.Lock()
@@ -65,15 +65,15 @@ func (a *dueTimer) wait(ctx context.Context, clock func() time.Time) {
 }
 
 const (
-	dueBatch    = 64               // records that are read at once and stepped concurrently
+	dueBatch    = 64               // records that are stepped concurrently
 	dueInterval = time.Minute      // the longest time between two queries
 	dueRetry    = time.Second      // the pause after a first failure
 	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run processes deadlines, performs effects and deletes old records until ctx ends. Then
-// it gives running effects ten seconds and returns nil. One goroutine and one timer wait
-// for all deadlines.
+// Run processes deadlines, performs effects and deletes old records until ctx ends. Then it
+// waits for running effects, whose context it cancels after ten seconds, and returns nil.
+// One goroutine and one timer wait for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
@@ -93,9 +93,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// fireDue steps all records that are due and returns the time until the next one is due.
-// A record that cannot be stepped does not delay the others. The returned error joins the
-// errors of these records.
+// fireDue steps all records that are due and returns the time until the next one is due, at
+// most dueInterval. A record that cannot be stepped does not delay the others. The returned
+// error contains the errors of these records, or that of the store.
 func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
 	failed := map[string]error{} // by id
@@ -121,8 +121,9 @@ func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 // maxFailed is the number of failed records at which fireDue reads no further batch.
 const maxFailed = 4096
 
-// nextDue returns when the next record is due after now, at most now plus dueInterval. It
-// reads enough records to find one that is due later than those that failed.
+// nextDue returns when the next record is due after now, or now plus dueInterval if none is
+// due before. The records that failed are still due and come first, so enough, the number of
+// records to read, must be greater than theirs.
 func (e *Engine) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueInterval)
 	records, err := e.store.Due(ctx, look, enough)
@@ -157,7 +158,8 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map
 	}
 }
 
-// stepRecord expires or deletes a record that is due.
+// stepRecord expires or deletes a record that is due. The error is not nil for a kind that
+// this release does not know.
 func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 	switch row.Kind {
 	case kindAsk:

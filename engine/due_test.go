@@ -116,7 +116,7 @@ func TestDeadlineBetweenMillisecondsPasses(t *testing.T) {
 	})
 }
 
-// No ask expires while no process runs; all that are overdue expire after a restart (T27).
+// Without Run, no ask expires. After a restart, Run expires all asks that are overdue (T27).
 func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 	const asks = 3000
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,8 @@ func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 	})
 }
 
-// A late answer is rejected even if Run has not yet expired the ask (E7, F6).
+// A late answer, claim or cancellation is rejected even if Run has not yet expired the ask
+// (E7, F6).
 func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()

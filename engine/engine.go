@@ -47,7 +47,7 @@ type Options struct {
 	Observer Observer         // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
-	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MB.
+	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
 	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
 	// of a principal may wait at once. 0 is no limit.

@@ -11,12 +11,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// historyChunk is how many events a reader reads, and holds in memory, at once. It is
-// small because a message may have 800 KB.
+// historyChunk is how many events are read from the store at once. It is small because a
+// message may have 800 KB.
 const historyChunk = 16
 
-// An eventPage is the next events of a stream. The followers of a stream that are at the
-// same position share one, so that it is read and encoded once for all of them.
+// An eventPage is the next events of a stream. Followers of a stream that are at the same
+// position can share one, so that it is read and encoded once for all of them.
 type eventPage struct {
 	ready  chan struct{} // closed when the page was read
 	events []pageEvent
@@ -34,8 +34,8 @@ type pageEvent struct {
 	err      error
 }
 
-// pageBytes is the maximum size of a page that is kept for other followers, maxPages how
-// many pages are kept.
+// pageBytes is the maximum size in bytes of a page that is kept for other followers, maxPages
+// how many pages are kept at most.
 const (
 	pageBytes = 64 << 10
 	maxPages  = 16
@@ -47,7 +47,8 @@ type pageKey struct {
 	after  int64
 }
 
-// nextPage returns the page after the position of the reader.
+// nextPage returns the page after the position of the reader. If ctx ends first, the error
+// is the cause of ctx.
 func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 	e, key := f.client.engine, pageKey{f.session, f.pos.seq}
 	p, isNew := e.hub.page(key, f.follower)
@@ -65,7 +66,8 @@ func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 	}
 }
 
-// readPage reads a page from the store.
+// readPage reads a page from the store and closes p.ready. A page that is too large or has
+// an error is no longer shared.
 func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	defer close(p.ready)
 	rows, err := e.store.History(ctx, key.stream, key.after, historyChunk)
@@ -82,8 +84,9 @@ func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	}
 }
 
-// pageEvent decodes a stored event and reads its ask. The error of the event is errMissing
-// if the ask was deleted, since its other events were deleted with it.
+// pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded,
+// pageEvent logs that and readable is false. The error of the event is errMissing if the ask
+// was deleted, since its other events were deleted with it.
 func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
 	out.row = row
 	var ok bool

@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An eventStream sends history events to one reader. It reads a stream from the store to
-// its end and then waits until it grows. No event is queued in memory, so a slow
-// reader delays no other and misses nothing.
+// An eventStream sends history events to one reader. It reads a stream from the store to its
+// end and then waits until it grows. No event is queued in memory, so a slow reader delays
+// no other. If events that it has not read are deleted, it gets a snapshot.
 type eventStream struct {
 	client   *client
 	session  string // "": all sessions
@@ -85,7 +85,8 @@ func (m *member) wait(ctx context.Context) error {
 var errStopped = errors.New("the reader of events has stopped")
 
 // begin sets the position to the cursor. If there is no cursor, or if it is ahead of the
-// history, begin yields a snapshot instead.
+// history, begin yields a snapshot instead. The error is not nil if the principal may not
+// follow the stream.
 func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (err error) {
 	if err := f.authorize(ctx); err != nil {
 		return err
@@ -120,9 +121,9 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot yields an event with the open asks and sets the position to the end of the
-// stream. It reads the position before the asks, so a change in between is both in the
-// snapshot and in a later event.
+// snapshot yields an event with the open asks that the principal may see, and sets the
+// position to the end of the stream. It reads the position before the asks, so a change in
+// between is both in the snapshot and in a later event.
 func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (err error) {
 	if f.pos, err = f.head(ctx); err != nil {
 		return err
@@ -169,7 +170,7 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 const maxSnapshot = 1000
 
 // snapshot is the data of a snapshot event (docs/wire.md §4). More is set if there
-// are open asks that are not in Asks.
+// may be open asks that are not in Asks.
 type snapshot struct {
 	Asks    []askback.Ask
 	More    bool
@@ -220,7 +221,8 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 // errMissing is returned when events that the reader has not seen were deleted.
 var errMissing = errors.New("events of the history are missing")
 
-// batch returns the next events; full reports whether there may be more.
+// batch returns the next events that the principal may see; full reports whether there may
+// be more.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	p, err := f.nextPage(ctx)
 	if err != nil {

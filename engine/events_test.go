@@ -151,9 +151,9 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 // firstCursor is the cursor before the first event of any stream.
 const firstCursor = "MC4w" // 0.0
 
-// A clean-up may delete any events of a stream. A reader with a cursor before missing
-// events gets a snapshot, and never a stream with a gap (F11).
-func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
+// A clean-up may delete any events of a stream. A reader gets a snapshot in place of missing
+// events, and never a stream with a gap (F11).
+func TestSnapshotReplacesDeletedEvents(t *testing.T) {
 	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {
 		t.Fatalf("got cursors %v, want those of an ask, an answer and a message", cursors)

@@ -52,7 +52,7 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	}
 }
 
-// The steps are in the history in order, and so is a late answer (B1).
+// The steps are in the history in order, and so is a late refusal of a person (B1).
 func TestHistoryHasEveryStepOfAsk(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())

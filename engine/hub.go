@@ -15,7 +15,7 @@ type hub struct {
 	waiters   group // by the id of the ask
 	followers group // by stream; "" is all streams
 
-	// pages are what followers read since a commit last changed the history.
+	// pages are shared by followers, until a commit changes the history.
 	pages map[pageKey]*eventPage
 }
 
@@ -26,7 +26,7 @@ type hub struct {
 type member struct {
 	next, previous *member           // in the ring of its key
 	wake           chan *askback.Ask // capacity 1; a waiter receives the settled ask, a follower nil
-	agent          bool              // the caller is an agent, not a person
+	agent          bool              // whether the caller of Wait is an agent
 }
 
 // A group has the members for each key, as a ring. Its value is any of them.
@@ -95,8 +95,8 @@ func (h *hub) unfollow(stream string, f *member) {
 	h.followers.remove(stream, f)
 }
 
-// wakeFollowers wakes the followers of the streams of these events and those of all
-// streams. It is called after a commit.
+// wakeFollowers wakes the followers of the streams of these events and those of all streams,
+// and removes the shared pages. Without events it does nothing. It is called after a commit.
 func (h *hub) wakeFollowers(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,7 +116,8 @@ func (h *hub) wakeFollowers(events []store.Event) {
 }
 
 // page returns the page of events after a position. If isNew is set, the caller must read
-// it. A page is shared if the stream has another follower.
+// it. A new page is shared if the stream has another follower and fewer than maxPages pages
+// are shared.
 func (h *hub) page(key pageKey, f *member) (p *eventPage, isNew bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +140,7 @@ func (h *hub) dropPage(key pageKey, p *eventPage) {
 	}
 }
 
-// dropPages shares no page any more. It is called when history was deleted.
+// dropPages is dropPage for all pages. It is called when history may have been deleted.
 func (h *hub) dropPages() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

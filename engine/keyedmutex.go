@@ -52,7 +52,8 @@ func (t *keyedMutex) leave(id string, turn chan struct{}) bool {
 	return true
 }
 
-// unlock gives the lock of an id to the caller that waits longest.
+// unlock gives the lock of an id to the caller that waits longest. If no caller waits, the
+// id is no longer locked.
 func (t *keyedMutex) unlock(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -35,7 +35,7 @@ func TestIDIsLockedInTheOrderOfCalls(t *testing.T) {
 	})
 }
 
-func TestLockOfEndedContextIsPassedOn(t *testing.T) {
+func TestCallerWhoseContextEndsIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := engine.NewKeyedMutex()
 		lock(t, m, "a")

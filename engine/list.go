@@ -69,10 +69,11 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 	return askback.Page{Items: items, NextCursor: next}, nil
 }
 
-// listPage returns at most limit items of the records that a query selects, and the
-// cursor of the next page. The function item returns the item of a record; ok is false
-// if it is not in the list. Records that cannot be read are omitted. A page may have fewer
-// items than limit: see maxScanned, maxExamined, maxListTime and listBytes.
+// listPage returns at most limit items of the records that a query selects, and the cursor
+// of the next page, or "" after the last one. A limit of 0 means askback.DefaultLimit. The
+// function item returns the item of a record; ok is false if it is not in the list. Records
+// that cannot be read are omitted. A page may have fewer items than limit: see maxScanned,
+// maxExamined, maxListTime and listBytes.
 func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
 	limit = cmp.Or(limit, askback.DefaultLimit)
 	q.Limit, q.Scan = min(limit+1, listChunk), examineChunk
@@ -110,7 +111,7 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 }
 
 // rows returns the records that a query selects. It reads q.Limit of them at once. After
-// each [store.MoreError], which it yields, it continues.
+// each [store.MoreError], which it yields, it continues. Another error ends it.
 func (e *Engine) rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		for {

@@ -30,23 +30,24 @@ type Performer interface {
 	// Perform performs one effect. It returns what happened as an input to the
 	// machine of the record that the effect belongs to, or nil.
 	//
-	// After an error, Perform is called again later. After a crash it is called
+	// After an error, Perform is called again later, but at most ten times in all: then
+	// the effect is a dead letter (see [Engine.DeadLetters]). After a crash it is called
 	// again with the same ID, although it may have succeeded.
 	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
 }
 
 const (
 	performSlots    = 64               // effects that are performed at once
-	performAttempts = 10               // after this many failures, an effect is a dead letter
-	performPause    = time.Second      // the pause after the first failure; then it doubles
+	performAttempts = 10               // an error in this attempt or a later one makes the effect a dead letter
+	performPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	performMaxPause = 10 * time.Minute // the longest pause
-	performStop     = 10 * time.Second // how long Run waits for running effects when its context has ended
+	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
 )
 
 // A worker claims effects, performs them and commits the results.
 type worker struct {
 	engine  *Engine
-	node    string // the name for its claims, unique for each start of a process
+	node    string // the name for its claims, never used before
 	slots   chan struct{}
 	group   sync.WaitGroup
 	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
@@ -54,9 +55,9 @@ type worker struct {
 }
 
 // performLoop performs effects until ctx ends. It queries the store when an effect is
-// committed or due, when a slot becomes free, and for each heartbeat. Only the earliest due
-// time is kept, so other effects may wait for the next heartbeat. Without a performer it
-// does nothing.
+// committed or due, when a slot becomes free that an effect may wait for, and for each
+// heartbeat. Only the earliest due time is kept, so other effects may wait for the next
+// heartbeat. Without a performer it does nothing.
 func (e *Engine) performLoop(ctx context.Context) {
 	if e.performer == nil {
 		return
@@ -78,8 +79,8 @@ func (e *Engine) performLoop(ctx context.Context) {
 	stop()
 }
 
-// claim claims as many effects as there are free slots and performs them. Without a free
-// slot, it records a heartbeat.
+// claim claims at most as many effects as there are free slots, and starts to perform them.
+// Without a free slot, it records a heartbeat.
 func (w *worker) claim(ctx, work context.Context) error {
 	e, now := w.engine, w.engine.clock()
 	if w.renew.Swap(false) {
@@ -135,16 +136,17 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	}
 }
 
-// performBackOff returns the pause after a failed attempt. It doubles with each attempt up
-// to performMaxPause, with jitter.
+// performBackOff returns the pause after a failed attempt: a random time from half of a
+// maximum to all of it. The maximum doubles with each attempt, up to performMaxPause.
 func performBackOff(attempt int) time.Duration {
 	longest := min(performPause<<min(attempt-1, 20), performMaxPause)
 	return longest/2 + rand.N(longest/2)
 }
 
-// complete commits the result of an attempt with the step of the record that the effect
-// belongs to. If that record cannot be read, or if its machine rejects the input for a
-// reason other than [askback.ErrSettled], the effect becomes a dead letter.
+// complete commits the result of an attempt and, unless in is nil, the step of the record
+// that the effect belongs to. If that record is damaged or cannot be decoded, or if its
+// machine rejects the input for a reason other than [askback.ErrSettled], the effect becomes
+// a dead letter.
 func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
 	return e.update(ctx, func(t *tx) error {
 		done := done

@@ -79,8 +79,8 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 // person must answer before there is room, so a shorter time is of no use.
 const fullRetryAfter = 10 * time.Second
 
-// limitRate records an ask of an owner. If the owner has asked limit times within the
-// last minute, it returns [askback.ErrTooFast] with the time until the next ask is
+// limitRate records an ask of an owner. If the owner has asked limit times within the last
+// minute, it returns [askback.ErrTooFast] instead, with the time until the next ask is
 // accepted. A limit of 0 is no limit.
 func (q *quota) limitRate(owner string, limit int, now time.Time) error {
 	if limit == 0 {
@@ -106,9 +106,9 @@ func (e *Engine) maxOpen() int {
 	return cmp.Or(max(0, e.settings.Load().MaxOpen), e.quota.maxOpen)
 }
 
-// maxOwners is how many owners have their usage in memory. When it is reached,
-// owners without a reservation are removed; they are counted again at their
-// next ask.
+// maxOwners is how many owners have their usage in memory. When it is reached, owners
+// without a reservation are removed. At their next ask, their open asks are counted again
+// and their rate is that of a new owner.
 const maxOwners = 10_000
 
 // usage returns the usage of an owner. It adds one if there is none.
@@ -141,8 +141,8 @@ func (e *Engine) countOpenAsks(ctx context.Context, owner string) (n int, err er
 	return n, nil
 }
 
-// release decrements the open asks of an owner. It may run before the matching
-// increment.
+// release decrements the open asks of an owner, if they are counted. It may run before the
+// matching increment.
 func (q *quota) release(owner string) {
 	q.mu.Lock()
 	u := q.owners[owner]

@@ -14,9 +14,10 @@ import (
 
 const kindSession = "session"
 
-// sessionOf returns the id of the session that a new ask belongs to. It makes the session
-// if the request has a session key that is not in use. The error is [askback.Invalid] if
-// the request names a session that does not exist or has another owner.
+// sessionOf returns the id of the session that a new ask belongs to. It makes the session if
+// the request has a session key that is not in use. Without a key or an id, the session is
+// an implicit one, which has no record. The error is [askback.Invalid] if the request names
+// a session that does not exist or has another owner.
 func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	switch {
 	case n.sessionID != "":
@@ -150,8 +151,9 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 }
 
 // ownSession returns the implicit session of a single ask. It is waiting while the ask is
-// open and ends with it. A principal that may not see the ask may see the session only
-// with [askback.ActSessions].
+// open and ends with it. A principal that may not see the ask may see the session only with
+// [askback.ActSessions]. If the ask belongs to another session, the error is
+// [askback.ErrNotFound].
 func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
 	err := c.authorizeAsk(askback.ActGet, &state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask

@@ -57,9 +57,9 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k.wantUnauthorized(t, "a day later", secret)
 }
 
-// A log-in link that was made after a sign-in ends with that sign-in, and when the
-// person is removed from the settings.
-func TestLoginLinkEndsWithSignIn(t *testing.T) {
+// A browser that was logged in by the link of a signed-in person is logged out when the
+// sign-in ends, and while the person is not in the settings.
+func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
 	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
@@ -87,9 +87,9 @@ func TestLoginLinkEndsWithSignIn(t *testing.T) {
 	k.wantUnauthorized(t, "a day later", other)
 }
 
-// A grant ends when its maker is removed from the settings. Any number of log-in links may
-// be between the sign-in and the browser that made the grant.
-func TestGrantMadeAfterLoginLinksEndsWithPerson(t *testing.T) {
+// A grant approves nothing while its maker is not in the settings. Any number of log-in
+// links may be between the sign-in and the browser that made the grant.
+func TestGrantMadeAfterLoginLinksRequiresPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
 	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
@@ -151,9 +151,10 @@ func (k *tokenFixture) revokeGrants(t *testing.T) {
 	}
 }
 
-// A grant that was made after a sign-in does not end with the browser's token. It ends
-// when its maker is removed from the settings (F8).
-func TestGrantEndsWhenSignedInPersonIsRemoved(t *testing.T) {
+// A grant that was made after a sign-in does not end when the browser is logged out. It
+// approves nothing while the settings do not have its maker with the address of the sign-in
+// (F8).
+func TestGrantRequiresSignedInPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
 	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")

@@ -72,8 +72,8 @@ func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	return b.result(), err
 }
 
-// countOpen returns a builder with the statistics of at most maxCounted open asks, and
-// whether these are all.
+// countOpen returns a builder with the statistics of at most maxCounted open asks. It
+// reports false if there may be more.
 func (c *client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err error) {
 	b = &statsBuilder{now: c.engine.clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
 	b.stats.Settled = map[askback.Status]int{}

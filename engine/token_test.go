@@ -165,7 +165,8 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 	}
 }
 
-// The token of a browser ends with the token that logged it in.
+// The token of a browser ends with the token that logged it in, and so does an unused log-in
+// link.
 func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 	for name, end := range map[string]func(k *tokenFixture, id string){
 		"expired": func(k *tokenFixture, _ string) { k.advance(time.Hour) },

@@ -23,7 +23,7 @@ type operation struct {
 	do   func(t *testing.T, p *fixture) error
 }
 
-// operations returns an operation for each method that changes such a record.
+// operations returns operations that change such records.
 func operations(t *testing.T, p *fixture) []operation {
 	t.Helper()
 	eve := p.engine.As(admin)

@@ -87,7 +87,7 @@ func (t *tx) commit() error {
 	return nil
 }
 
-// publish sets the timers, caches the new asks and wakes waiters and followers. It is
+// publish sets the timers, caches the changed asks and wakes waiters and followers. It is
 // called after the commit.
 func (t *tx) publish() {
 	e := t.engine
@@ -203,9 +203,9 @@ func timeoutCause(ctx context.Context, err error) error {
 	return err
 }
 
-// backOff waits before the next attempt. It does not wait before the second one, which
-// often finds what another caller has made. Then it waits exponentially longer each
-// time, with jitter, up to 64 ms.
+// backOff waits before the next attempt. It does not wait before the second one, which often
+// finds what another caller has made. Then it waits for a random time, whose maximum doubles
+// with each attempt, up to 64 ms.
 func backOff(ctx context.Context, attempt int) error {
 	if attempt == 0 {
 		return nil
