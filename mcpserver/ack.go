@@ -18,8 +18,9 @@ const (
 	ackTick = 50 * time.Millisecond
 )
 
-// ack acknowledges an outcome in the background at the next tick, so that the reply does
-// not wait for the disk. If Ack fails, the outcome is delivered again.
+// ack acknowledges an outcome in the background, at the next tick or when the server stops,
+// so that the reply does not wait for the disk. If that fails, the outcome counts as not
+// delivered.
 func (s *Server) ack(caller *caller, d delivery) {
 	if err := caller.acks.begin(); err != nil {
 		s.ackFailed(d, err)

@@ -112,7 +112,7 @@ func TestAcksAreBounded(t *testing.T) {
 	})
 }
 
-func TestOutcomeWhoseAckFailsIsDeliveredAgain(t *testing.T) {
+func TestOutcomeWhoseAckFailsCountsAsUndelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := mcpserver.New(nil), &ackCounter{err: errors.New("disk")}
 		deliver(s, c, 0, 1)

@@ -42,8 +42,8 @@ func isApproved(t *testing.T, r reply) bool {
 	return yes
 }
 
-// Two concurrent calls for the same approval get one each: the second asks again after the
-// first has consumed it (F7).
+// Of two concurrent calls for the same approval, one consumes it and the other asks again
+// (F7).
 func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -319,7 +319,8 @@ func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
 	})
 }
 
-// An approval by a grant that has ended in the meantime is not used (F8).
+// An approval that Consume rejects with ErrNotApproved, as one by a grant that has ended, is
+// not used: a person is asked again (F8).
 func TestPersonIsAskedAfterGrantEnds(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {

@@ -82,8 +82,8 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 	return c.waitReply(ctx, ask, k, started, c.maxWait())
 }
 
-// waitReply waits for an outcome and returns it, or a pending result if the limit has passed
-// since the call started. Every client supports this form of reply.
+// waitReply waits for an outcome and returns it, or a pending result if the wait ends first.
+// Every client supports this form of reply. The limit counts from the start of the call.
 func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, limit time.Duration) (*mcp.CallToolResult, error) {
 	now, err := c.wait(ctx, ask, started, limit)
 	if err != nil {
@@ -114,7 +114,8 @@ func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 }
 
 // askOfPage returns the ask whose page the client was asked to show. The client's report
-// about the page is not an answer and does not end the wait.
+// about the page is not an answer and does not end the wait. The error is one of the
+// protocol if the requestState is not valid.
 func (c *call) askOfPage(ctx context.Context, k key) (askback.Ask, error) {
 	id, err := c.signer.parseState(c.req.Params.RequestState, c.caller.name, k.base, time.Now())
 	if err != nil {

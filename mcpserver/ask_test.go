@@ -220,8 +220,8 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 	})
 }
 
-// Some clients show a model only the tools that it searches for. They always show the ask
-// tools (C4).
+// Some clients show a model only the tools that it searches for. The ask tools, and no
+// others, are marked to be shown always (C4).
 func TestAskToolsAreAlwaysLoaded(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		list, err := connect().ListTools(t.Context(), nil)

@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// MetaKey is the field of a call's _meta for an idempotency key. Calls of one token with
-// the same key share one ask, in any session, as long as the ask is stored.
+// MetaKey is the field of a call's _meta for an idempotency key. Calls of one agent with the
+// same key share one ask, in any session, as long as the ask is stored. A different request
+// with that key is rejected.
 const MetaKey = "askback/idempotency-key"
 
 const (
@@ -63,8 +64,8 @@ func (c *call) keyOf(tool string, input []byte) key {
 	return key{base: "mcp:" + digest(tool, c.caller.session, string(canonical))}
 }
 
-// digest returns a digest of several strings. Their lengths are part of it, so that
-// different lists never collide.
+// digest returns a digest of several strings. Their lengths are part of it, so that lists
+// which differ only in where a string ends have different digests.
 func digest(parts ...string) string {
 	var b []byte
 	for _, part := range parts {
@@ -75,9 +76,10 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// attach returns the ask of a call: a pending one, a settled one whose outcome the agent does
-// not have yet, or else a new one. A call makes its next ask only after the earlier ones are
-// done, so attach looks only at the last one.
+// attach returns the ask of a call: a pending one, a settled one whose outcome the agent
+// does not have yet, or else a new one. A call makes its next ask only after the earlier
+// ones are done, so attach looks only at the last one. With an idempotency key of the
+// client, it returns the one ask with that key.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if k.explicit {
 		r.Key = k.base
@@ -109,8 +111,8 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 	return askback.Ask{}, askback.ErrBusy
 }
 
-// counterKey returns the key in the set of recent deliveries for the number of asks of a
-// call that are done. It includes the agent, because keys of two agents must not collide.
+// counterKey returns the key in the set of recent deliveries for the number of the last
+// known ask of a call. It includes the agent, because keys of two agents must not collide.
 func (c *call) counterKey(k key) string { return "round:" + digest(c.caller.name, k.base) }
 
 // skip makes the next attach ignore an approval that can no longer be consumed, and start at

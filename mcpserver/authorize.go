@@ -61,7 +61,8 @@ func bearer(r *http.Request) (string, error) {
 }
 
 // authenticateSecret returns the caller for a token. If there is an issuer, the issuer
-// verifies tokens with two dots, because tokens of Askback have none.
+// verifies tokens with two dots, because tokens of Askback have none. The error is
+// [askback.ErrForbidden] for the token of a principal that is not an agent.
 func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret string) (*caller, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
@@ -84,7 +85,8 @@ func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret
 	return &caller{client: checkedClient{a.As(p), a, secret}, name: p.Name}, nil
 }
 
-// challenge returns the value of the header WWW-Authenticate (RFC 6750, section 3).
+// challenge returns the value of the header WWW-Authenticate (RFC 6750, section 3) for a
+// request that was rejected because of why.
 func (s *Server) challenge(why error) string {
 	c := `Bearer realm="askback"`
 	if !errors.Is(why, errNoBearer) {

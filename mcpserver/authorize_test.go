@@ -55,7 +55,8 @@ func (f *fixture) listTools(authorization string) *httptest.ResponseRecorder {
 	return w
 }
 
-// A rejected request gets the address of the metadata (RFC 6750, RFC 9728).
+// If there is an issuer, a request without a valid token gets the address of the metadata
+// (RFC 6750, RFC 9728).
 func TestChallengeNamesTheMetadata(t *testing.T) {
 	with, without := newIssuerFixture(t), newFixture(t)
 	for _, c := range []struct {

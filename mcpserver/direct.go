@@ -126,8 +126,9 @@ func (d *directCall) readParams(r *codec.Reader) {
 	}
 }
 
-// validMeta reads _meta. It reports whether _meta matches the headers, and declares a valid
-// client in a revision without sessions and nothing in the others.
+// validMeta reads _meta and reports whether a directCall can follow it. In a revision
+// without sessions, its version, the method and the tool must match the headers, and it must
+// declare a valid client. In the others it must not declare a version.
 func (d *directCall) validMeta(h http.Header) bool {
 	if d.meta != nil && json.Unmarshal(d.meta, &d.params.Meta) != nil {
 		return false

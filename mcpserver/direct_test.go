@@ -240,7 +240,8 @@ func indirectCalls() []httpCall {
 	return append(calls, future, resumed)
 }
 
-// A direct call has the same reply as the same call through the SDK.
+// A direct call has the same reply as the same call through the SDK. Unusual and invalid
+// calls are left to the SDK.
 func TestDirectCallsHaveTheRepliesOfTheSDK(t *testing.T) {
 	h, secret := newSettlingHandler(t)
 	for direct, calls := range map[bool][]httpCall{true: directCalls(), false: indirectCalls()} {

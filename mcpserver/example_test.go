@@ -36,17 +36,17 @@ func (k agentKeys) As(p askback.Principal) askback.Client { return k.engine.As(p
 func ExampleServer_Handler() {
 	server := mcpserver.New(&mcpserver.Options{PublicURL: "https://ask.example.com"})
 	agents := agentKeys{engine.New(memstore.New(), nil), map[string]string{"key of the bot": "bot"}}
-	httpClient := httptest.NewServer(server.Handler(agents))
+	httpServer := httptest.NewServer(server.Handler(agents))
 	defer func() {
 		server.Stop()
-		httpClient.Close()
+		httpServer.Close()
 		server.Finish() // before the store is closed
 	}()
 
 	for _, secret := range []string{"key of the bot", "another"} {
 		client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
 		session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{
-			Endpoint: httpClient.URL, HTTPClient: &http.Client{Transport: bearerTransport{http.DefaultTransport, secret}}, DisableStandaloneSSE: true,
+			Endpoint: httpServer.URL, HTTPClient: &http.Client{Transport: bearerTransport{http.DefaultTransport, secret}}, DisableStandaloneSSE: true,
 		}, nil)
 		if err != nil {
 			fmt.Println("rejected")

@@ -107,7 +107,7 @@ func TestStdioEndsAfterItsAcks(t *testing.T) {
 	})
 }
 
-// Finish has a timeout, and no client is used after it.
+// Finish has a timeout, and Ack is not called after it.
 func TestFinishHasATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -134,9 +134,8 @@ func TestFinishHasATimeout(t *testing.T) {
 	})
 }
 
-// Requests during Finish are served or rejected, and every delivered outcome is
-// acknowledged.
-func TestRequestsDuringFinishLoseNoOutcome(t *testing.T) {
+// Requests during Finish are served or rejected, and later ones are rejected.
+func TestRequestsDuringFinishAreServedOrRejected(t *testing.T) {
 	f := newFixture(t)
 	id := f.answeredAsk(t).ID
 	httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return s })

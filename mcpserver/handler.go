@@ -80,9 +80,9 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 	return caller, nil
 }
 
-// serve passes a request to the protocol. The outcomes in the reply are discarded if the
-// client was gone before the reply, if a write failed, or if the protocol panicked. The client
-// may close the connection as soon as it has the reply.
+// serve serves a direct call, or passes the request to the protocol. The outcomes in the
+// reply are discarded if the client was gone before the reply, if a write failed, or if
+// serving panicked. The client may close the connection as soon as it has the reply.
 func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWriter, r *http.Request) {
 	reply, arrived := s.newDeadlineWriter(w, func() { s.startReply(caller, r.Context().Err() != nil) }), false
 	defer reply.finish()
@@ -110,8 +110,9 @@ func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWri
 	arrived = !caller.hasDeliveries() || reply.flushed()
 }
 
-// startSession sends a session id to a client that initializes without one. The id contains
-// the client's name, which later requests do not have. The server does not store it.
+// startSession sends a session id to a client that initializes without one, in a revision
+// with sessions. The id contains the client's name, which later requests do not have. The
+// server does not store it.
 func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter, r *http.Request) {
 	if m == nil || m.method != "initialize" || caller.session != "" || !beforeStateless(r) {
 		return

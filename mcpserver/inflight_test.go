@@ -224,8 +224,8 @@ func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
 			func(f *fixture, id string) { f.answer(id, askback.Decide(askback.Deny, "never")) },
 		}, []string{"not today", `"confirmed":true`, "never"}},
 	} {
-		for _, lateWait := range []time.Duration{0, 100 * time.Millisecond} {
-			t.Run(fmt.Sprintf("%s %s", test.tool, lateWait), func(t *testing.T) {
+		for _, pause := range []time.Duration{0, 100 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%s %s", test.tool, pause), func(t *testing.T) {
 				eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
 					seen := map[string]bool{}
 					for n, settle := range test.settle {
@@ -239,7 +239,7 @@ func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
 						if text := a.read(); !strings.Contains(text, test.want[n]) {
 							t.Errorf("call %d: got %s, want %s", n, text, test.want[n])
 						}
-						advance(lateWait)
+						advance(pause)
 						a.cancel(fmt.Sprint(n + 7))
 					}
 					nextTick()

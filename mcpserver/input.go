@@ -99,7 +99,7 @@ func example(fields []string) string {
 	return exampleID
 }
 
-// clip returns the first characters of text, followed by "…" if there are more than limit.
+// clip returns text, or its first limit characters followed by "…" if it has more.
 func clip(text string, limit int) string {
 	if r := []rune(text); len(r) > limit {
 		return string(r[:limit]) + "…"

@@ -104,8 +104,8 @@ func TestToolNamesOfOtherProgramsAreAccepted(t *testing.T) {
 	})
 }
 
-// An error for the input of a tool of this package states where the mistake is and what is
-// expected, and gives an example (F15).
+// An error for the input of a tool of this package states in at most 400 characters where
+// the mistake is and what is expected (F15).
 func TestInvalidInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

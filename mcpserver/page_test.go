@@ -24,8 +24,8 @@ func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 	}
 }
 
-// A client that can show a page is asked to do so once. Its report about the page is not an
-// answer (F9).
+// In the revision without sessions, a client that can show a page is asked to do so once.
+// Its report about the page is not an answer (F9).
 func TestClientShowsThePageOnce(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
 		version := withSessions

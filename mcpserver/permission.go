@@ -36,9 +36,9 @@ func readPrompt(raw []byte) (prompt, error) {
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
 
-// permission implements permission_prompt (D1, F7). It allows one use of a tool, with
-// exactly the arguments that a person approved or changed them to. The approval is consumed
-// before the reply.
+// permission implements permission_prompt (D1, F7). It allows one use of a tool, with the
+// arguments that a person approved: those of the call, or changed ones. The approval is
+// consumed before the reply.
 func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	p, err := readPrompt(c.input())
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	return c.permitTool(ctx, p)
 }
 
-// permitTool asks whether a tool may run. An approval that another call consumed is
+// permitTool asks whether a tool may run. An approval that can no longer be consumed is
 // skipped, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	r := claudehook.Permission(p.tool, p.input)
@@ -80,8 +80,8 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 }
 
 // promptContext returns the context of a prompt, by which the hooks of the same Claude Code
-// session find the ask. They withdraw it once the tool has run or the turn is over. If the
-// session is unknown, it returns nil.
+// session find the ask. They withdraw it once the tool has run or the turn is over. It
+// returns nil over HTTP, and if the session is unknown.
 func (c *call) promptContext() json.RawMessage {
 	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
@@ -102,8 +102,8 @@ func (c *call) promptKey(p prompt) key {
 	return k
 }
 
-// askAndWait asks and waits for the decision. If the client is gone, it returns an error
-// and the decision stays unused.
+// askAndWait asks and waits for the decision. The ask is pending if the wait ends first. If
+// the client is gone, it returns an error and the decision stays unused.
 func (c *call) askAndWait(ctx context.Context, k key, r askback.Request, started time.Time) (askback.Ask, error) {
 	ask, err := c.attach(ctx, k, r)
 	if err == nil {

@@ -23,7 +23,8 @@ type recentSet struct {
 // newRecentSet returns an empty set.
 func newRecentSet(now time.Time) recentSet { return recentSet{nowSince: now, oldSince: now} }
 
-// covers reports whether the set still has every key that was added after at.
+// covers reports whether the set still has every key that was added after at, unless the key
+// was removed.
 func (s *recentSet) covers(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -132,7 +132,8 @@ func (c *call) explain(err error) string {
 	return "Something went wrong on the server, whose log has the reason. Nothing was approved. Call list_open_questions before you try again."
 }
 
-// advice has the next step for each error that the model did not cause.
+// advice has the next step for each error of package askback that a call may return to a
+// model.
 var advice = []struct {
 	err error
 	do  string

@@ -160,11 +160,11 @@ func TestPromptUsesOnlyRecentDecisions(t *testing.T) {
 // brokenList is a client whose List fails once broken is set.
 type brokenList struct {
 	askback.Client
-	failingClient *atomic.Bool
+	broken *atomic.Bool
 }
 
 func (b brokenList) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	if b.failingClient.Load() {
+	if b.broken.Load() {
 		return askback.Page{}, askback.ErrUnreachable
 	}
 	return b.Client.List(ctx, q)
@@ -174,12 +174,12 @@ func (b brokenList) List(ctx context.Context, q askback.Query) (askback.Page, er
 // asks twice nor returns an older answer.
 func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, failingClient := newFixture(t), &atomic.Bool{}
-		f.wrap = func(s askback.Client) askback.Client { return brokenList{s, failingClient} }
+		f, broken := newFixture(t), &atomic.Bool{}
+		f.wrap = func(s askback.Client) askback.Client { return brokenList{s, broken} }
 		cs := f.connectStdio("program", stateless, nil)
 		f.askRepeatedly(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
 		f.server.ForgetDeliveries() // as in another process
-		failingClient.Store(true)
+		broken.Store(true)
 		got := <-startCall(t.Context(), cs, "ask_user_question", database)
 		if asks := f.pendingAsks(); len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {
 			t.Errorf("%d asks are open; got %q", len(asks), got.text(t))

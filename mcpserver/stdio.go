@@ -20,6 +20,7 @@ const maxLine = 16 << 20
 
 // ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in
 // ends, it returns nil, and pending asks stay pending. If ctx ends, it returns its cause.
+// Another error, such as a message that is too long, ends it too.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	if err := s.requests.begin(); err != nil {
 		return err

@@ -49,11 +49,11 @@ func getAnswerCall(id int, ask string) string {
 // breakableOutput is an output whose writes fail once broken is set.
 type breakableOutput struct {
 	io.Writer
-	failingClient bool
+	broken bool
 }
 
 func (s *breakableOutput) Write(p []byte) (int, error) {
-	if s.failingClient {
+	if s.broken {
 		return 0, io.ErrClosedPipe
 	}
 	return s.Writer.Write(p)
@@ -69,7 +69,7 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 			c := f.stdioPeer(t, out)
 			c.send(t, `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which name?"}}}`)
 			id := f.pendingAsk().ID
-			out.failingClient = !written
+			out.broken = !written
 			f.answer(id, askback.Choose("Ada"))
 			synctest.Wait()
 			_ = c.in.Close()
@@ -164,7 +164,7 @@ func TestLargeInputIsExplained(t *testing.T) {
 
 // Requests that are read before the input ends get a reply, as scripts expect. They do not
 // wait for a person.
-func TestRepliesBeforeTheEndOfInput(t *testing.T) {
+func TestRequestsBeforeTheEndOfInputGetReplies(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)

@@ -152,11 +152,11 @@ func TestFailedWaitEndsWithClientAndServer(t *testing.T) {
 // breakableWriter is a response whose writes fail once broken is set.
 type breakableWriter struct {
 	http.ResponseWriter
-	failingClient atomic.Bool
+	broken atomic.Bool
 }
 
 func (s *breakableWriter) Write(p []byte) (int, error) {
-	if s.failingClient.Load() {
+	if s.broken.Load() {
 		return 0, io.ErrClosedPipe
 	}
 	return s.ResponseWriter.Write(p)
@@ -166,7 +166,7 @@ func (s *breakableWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter
 
 // If a progress notification cannot be sent, the client is gone and the wait ends.
 func TestWaitEndsWhenProgressCannotBeSent(t *testing.T) {
-	for failingClient, want := range map[bool]time.Duration{false: 45 * time.Second, true: 10 * time.Second} {
+	for broken, want := range map[bool]time.Duration{false: 45 * time.Second, true: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			body := strings.Replace(toolCall("ask_user_question", database, "{}"), `"_meta": {`, `"_meta": {"progressToken": "t1", `, 1)
@@ -185,10 +185,10 @@ func TestWaitEndsWhenProgressCannotBeSent(t *testing.T) {
 			}()
 			synctest.Wait()
 			id := f.pendingAsk().ID
-			w.failingClient.Store(failingClient)
+			w.broken.Store(broken)
 			<-served
 			if waited := time.Since(started); waited != want || f.pendingAsk().ID != id {
-				t.Errorf("broken %t: ended after %s, want %s", failingClient, waited, want)
+				t.Errorf("broken %t: ended after %s, want %s", broken, waited, want)
 			}
 		})
 	}
