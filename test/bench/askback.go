@@ -91,7 +91,7 @@ func openRemoteProduct(ctx context.Context, path string) (subject, error) {
 	return p, nil
 }
 
-// waitersPerAgent is how many calls of one agent may wait at a server.
+// waitersPerAgent is how many calls of one agent may wait at a server at once.
 const waitersPerAgent = 200
 
 // serverOptions returns the engine options of askback serve, with a higher

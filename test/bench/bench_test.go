@@ -154,7 +154,7 @@ func TestInvalidOptionsAreErrors(t *testing.T) {
 
 // The tables of record and of Askback have the same number of rows, and of bytes in
 // each column.
-func TestRecordWritesTheRowsOfAskback(t *testing.T) {
+func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
 	got, want := written(t, openRecord), written(t, openProduct)
 	if got != want {
 		t.Errorf("record wrote\n%s\nAskback wrote\n%s", got, want)

@@ -64,7 +64,8 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 	return all, nil
 }
 
-// measure measures one case once. It returns no error if a peer fails.
+// measure measures one case once. The failure of a peer is not an error, unless ctx has
+// ended.
 func (r report) measure(ctx context.Context, c contender, p plan, k key, round int, progress io.Writer) error {
 	one := func() (measurement, error) { return measure(ctx, c, p, k.runs) }
 	if c.place == peerPlace {
@@ -121,8 +122,8 @@ func (r report) ratio(k key, by string, q quantity) spread {
 	return spreadOf(ratios(r.of(k, q), r.of(reference, q)))
 }
 
-// keys returns the measured cases in the order of the table: by number of runs,
-// then by contender.
+// keys returns the measured cases in the order of the table, by number of runs and then by
+// contender. Those of peers are not among them.
 func (r report) keys(p plan) []key {
 	var keys []key
 	for _, runs := range p.runs {

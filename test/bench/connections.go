@@ -128,8 +128,8 @@ func get(conn net.Conn, host, path, token string) error {
 	return err
 }
 
-// activeRequests counts the requests that a server has received but not yet
-// answered.
+// activeRequests counts the requests that a server has received but not yet answered. A
+// request stays counted if its connection closes before the reply.
 type activeRequests struct{ atomic.Int64 }
 
 func (u *activeRequests) note(_ net.Conn, now http.ConnState) {

@@ -82,7 +82,7 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	return m, nil
 }
 
-// measureSubject runs cycles of an open subject.
+// measureSubject warms up an open subject, and then measures its cycles.
 func measureSubject(ctx context.Context, s subject, p plan, runs int) (m measurement, err error) {
 	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm up
 		return m, fmt.Errorf("warm up: %w", err)

@@ -33,12 +33,12 @@ const (
 	// A session has sessionLength asks in a row. One begins every sessionInterval asks;
 	// the other asks have implicit sessions.
 	sessionLength, sessionInterval = 5, 50
-	// unackedInterval is the interval of settled asks that have no ack.
+	// A settled ask has no ack if its number is a multiple of unackedInterval.
 	unackedInterval = 20
 )
 
-// The times of a dataset: its first ask, its first settled ask, its end, and the deadline of
-// pending asks.
+// The times of a dataset: its first ask, its first settled ask, its end, and the earliest
+// deadline of pending asks.
 var (
 	datasetStart    = time.Date(2025, time.July, 1, 0, 0, 0, 0, time.UTC)
 	datasetMiddle   = datasetStart.AddDate(0, 3, 0)
@@ -72,7 +72,7 @@ func (d dataset) write(ctx context.Context, path string, progress io.Writer) (er
 	return <-generated
 }
 
-// agentName returns the name of the nth agent.
+// agentName returns the name of agent n, modulo datasetAgents.
 func agentName(n int) string { return fmt.Sprintf("agent-%04d", n%datasetAgents) }
 
 // generate sends the dataset as changes, in order of time.
@@ -133,7 +133,8 @@ func (d dataset) nthPending(n int) (older int, ok bool) {
 	return old + older, (n-old+1)*pending/total > older
 }
 
-// add adds ask n to the change. It begins or ends a session there.
+// add adds ask n to the change. It also begins or ends a session if one begins or ends at
+// this ask.
 func (g *generator) add(n int) (err error) {
 	at := g.time(n)
 	agent := n
@@ -214,7 +215,8 @@ type timedInput struct {
 	at    time.Time
 }
 
-// settlement returns the inputs that settle ask n.
+// settlement returns the inputs that settle ask n at the given time and, for most asks,
+// acknowledge the outcome.
 func settlement(n int, at time.Time) []timedInput {
 	inputs := []timedInput{{lifecycle.Answered{By: answerer.Name, Via: askback.ChannelAPI, Answer: reply(), At: at}, at}}
 	if n%40 == 7 {

@@ -95,8 +95,8 @@ func TestDatasetIsDeterministic(t *testing.T) {
 	}
 }
 
-// Scale prints a line for each cycle and each read. It leaves only the database that it was
-// told to keep.
+// Scale prints lines for cycles, for reads and for the clean-up. It leaves only the database
+// that it was told to keep.
 func TestScaleIsMeasured(t *testing.T) {
 	var out, notes strings.Builder
 	dir := t.TempDir()

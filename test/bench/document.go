@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A document collects the results of a run for bench.md and its pictures. All
-// methods do nothing if it is nil.
+// A document collects the results of a run for bench.md and its pictures. Without -docs it
+// is nil: then add and write do nothing, and tee returns its argument.
 type document struct {
 	tables   bytes.Buffer // the tables that the run prints
 	plan     plan
@@ -107,7 +107,8 @@ func (d *document) charts() []picture {
 	return slices.DeleteFunc(all, func(p picture) bool { return len(p.groups) == 0 })
 }
 
-// peerBars returns a group for each place of Askback.
+// peerBars returns a group for each place of Askback, with the peers that were measured at
+// gateRuns runs.
 func (d *document) peerBars() []barGroup {
 	over, inside := barGroup{heading: "Askback with agent and person over HTTP"}, barGroup{heading: "Askback with the agent in the process, answers over HTTP"}
 	for _, r := range d.peers {
@@ -119,8 +120,8 @@ func (d *document) peerBars() []barGroup {
 	return slices.DeleteFunc([]barGroup{over, inside}, func(g barGroup) bool { return len(g.bars) == 0 })
 }
 
-// goalBars returns a group for each quantity, reference and place of the goals
-// that are upper or lower bounds.
+// goalBars returns a group for each quantity, reference and place of the measured goals:
+// those with upper bounds if atMost is set, else those with lower bounds.
 func (d *document) goalBars(atMost bool) []barGroup {
 	var groups []barGroup
 	for _, v := range d.verdicts {

@@ -97,7 +97,7 @@ func TestDocumentWithoutMarksIsNotChanged(t *testing.T) {
 	}
 }
 
-// The document of the repository has the marks.
+// docs/bench.md has each mark exactly once.
 func TestRepositoryDocumentHasMarks(t *testing.T) {
 	raw, err := os.ReadFile("../../docs/bench.md")
 	if err != nil {
@@ -152,7 +152,7 @@ func (e element) number(t *testing.T, attr string) float64 {
 	return v
 }
 
-func TestBarsAreAsLongAsTheirValues(t *testing.T) {
+func TestBarsAreProportionalToTheirValues(t *testing.T) {
 	c := chart{title: "Title", groups: []barGroup{{heading: "One", bars: []bar{
 		{label: "a", value: spread{2, 1, 3}, gate: 4}, {label: "b", value: spread{6, 6, 6}}, {label: "c", value: spread{12, 12, 12}},
 	}}}}

@@ -123,7 +123,8 @@ func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err erro
 	return streamRound{i, took, usage.others(time.Since(start))}, err
 }
 
-// followers read one stream each and report each ask that they receive.
+// followers reads one stream on many connections, and reports each event about an ask that
+// arrives on one of them.
 type followers struct {
 	all      []net.Conn
 	read     sync.WaitGroup

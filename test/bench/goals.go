@@ -39,7 +39,7 @@ type verdict struct {
 	goal
 	runs   int
 	got    spread
-	others float64 // processors that other processes used during either measurement
+	others float64 // processors that other processes used, in the measurement in which they used more
 }
 
 // verdicts returns the results of all goals that were measured.

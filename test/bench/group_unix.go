@@ -11,5 +11,5 @@ import (
 // terminal does not reach the group.
 func separateGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup kills the group that a command started. It may have ended.
+// killGroup kills the group that a command started. The group may have ended.
 func killGroup(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

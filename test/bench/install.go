@@ -19,7 +19,8 @@ import (
 // peersFolder is the folder of the programs of the peers in the repository.
 const peersFolder = "test/bench/peers"
 
-// peerCache returns the folder in which the peers are installed.
+// peerCache returns the folder in which the peers are installed: ASKBACK_PEERS, or else one
+// in the cache of the user.
 func peerCache() (string, error) {
 	if dir := os.Getenv("ASKBACK_PEERS"); dir != "" {
 		return filepath.Abs(dir)
@@ -52,9 +53,9 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// install copies the program of a peer and what all peers share to a folder in
-// the cache, and runs the commands of its set-up there. It does so once for each
-// version of these files. It returns the folder to start the peer in.
+// install copies the program of a peer and what all peers share to a folder in the cache,
+// and runs the commands of its set-up there. It does so once for each version of these files
+// and commands. It returns the folder to start the peer in.
 func install(ctx context.Context, p peer, cache string, notes io.Writer) (string, error) {
 	sources, err := peerSources()
 	if err != nil {
@@ -98,8 +99,8 @@ func runSetup(ctx context.Context, command []string, folder string) error {
 	return nil
 }
 
-// peerFiles reads the files of a peer, and the files that all peers share, by
-// their path in the folder of all peers.
+// peerFiles reads the files of a peer, and the files that all peers share, by their path in
+// the folder of all peers. It omits installed packages, and the documents about all peers.
 func peerFiles(sources, name string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(os.DirFS(sources), ".", func(path string, d fs.DirEntry, err error) error {

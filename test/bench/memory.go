@@ -166,7 +166,7 @@ func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
 	}
 }
 
-// blockedGoroutines returns the number of blocked goroutines.
+// blockedGoroutines returns the number of blocked goroutines, or 0 if it is unknown.
 func blockedGoroutines() uint64 {
 	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
 	metrics.Read(s)

@@ -89,8 +89,8 @@ func (c *peerProcess) read(stdout io.Reader) {
 	close(c.ended)
 }
 
-// next returns the next line of JSON. Other lines are skipped: libraries print
-// them.
+// next returns the next line of JSON, or the error that it reports. Other lines are skipped:
+// libraries print them.
 func (c *peerProcess) next(ctx context.Context, within time.Duration) (l peerLine, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no reply within %s", within))
 	defer cancel()

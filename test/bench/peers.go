@@ -159,8 +159,8 @@ func (s *peerSet) start(ctx context.Context, p peer, folder string, within time.
 	return nil
 }
 
-// failed starts a peer again whose measurement failed, with new data. If it fails
-// too often, it is left out.
+// failed starts a peer again whose measurement failed, with new data. A peer that fails too
+// often, or does not start again, is left out.
 func (s *peerSet) failed(ctx context.Context, name string, reason error, notes io.Writer) {
 	s.running[name].stop()
 	delete(s.running, name)
@@ -182,8 +182,8 @@ func (s *peerSet) leaveOut(name string, reason error, notes io.Writer) {
 	s.leftOut[name] = reason
 }
 
-// stop kills all peers and deletes their data. The results count even if the data
-// cannot be deleted.
+// stop ends all peers and deletes their data. The results count even if the data cannot be
+// deleted.
 func (s *peerSet) stop(notes io.Writer) {
 	for _, c := range s.running {
 		c.stop()
@@ -284,7 +284,8 @@ func writePeers(w io.Writer, p plan, r report) error {
 	return writeLines(w, all)
 }
 
-// text returns whether the goal was reached, in words.
+// text returns in words whether the goal was reached, or "" if there is none for this number
+// of runs.
 func (r peerResult) text() string {
 	switch {
 	case r.gate == 0 || r.runs != gateRuns:
@@ -297,7 +298,7 @@ func (r peerResult) text() string {
 	return "MISSED"
 }
 
-// bound returns the goal in words.
+// bound returns the goal in words, or "" if there is none for this number of runs.
 func (r peerResult) bound() string {
 	if r.gate == 0 || r.runs != gateRuns {
 		return ""

@@ -50,7 +50,7 @@ type process struct {
 	lines *json.Decoder
 }
 
-// start runs a child command with a database.
+// start starts a child command on the database at path.
 func start(ctx context.Context, name, path string, numbers ...int) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -45,8 +45,8 @@ type scaleCase struct {
 
 var scaleCases = []scaleCase{{inProcess, openProduct}, {"many agents", openManyAgents}, {remote, openRemoteProduct}}
 
-// manyAgents is an engine in this process. Each ask is of another of the agents of the
-// dataset, so that cycles change many pages of the indices by owner.
+// manyAgents is an engine in this process. The agents of the dataset ask in turn, so that
+// cycles change many pages of the indices by owner.
 type manyAgents struct {
 	*product
 	agents []askback.Asker
@@ -80,7 +80,7 @@ func (m *manyAgents) wait(ctx context.Context, id string) error {
 }
 
 // measureScale measures reads on a small and on the large database, then cycles, and last
-// the deletion of old asks.
+// the deletion of old asks. It makes the databases that do not exist.
 func measureScale(ctx context.Context, p plan, progress io.Writer) (s *scale, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-scale-*")
 	if err != nil {
@@ -165,7 +165,7 @@ func measureAt(ctx context.Context, c scaleCase, path string, p plan, runs int) 
 	return measureSubject(ctx, subject, p, runs)
 }
 
-// removeDatabase removes a database and the files next to it.
+// removeDatabase removes all files whose path begins with that of a database.
 func removeDatabase(path string) error {
 	files, err := filepath.Glob(path + "*")
 	for _, f := range files {
@@ -174,8 +174,8 @@ func removeDatabase(path string) error {
 	return err
 }
 
-// of returns the ratios of a quantity on the large database to that on an empty one, by
-// round.
+// of returns the spread of a quantity on the large database, divided by that on an empty
+// one. Values are divided round by round.
 func (s *scale) of(c scaleCase, runs int, q quantity) spread {
 	values := func(database string) map[int]float64 {
 		out := map[int]float64{}
@@ -216,7 +216,8 @@ func (s *scale) figures(do func(name string, small, large, ratio spread)) {
 	}
 }
 
-// ratiosOf divides values by those of the same index.
+// ratiosOf divides values by those of the same index, without those of which the divisor is
+// zero or missing.
 func ratiosOf(values, by []float64) (out []float64) {
 	for i := range min(len(values), len(by)) {
 		if by[i] != 0 {
@@ -268,7 +269,8 @@ func (s *scale) print(w io.Writer) error {
 	return t.Flush()
 }
 
-// scaleReads contains the times of reads on one database, in ms, by name.
+// scaleReads contains the figures of one database by name: times in ms, and the memory of
+// the process in MB.
 type scaleReads struct {
 	names  []string
 	values map[string][]float64

@@ -15,10 +15,10 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// readRepeats is how often each read is repeated. The figure is the median.
+// readRepeats is how often each read is measured at most. The figure is the median.
 const readRepeats = 9
 
-// maxReadTime is the total time of the repeats of a read.
+// maxReadTime is the time after which a read is not measured again.
 const maxReadTime = 2 * time.Second
 
 // readsChild opens the database as a server does, and writes the time of each read and the
@@ -55,7 +55,8 @@ func readsChild(ctx context.Context, out *json.Encoder, path string, _ []int) er
 	return errors.Join(out.Encode(scaleFigure{"memory of the process, MB", float64(settledMemory()) / 1e6}), out.Encode(scaleFigure{}))
 }
 
-// medianTime returns the median time of do.
+// medianTime returns the median time of several calls of do: see readRepeats and
+// maxReadTime.
 func medianTime(ctx context.Context, do func(context.Context) error) (time.Duration, error) {
 	var times []time.Duration
 	for began := time.Now(); len(times) < readRepeats && (len(times) == 0 || time.Since(began) < maxReadTime); {
@@ -156,7 +157,7 @@ func listReads(e *engine.Engine, page askback.Page) []read {
 	}
 }
 
-// zeros are the random bits of an id.
+// zeros is a reader of zeros, for the random bits of an id.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -164,7 +165,7 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// idAt returns an id of that time.
+// idAt returns the lowest id of an ask that is made at that time.
 func idAt(at time.Time) string {
 	id, err := ids.New(ids.Ask, at, zeros{})
 	if err != nil {

@@ -51,8 +51,8 @@ text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}.title
 @media (prefers-color-scheme:dark){.back{fill:#0d1117}.bar{fill:#4493f8}.grid{stroke:#3d444d}.range,.gate,.stretch{stroke:#f0f6fc}text{fill:#f0f6fc}.small{fill:#9198a1}}
 `
 
-// svg returns the picture. Its description contains all values, for readers who
-// do not see it.
+// svg returns the picture. Its description has the median and the note of each bar, for
+// readers who do not see it.
 func (c chart) svg() []byte {
 	var out bytes.Buffer
 	limit := c.limit()
@@ -106,7 +106,8 @@ func (c chart) limit() float64 {
 	return most
 }
 
-// describe returns the values of the chart as a text.
+// describe returns the chart as text: what the bars are, and the median and the note of
+// each.
 func (c chart) describe() string {
 	parts := []string{c.about}
 	for _, g := range c.groups {
@@ -142,8 +143,8 @@ func chartX(v, limit float64) float64 {
 	return chartMargin + chartLabels + v/limit*chartBars
 }
 
-// tickStep returns the distance of the grid lines: 1, 2 or 5 times a power of
-// ten, for at most ten lines.
+// tickStep returns the distance of the grid lines: 1, 2 or 5 times a power of ten, for at
+// most nine lines.
 func tickStep(limit float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(limit/5)))
 	for _, m := range []float64{1, 2, 5} {

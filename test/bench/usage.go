@@ -9,8 +9,8 @@ import (
 // part of this process. Zero means unknown.
 type usage struct{ machine, own time.Duration }
 
-// others returns how many processors other processes have used since u was
-// read. Their work slows down a measurement.
+// others returns how many processors other processes have used on average since u was read,
+// a time while ago. Their work slows down a measurement. It returns 0 if that is unknown.
 func (u usage) others(while time.Duration) float64 {
 	if u.machine == 0 || while <= 0 {
 		return 0
