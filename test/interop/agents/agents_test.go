@@ -90,7 +90,8 @@ func newFixture(t *testing.T, c client, script ...call) *fixture {
 	return f
 }
 
-// close declines all open asks, so that no client outlives its test.
+// close checks that the model understood all requests. It declines all open asks, so that no
+// client outlives its test.
 func (f *fixture) close() {
 	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

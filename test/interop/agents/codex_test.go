@@ -30,5 +30,6 @@ env_key = "SCRIPTED_KEY"
 	environ: func(*fixture) []string { return []string{"SCRIPTED_KEY=x"} },
 }
 
-// codexTarget returns the name of this platform in the package.
+// codexTarget is the name of Linux on x86-64 in the package. On other platforms, the tests
+// with Codex are skipped.
 const codexTarget = "x86_64-unknown-linux-musl"

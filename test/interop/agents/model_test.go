@@ -69,7 +69,8 @@ type tool struct {
 	Tools []tool `json:"tools"`
 }
 
-// offered returns the tool of a request whose name ends with name.
+// offered returns the tool called name, with the prefix or the namespace that the client adds
+// to the tools of an MCP server. It reports false if there is none.
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name

@@ -90,7 +90,8 @@ func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	return f
 }
 
-// close declines all open asks, so that no hook outlives its test.
+// close checks that the model understood all requests. It declines all open asks, so that no
+// hook outlives its test.
 func (f *fixture) close() {
 	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -117,7 +118,8 @@ func (f *fixture) settled(id string) askback.Ask {
 	return ask
 }
 
-// wantResult waits for the result of a call, which must not be an error.
+// wantResult waits for the result of a call, which must contain the parts and must not be an
+// error.
 func (f *fixture) wantResult(id string, parts ...string) {
 	f.t.Helper()
 	got := f.model.result(id)
@@ -128,7 +130,8 @@ func (f *fixture) wantResult(id string, parts ...string) {
 	}
 }
 
-// wantErrorResult waits for the error result of a call.
+// wantErrorResult waits for the result of a call, which must contain the parts and must be an
+// error.
 func (f *fixture) wantErrorResult(id string, parts ...string) {
 	f.t.Helper()
 	got := f.model.result(id)
@@ -165,7 +168,7 @@ func (f *fixture) fileExists(name string) bool {
 	return err == nil
 }
 
-// change edits a file that askback init wrote.
+// change replaces a string, which must occur, in a file of the project.
 func (f *fixture) change(name, before, after string) {
 	f.t.Helper()
 	path := filepath.Join(f.project, name)

@@ -58,8 +58,8 @@ func TestHookAsksMalformedCallsAsOverHTTP(t *testing.T) {
 	}
 }
 
-// unknown are fields that Claude Code and its hook ignore, and POST /asks
-// rejects.
+// unknown removes fields that Claude Code and its hook ignore, and that POST
+// /asks rejects.
 var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
 
 // posted returns the questions that POST /asks reads from an input, and whether it

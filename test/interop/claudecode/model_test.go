@@ -144,7 +144,7 @@ func (m *model) next(in request) turn {
 	return text("There is no more in the script.")
 }
 
-// write sends a turn as an event stream.
+// write sends a turn, as an event stream if the request is for one.
 func (m *model) write(w http.ResponseWriter, in request, said turn) {
 	content := []map[string]any{}
 	stop := "end_turn"

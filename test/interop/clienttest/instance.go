@@ -113,7 +113,7 @@ func (p *Instance) Kill() {
 	<-p.ended
 }
 
-// Run runs a command of askback, which must succeed, and returns its output.
+// Run runs a command of askback, which must succeed, and returns its standard output.
 func (p *Instance) Run(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
@@ -205,7 +205,7 @@ func program(t testing.TB) string {
 	return path
 }
 
-// Main runs the tests of a package and removes the program that was built for them.
+// Main runs the tests of a package, removes the program that was built for them, and exits.
 func Main(m *testing.M) {
 	code := m.Run()
 	if built != "" {

@@ -17,7 +17,7 @@ import (
 const capNetAdmin = 12
 
 // Loopback is like [Main], but runs the tests in a network namespace with
-// loopback only. It installs npm packages before. If the system does not permit
+// loopback only. Before, it installs the npm packages and builds the program. If the system does not permit
 // the namespace, Loopback prints a line and runs the tests in the existing
 // network. If [Folder] is not set, Loopback only calls [Main].
 func Loopback(m *testing.M) {
@@ -36,7 +36,7 @@ func Loopback(m *testing.M) {
 }
 
 // runApart runs this test binary again in a new namespace, and returns its exit
-// code.
+// code. If the namespace cannot be created, it runs the tests here.
 func runApart(m *testing.M, cache string) int {
 	if _, err := install(context.Background(), cache); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,8 +10,8 @@ import (
 )
 
 // BlockingProxy starts a proxy that rejects all requests, and returns its
-// address. The test fails if there were requests, except to the hosts in
-// unless.
+// address. The test fails if there were requests, except by HTTPS to the hosts
+// in unless.
 func BlockingProxy(t testing.TB, unless ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -154,8 +154,8 @@ func newAgent(t *testing.T, script string, s setup) *agent {
 	}
 	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(scriptFolder(t), script), string(config))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	var wantAnswer bytes.Buffer
-	cmd.Stderr = &wantAnswer
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +174,8 @@ func newAgent(t *testing.T, script string, s setup) *agent {
 		_ = stdin.Close() // ends the client and its server
 		<-read
 		_ = cmd.Wait()
-		if t.Failed() && wantAnswer.Len() > 0 {
-			t.Logf("%s said:\n%s", script, wantAnswer.String())
+		if t.Failed() && stderr.Len() > 0 {
+			t.Logf("%s wrote:\n%s", script, stderr.String())
 		}
 	})
 	a.run("connect", nil)
@@ -294,8 +294,7 @@ func (a *agent) about() about {
 	return out
 }
 
-// killServer kills the server that this client started with SIGKILL, and connects
-// again.
+// killServer sends SIGKILL to the server that this client started, and connects again.
 func (a *agent) killServer() {
 	a.t.Helper()
 	server, err := os.FindProcess(a.about().Process)

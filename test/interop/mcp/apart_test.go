@@ -75,8 +75,9 @@ func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	}
 }
 
-// withdraw_question cancels only the question with the given id (F4).
-func TestWithdrawQuestionCancelsOnlyThatQuestion(t *testing.T) {
+// withdraw_question cancels the question. Afterwards, get_answer returns an error result with
+// this outcome (F4).
+func TestWithdrawnQuestionIsCancelled(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
 		a.callAndTimeOut(ask("Still needed?"))

@@ -119,8 +119,8 @@ func (a *agent) callAndTimeOut(c call) {
 	})
 }
 
-// timeOutAll starts calls that time out, until there are as many open
-// questions.
+// timeOutAll calls start, whose calls must time out. It repeats this with longer
+// timeouts until at least openQuestions questions are open.
 func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Duration) []<-chan reply) {
 	a.t.Helper()
 	for withTimeout := short; ; withTimeout *= 2 {
@@ -160,7 +160,7 @@ func (a *agent) wantAnswer(r result, question, want string) {
 	}
 }
 
-// openQuestions returns the open questions of the agent, oldest first.
+// openQuestions returns the ids of the open questions of the agent, oldest first.
 func (a *agent) openQuestions() []string {
 	a.t.Helper()
 	r := a.call(call{Tool: "list_open_questions", Input: "{}", Timeout: patience.Milliseconds()})

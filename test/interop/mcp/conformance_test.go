@@ -172,8 +172,8 @@ func checkScenario(scenario string, checks []check) error {
 	return nil
 }
 
-// conformance runs the suite and returns the checks of each scenario. It exits
-// with an error if any of them fails.
+// conformance runs the suite and returns the checks of each scenario. The error with
+// which the suite exits after a failed check is ignored.
 func conformance(t *testing.T, packages, address string, args []string) map[string][]check {
 	t.Helper()
 	dir, out := scriptFolder(t), t.TempDir()

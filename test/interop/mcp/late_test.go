@@ -70,7 +70,7 @@ func (i *lateAgent) wantOpen() {
 	i.p.Open(3)
 }
 
-// answer answers all questions when no call waits.
+// answer answers all questions, for which no call waits any more.
 func (i *lateAgent) answer() {
 	i.t.Helper()
 	for _, id := range i.ids {

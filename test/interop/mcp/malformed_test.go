@@ -126,7 +126,7 @@ func compact(t *testing.T, text string) string {
 	return b.String()
 }
 
-// malformed calls the tool and returns the resulting ask, which it cancels.
+// malformed calls the tool and returns the resulting ask, which it cancels, or the error.
 func (a *agent) malformed(p *clienttest.Instance, input string) callResult {
 	a.t.Helper()
 	done := a.start("call", call{Tool: "ask_user_question", Input: input, Timeout: patience.Milliseconds()})
@@ -156,7 +156,8 @@ func (a *agent) malformed(p *clienttest.Instance, input string) callResult {
 	}
 }
 
-// overAPI sends the input as the body of a request.
+// overAPI sends a body to POST /api/v1/asks and returns the resulting ask, which it cancels,
+// or the error.
 func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 	t.Helper()
 	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/api/v1/asks", strings.NewReader(body))
@@ -190,7 +191,8 @@ func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 	return got
 }
 
-// cancelOpenAsk waits for the only open ask of the agent and cancels it.
+// cancelOpenAsk cancels the only open ask of the agent and returns it. It reports false if
+// there is none.
 func cancelOpenAsk(t *testing.T, p *clienttest.Instance) (callResult, bool) {
 	t.Helper()
 	page, err := p.Robot.List(t.Context(), askback.Query{})

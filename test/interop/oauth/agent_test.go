@@ -136,7 +136,7 @@ func (a *agent) wantAnswer(r result, question, want string) {
 	}
 }
 
-// questions returns the open questions of the agent.
+// questions returns the ids of the open questions of the agent, sorted.
 func (a *agent) questions() []string {
 	a.t.Helper()
 	ids := []string{}

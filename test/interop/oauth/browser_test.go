@@ -42,7 +42,7 @@ func TestPersonSignsInWithBrowser(t *testing.T) {
 }
 
 // People who are unknown or have an unverified address cannot sign in, and are not
-// shown the ask (T2).
+// shown the ask. A callback with an unknown state does not sign in either (T2).
 func TestUnknownPeopleCannotSignInWithBrowser(t *testing.T) {
 	t.Parallel()
 	c, f := newChromium(t), newFixture(t, nil)

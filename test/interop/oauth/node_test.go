@@ -20,11 +20,11 @@ import (
 // A process runs a script of this folder that reads commands from stdin, one
 // per line.
 type process struct {
-	t                *testing.T
-	name             string
-	cmd              *exec.Cmd
-	stdin            io.WriteCloser
-	waitUntilExpired chan struct{}
+	t     *testing.T
+	name  string
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	ended chan struct{} // closed when the script has ended
 
 	mu      sync.Mutex
 	last    int
@@ -49,7 +49,7 @@ func run(t *testing.T, name string, setup any) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &process{t: t, name: name, waiting: map[int]chan reply{}, waitUntilExpired: make(chan struct{})}
+	s := &process{t: t, name: name, waiting: map[int]chan reply{}, ended: make(chan struct{})}
 	s.cmd = exec.Command("node", filepath.Join(scriptFolder(t), name), string(config))
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	var output bytes.Buffer
@@ -65,7 +65,7 @@ func run(t *testing.T, name string, setup any) *process {
 		t.Fatal(err)
 	}
 	go func() {
-		defer close(s.waitUntilExpired)
+		defer close(s.ended)
 		s.read(stdout)
 		_ = s.cmd.Wait()
 	}()
@@ -81,7 +81,7 @@ func run(t *testing.T, name string, setup any) *process {
 // end kills the script.
 func (s *process) end() {
 	_ = s.cmd.Process.Kill()
-	<-s.waitUntilExpired
+	<-s.ended
 }
 
 // scriptFolder returns a folder with the scripts and their packages.

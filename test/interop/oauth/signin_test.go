@@ -267,7 +267,7 @@ func TestFormWithoutSignInIsRejected(t *testing.T) {
 	}
 }
 
-// The return address is a page of Askback, whatever the link contains (T6).
+// Whatever the link contains, it is rejected, or the return address is a page of Askback (T6).
 func TestRedirectsStayOnAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
