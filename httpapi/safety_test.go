@@ -93,7 +93,7 @@ func TestAgentCannotAnswerOverHTTP(t *testing.T) {
 }
 
 // Every route needs a token, except those for health, the OpenAPI document and its page.
-func TestEveryRouteNeedsToken(t *testing.T) {
+func TestOnlyPublicRoutesNeedNoToken(t *testing.T) {
 	w := newFixture(t, nil)
 	for method, paths := range httpapi.Routes() {
 		for _, path := range paths {

@@ -24,7 +24,7 @@ import (
 // A recorded call of a model results in the same questions through the hook as over
 // HTTP, or in no decision, so that Claude Code asks. The questions of a call are never
 // asked in part (F9, F15, W1–W15).
-func TestHookAsksMalformedCallsAsOverHTTP(t *testing.T) {
+func TestMalformedCallsOfHookMatchTheAPI(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
 	p := clienttest.New(t)

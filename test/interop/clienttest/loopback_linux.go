@@ -16,10 +16,10 @@ import (
 // capNetAdmin is CAP_NET_ADMIN, which is needed to bring an interface up.
 const capNetAdmin = 12
 
-// Loopback is like [Main], but runs the tests in a network namespace with
-// loopback only. Before, it installs the npm packages and builds the program. If the system does not permit
-// the namespace, Loopback prints a line and runs the tests in the existing
-// network. If [Folder] is not set, Loopback only calls [Main].
+// Loopback is like [Main], but runs the tests in a network namespace with loopback only.
+// Before, it installs the npm packages and builds the program. If the system does not permit
+// the namespace, Loopback prints a line and runs the tests in the existing network. If
+// [Folder] is not set, Loopback only calls [Main].
 func Loopback(m *testing.M) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":

@@ -74,7 +74,7 @@ func TestConcurrentQuestionsGetTheirAnswers(t *testing.T) {
 
 // A call of confirm_action is approved, approved with edited arguments, or denied,
 // which is a normal result (C3, F4, F7).
-func TestConfirmationIsDecided(t *testing.T) {
+func TestConfirmationReturnsTheDecision(t *testing.T) {
 	edited := json.RawMessage(`{"action":"Delete the copies of 2025"}`)
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
