@@ -121,9 +121,9 @@ func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 // maxFailed is the number of failed records at which fireDue reads no further batch.
 const maxFailed = 4096
 
-// nextDue returns when the next record is due after now, or now plus dueInterval if none is
-// due before. The records that failed are still due and come first, so enough, the number of
-// records to read, must be greater than theirs.
+// nextDue returns when the next record is due after now, or now plus dueInterval if it finds
+// none that is due before. It reads as many records as enough, because those that failed are
+// still due and come first.
 func (e *Engine) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueInterval)
 	records, err := e.store.Due(ctx, look, enough)

@@ -181,7 +181,7 @@ func (e *Engine) read(ctx context.Context, id string) (*askRecord, error) {
 	return e.fetch(ctx, id)
 }
 
-// fetch returns an ask from the store.
+// fetch returns an ask from the store, or an error of package askback.
 func (e *Engine) fetch(ctx context.Context, id string) (*askRecord, error) {
 	row, err := e.store.Read(ctx, kindAsk, id)
 	if err != nil {

@@ -52,7 +52,8 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	}
 }
 
-// The steps are in the history in order, and so is a late refusal of a person (B1).
+// The steps are in the history in order, and so is a late refusal of a person. A late
+// cancellation is not (B1).
 func TestHistoryHasEveryStepOfAsk(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())

@@ -30,9 +30,9 @@ type Performer interface {
 	// Perform performs one effect. It returns what happened as an input to the
 	// machine of the record that the effect belongs to, or nil.
 	//
-	// After an error, Perform is called again later, but at most ten times in all: then
-	// the effect is a dead letter (see [Engine.DeadLetters]). After a crash it is called
-	// again with the same ID, although it may have succeeded.
+	// After an error, Perform is called again later. After an error in the tenth attempt
+	// or a later one, the effect is a dead letter (see [Engine.DeadLetters]). After a
+	// crash Perform is called again with the same ID, although it may have succeeded.
 	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
 }
 

@@ -49,8 +49,8 @@ func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	return b.result().Agents, err
 }
 
-// Stats implements [askback.Directory]. It counts the asks that this principal may see;
-// for an operator, all asks.
+// Stats implements [askback.Directory]. It counts the asks that this principal may see, or
+// all asks for an operator, but not more than maxCounted: then Partial is set.
 func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// authorize returns [askback.ErrForbidden] unless the kind of this principal
-// may do an action. It is enough for actions that concern no single ask.
+// authorize returns [askback.ErrForbidden] unless the kind of this principal may do an
+// action. It is enough for actions that concern no single ask or session.
 func (c *client) authorize(action askback.Action) error { return c.engine.May(c.who, action) }
 
 // CreateToken implements [askback.Tokens].

@@ -15,8 +15,8 @@ const (
 	writePiece = 64 << 10
 )
 
-// deadlineWriter writes a reply that may take long to begin. Each write has a deadline, but
-// the time between two writes is not limited.
+// deadlineWriter writes a reply that may take long to begin. Each piece of a write has a
+// deadline (see writePiece), but the time between two writes is not limited.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control     *http.ResponseController
@@ -25,8 +25,8 @@ type deadlineWriter struct {
 	failed      atomic.Bool // a write has failed
 }
 
-// newDeadlineWriter replaces the HTTP server's deadline for the whole reply by a deadline
-// for each write. A test without a connection has no deadlines.
+// newDeadlineWriter replaces the HTTP server's deadline for the whole reply by one for each
+// piece. A response that does not support deadlines, as in some tests, has none.
 func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
 	d := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
 	d.clearDeadline()

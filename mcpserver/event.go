@@ -31,7 +31,7 @@ func (d *directCall) event(result *mcp.CallToolResult, err error) []byte {
 	return append(b, eventEnd...)
 }
 
-// appendResult appends a result whose content is text, as every result of a directCall.
+// appendResult appends the result of a directCall, whose content is always text.
 func (d *directCall) appendResult(b []byte, r *mcp.CallToolResult) ([]byte, error) {
 	_, stateless := d.params.Meta[mcp.MetaKeyProtocolVersion]
 	b = append(b, '{')

@@ -20,7 +20,8 @@ import (
 	"github.com/askback/askback"
 )
 
-func TestOnlyAgentsAreAuthenticated(t *testing.T) {
+// A request from a page of another origin is rejected even with the token of an agent.
+func TestOnlyTokensOfAgentsAreAccepted(t *testing.T) {
 	f := newFixture(t)
 	for _, test := range []struct {
 		authorization, origin string

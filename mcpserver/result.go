@@ -21,8 +21,8 @@ const pendingAdvice = "Do not ask this again: it is kept until a person answers.
 
 // result returns the result for an ask. The outcome of a settled ask counts as delivered. If
 // another call consumed the approval, the error is ErrConsumed, with two exceptions. For a
-// call that only reads, the result states that the approval was used. With an idempotency key
-// of the client, the approval is returned again.
+// call that only reads, the result states that the approval was used. With an idempotency
+// key of the client, the approval is returned again. Any other error of Consume is returned.
 func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolResult, error) {
 	if c.isGone(ctx) {
 		return nil, context.Canceled // the client does not read the result

@@ -86,9 +86,9 @@ func (c *call) task(ctx context.Context, ask askback.Ask) (*mcp.CallToolResult, 
 	return &mcp.CallToolResult{}, nil
 }
 
-// taskOf returns the task of an ask. If a person, a timer or an operator ended the ask, the
-// task is completed, because the model has to read the result. Only an ask that the agent
-// withdrew is cancelled.
+// taskOf returns the task of an ask. The task of a settled ask is completed, because the
+// model has to read the result, even if a person declined. Only an ask that the agent
+// withdrew is a cancelled task.
 func taskOf(ask askback.Ask, now time.Time) *taskResult {
 	t := &taskResult{ResultType: "complete", ID: ask.ID, Status: "working", Created: ask.CreatedAt.UTC(), Updated: ask.CreatedAt.UTC()}
 	if !ask.Settled() {

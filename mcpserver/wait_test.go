@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// failingWait is a client whose Wait fails before the n-th try.
+// failingWait is a client whose Wait fails until it is called for the until-th time.
 type failingWait struct {
 	askback.Client
 	err   error

@@ -160,7 +160,8 @@ func TestStopKillsPeerAndItsChildren(t *testing.T) {
 	}
 }
 
-// newPeerSet starts fake peers by their names.
+// newPeerSet starts fake peers. The keys of all are the names of the peers, its values those
+// of the fakes.
 func newPeerSet(t *testing.T, all map[string]string) *peerSet {
 	t.Helper()
 	dir, err := peerData(t.TempDir())
@@ -243,7 +244,7 @@ func TestPeerRatioIsOfTheSameRound(t *testing.T) {
 	}
 }
 
-func TestCancelledRunIsNotTheFaultOfAPeer(t *testing.T) {
+func TestCancelledRunDoesNotCountAsFailureOfPeer(t *testing.T) {
 	p := plan{duration: time.Millisecond, peers: newPeerSet(t, map[string]string{"nats": "silent after start"})}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
