@@ -42,7 +42,7 @@ const countPause = 30 * time.Second
 // reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The
 // caller must call done, and pass whether the ask was opened. The asks in the store are
 // counted at the first call for an owner, and before a rejection at most once per
-// countPause.
+// countPause. Without a limit, nothing is counted.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(e.maxOpen())
 	if limit == 0 {

@@ -38,8 +38,9 @@ func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	}
 }
 
-// try makes one attempt at an update. It releases the locks of the tx at the end, after
-// the changes were published.
+// try makes one attempt at an update. It releases the locks of the tx at the end, after the
+// changes were published. If only the record of a late answer cannot be committed, it logs
+// that and returns the error of fn.
 func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
 	t := e.begin(ctx, attempt)
 	defer t.releaseLocks()
@@ -57,7 +58,8 @@ func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error
 	return refused
 }
 
-// commit performs the effects of the steps, commits the changes and publishes them.
+// commit performs the effects of the steps, commits the changes and publishes them. If the
+// commit fails, it removes the records of the tx from the cache.
 func (t *tx) commit() error {
 	if err := t.performEffects(); err != nil {
 		return err
@@ -111,8 +113,8 @@ func (t *tx) publish() {
 	e.hub.wakeFollowers(t.change.Events)
 }
 
-// publishAsk caches an ask that was just committed and notifies its waiters and the
-// observer. The record must not be changed any more.
+// publishAsk caches an ask that was just committed, and notifies the observer and, if the
+// ask is settled, its waiters. The record must not be changed any more.
 func (e *Engine) publishAsk(a *askRecord) {
 	if a.closes {
 		e.quota.release(a.row.Owner)

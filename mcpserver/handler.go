@@ -15,7 +15,8 @@ import (
 
 // An Authenticator identifies agents by their tokens.
 type Authenticator interface {
-	// Authenticate returns the principal of a token, or [askback.ErrUnauthorized].
+	// Authenticate returns the principal of a token, or [askback.ErrUnauthorized]. Another
+	// error means that the token could not be verified.
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the client of a principal. Only the methods of [Agent] are used. The type
 	// is [askback.Client] so that an engine is an Authenticator.
