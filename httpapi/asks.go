@@ -191,7 +191,7 @@ func (c *call) decline() error { return c.settle(c.client.Decline) }
 func (c *call) cancel() error { return c.settle(c.client.Cancel) }
 
 // settle calls do, which settles an ask, with the reason from the body. It replies with the
-// ask.
+// ask, or returns a problem that contains it if it was already settled.
 func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	reason, err := decode.Reason(c.body)
 	if err != nil {

@@ -7,7 +7,7 @@ import "github.com/askback/askback"
 // decode; a test checks that both have the same fields.
 type requestBody askback.Request
 
-// AppendJSON appends the body to b.
+// AppendJSON appends the body to b as JSON.
 func (r requestBody) AppendJSON(b []byte) ([]byte, error) {
 	return appendRequest(askback.Request(r), b)
 }
@@ -15,7 +15,7 @@ func (r requestBody) AppendJSON(b []byte) ([]byte, error) {
 // answerBody is the body of a request that answers an ask.
 type answerBody askback.Answer
 
-// AppendJSON appends the body to b.
+// AppendJSON appends the body to b as JSON.
 func (a answerBody) AppendJSON(b []byte) ([]byte, error) { return appendAnswer(askback.Answer(a), b) }
 
 type wireReason struct {
@@ -29,7 +29,7 @@ type wireDigest struct {
 // tokenBody is the body of POST /tokens.
 type tokenBody askback.TokenRequest
 
-// AppendJSON appends the body to b.
+// AppendJSON appends the body to b as JSON.
 func (r tokenBody) AppendJSON(b []byte) ([]byte, error) {
 	return appendTokenRequest(askback.TokenRequest(r), b)
 }

@@ -41,7 +41,8 @@ type wireTodos struct {
 	Todos []askback.Todo `json:"todos"`
 }
 
-// commandRequest returns the request that sends a command to a session.
+// commandRequest returns the request that sends a command to a session, or an error if this
+// client does not support the command.
 func commandRequest(id string, t askback.Command) (request, error) {
 	switch t := t.(type) {
 	case askback.SendMessage:

@@ -287,7 +287,8 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	}
 }
 
-// Unknown paths and methods return a problem.
+// An unknown path returns a problem. For an unknown method, the header Allow has the methods of
+// the path.
 func TestUnknownPathReturnsProblem(t *testing.T) {
 	w := newFixture(t, nil)
 	if got := w.send("GET", "/api/v1/nothing", w.token(ana), ""); got.status != 404 || !strings.Contains(got.body, "urn:askback:problem") {

@@ -34,8 +34,9 @@ type Readiness struct {
 	Damaged  []string `json:"damaged,omitempty"`  // the records that were found damaged
 }
 
-// healthz replies with status 200 and, if the request has a nonce, the proof for it. The
-// length of a nonce is limited, so that a proof is not a signature of arbitrary text.
+// healthz replies with status 200 and, if the request has a nonce and the server can prove
+// its identity, the proof. The length of a nonce is limited, so that a proof is not a
+// signature of arbitrary text.
 func (c *call) healthz() error {
 	out := health{Status: "ok"}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
-// connection or, if the call can be deferred, for the time in the parameter defer. Claude Code
+// connection. A call that can be deferred waits at most for the time in the parameter defer,
+// unless that is 0. Claude Code
 // treats the status of an error as no decision: only an approval allows a tool.
 func (c *call) claudeHook() error {
 	// 0 means as long as the connection is open.

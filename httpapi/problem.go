@@ -104,7 +104,8 @@ func problemOf(err error) problem {
 // Error implements error, so that a handler can return a problem.
 func (p problem) Error() string { return p.Detail }
 
-// writeProblem replies with a problem.
+// writeProblem replies with a problem, and with the headers that belong to its status. If the
+// ask in the problem cannot be encoded, the reply is sent without it.
 func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	p.Title = http.StatusText(p.Status)
 	if p.Type == "" {

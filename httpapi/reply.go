@@ -109,7 +109,8 @@ func newBuffer() *buffer {
 	return b
 }
 
-// release makes the memory available to other messages. The caller must not use it again.
+// release makes the memory available to other messages, unless it has more than maxBuffer
+// bytes. The caller must not use the buffer again.
 func (b *buffer) release() {
 	if cap(b.bytes) <= maxBuffer {
 		buffers.Put(b)

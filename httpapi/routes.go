@@ -32,7 +32,8 @@ type route struct {
 // have it.
 const base = "/api/v1"
 
-// maxBody is the size limit of bodies (docs/wire.md §1), in bytes.
+// maxBody is the size limit of most bodies (docs/wire.md §1), in bytes. Drafts and hooks have
+// their own.
 const maxBody = 2 << 20
 
 // routes has all routes, in the order of the documentation page.

@@ -144,7 +144,7 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 // parent. If one of them was created by a sign-in, Root returns a string that identifies
 // the person and the issuer instead. For "" it returns "". The error is
 // [askback.ErrNotFound] if the token or an ancestor was deleted, and
-// [askback.ErrUnauthorized] if there are more than maxParents ancestors.
+// [askback.ErrUnauthorized] if there are too many ancestors.
 //
 // A grant stores the result. So the grant ends if that token is revoked, but not if a
 // browser is logged out.

@@ -262,7 +262,7 @@ func codeOf(err error) int {
 // primaryCode returns the low byte of codeOf, which names the kind of error.
 func primaryCode(err error) int { return codeOf(err) & 0xff }
 
-// errNoRoom means that the disk was full when the database was opened.
+// errNoRoom means that the disk had too little room when the database was opened.
 var errNoRoom = errors.New("there was too little room when the database was opened")
 
 // isFull reports whether err means that the disk has no room for a change.

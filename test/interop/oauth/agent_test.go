@@ -147,7 +147,7 @@ func (a *agent) questions() []string {
 	return ids
 }
 
-// A response is the response to a request with a token.
+// A response is a response of Askback with its whole body.
 type response struct {
 	status    int
 	challenge string // WWW-Authenticate

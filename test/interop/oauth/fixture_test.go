@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 // skew.
 const patience = 2 * time.Minute
 
-// Askback as a client of the issuer. The secret contains characters that must
-// be escaped in a header.
+// The id and the secret of Askback as a client of the issuer. The secret contains
+// characters that must be escaped in a header.
 const (
 	clientID     = "askback"
 	clientSecret = "a secret: 1+1=2 & 100 %/~"
