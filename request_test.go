@@ -139,7 +139,8 @@ func numbered(n int) []string {
 	return out
 }
 
-func TestRequestCountsAreLimited(t *testing.T) {
+// The numbers of questions, options, recipients and tags of a request are limited.
+func TestListsInRequestAreLimited(t *testing.T) {
 	questions := func(n int) askback.Request {
 		var r askback.Request
 		for _, text := range numbered(n) {

@@ -328,8 +328,8 @@ func TestSeveralProcessesShareEffects(t *testing.T) {
 	})
 }
 
-// Without a performer the store is not queried for effects. With one and without
-// effects, it is queried for the heartbeat alone.
+// Without a performer, Claim is never called. With a performer but without effects, it is
+// called only to record heartbeats.
 func TestIdleWorkerOnlyRecordsHeartbeats(t *testing.T) {
 	for _, with := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 // The data of an event is what encoding/json writes, without HTML escaping, for a struct
 // with the members of docs/wire.md §4.
-func TestEventDataIsThatOfStructs(t *testing.T) {
+func TestEventDataMatchesEncodingJSON(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 	question := askback.Ask{

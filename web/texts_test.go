@@ -35,7 +35,8 @@ func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	}
 }
 
-func TestOwnLateDecisionNamesTheChannel(t *testing.T) {
+// If a person answers again after an own decision, the page says where that decision was made.
+func TestLateAnswerPageNamesTheChannelOfOwnDecision(t *testing.T) {
 	for decision, want := range map[askback.Decision]string{
 		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
 	} {

@@ -151,7 +151,8 @@ func (r *Reader) Element() bool {
 	return true
 }
 
-// String reads a string.
+// String reads a string and returns it without its quotes and escapes. Unlike the String
+// method of a [fmt.Stringer], it consumes a value.
 func (r *Reader) String() string {
 	v := r.next('"')
 	if v == nil {

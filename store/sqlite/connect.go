@@ -144,7 +144,8 @@ func checkHeader(path string) (isNew bool, err error) {
 	return false, nil
 }
 
-// executeOnFile opens the file without the settings and runs one statement.
+// executeOnFile opens the file without the pragmas that Open sets, such as the WAL mode, and
+// runs one statement.
 func executeOnFile(path, statement string) error {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {

@@ -208,8 +208,9 @@ func (w *writer) claim(c *claim) error {
 	return nil
 }
 
-// freeOldClaims frees the claims of the processes that had the file open before, until that
-// was committed once. It is not part of Open, so that a database on a full disk can be opened.
+// freeOldClaims frees all claims that earlier processes left in the file. Each transaction
+// calls it; after the first commit it does nothing. It is not part of Open, so that a database
+// on a full disk can be opened.
 func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil
