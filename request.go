@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/codec"
 )
 
 // A Request is an agent's request for answers, or for a confirmation.
@@ -147,6 +149,8 @@ func (r *Request) checkAddressing(bad *problems) {
 		r.Context = nil // an empty object means no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
+	case !codec.Valid(r.Context):
+		bad.add("/context", "a name is repeated in the context", "send each name once")
 	case len(r.Context) <= MaxContext/len(`\u2028`): // no character is longer than that
 	default:
 		if n := contextLength(r.Context); n > MaxContext {
@@ -176,6 +180,9 @@ func contextLength(raw json.RawMessage) int {
 func (r *Request) checkTime(bad *problems) {
 	if r.Timeout < 0 || r.Timeout > MaxTimeout {
 		bad.add("/timeout", "a timeout must be positive and shorter than ten years", `"timeout": "10m"`)
+	}
+	if r.Deadline.UTC().Year() > 9999 {
+		bad.add("/deadline", "a deadline must be before the year 10000", `"deadline": "2030-01-31T18:00:00Z"`)
 	}
 	if r.Timeout != 0 && !r.Deadline.IsZero() {
 		bad.add("/deadline", "an ask has a timeout or a deadline, not both", "leave one out")

@@ -251,6 +251,10 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDecline, time.Hour
 		}, nil},
 		{"a negative timeout", validQuestions, func(r *askback.Request) { r.Timeout = -1 }, []string{"/timeout"}},
+		{"deadline after the year 9999", validQuestions, func(r *askback.Request) {
+			r.Deadline = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -2*3600))
+		}, []string{"/deadline"}},
+		{"duplicate name in the context", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`{"a":1,"a":2}`) }, []string{"/context"}},
 		{"timeout and deadline", validQuestions, func(r *askback.Request) { r.Timeout, r.Deadline = time.Hour, tomorrow }, []string{"/deadline"}},
 
 		{"one vote", validQuestions, func(r *askback.Request) { r.Quorum = 1 }, nil},

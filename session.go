@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/askback/askback/internal/codec"
 )
 
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
@@ -118,8 +119,8 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	switch {
 	case len(raw) > limit:
 		bad.add(at, fmt.Sprintf("%d bytes; at most %d", len(raw), limit), "shorten it")
-	case !json.Valid(raw) || !utf8.Valid(raw):
-		bad.add(at, "is not JSON in UTF-8", "{}")
+	case !codec.Valid(raw):
+		bad.add(at, "is not JSON in UTF-8, or a name is repeated in it", "{}")
 	}
 }
 

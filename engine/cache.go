@@ -102,7 +102,7 @@ func (e *cacheEntry) unlink() {
 // its stored form would be too small: a name of three letters takes ten times as
 // much memory.
 func askBytes(a askback.Ask) int {
-	n := askOverhead + len(a.Context)
+	n := askOverhead + 2*len(a.Context) // the strings of a stored ask keep its JSON in memory
 	add := func(texts ...string) {
 		for _, t := range texts {
 			n += textOverhead + len(t)
@@ -121,7 +121,7 @@ func askBytes(a askback.Ask) int {
 		}
 	}
 	if c := a.Confirmation; c != nil {
-		n += outcomeOverhead + len(c.Input)
+		n += outcomeOverhead + 2*len(c.Input)
 		add(c.ToolName, c.Server, c.Description, c.InputPreview, c.Context)
 	}
 	for _, p := range a.Warnings {

@@ -99,7 +99,8 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 // parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls it directly,
 // because json.Unmarshal would scan the input once more.
 func parse(raw []byte, out any) error {
-	if m, ok := out.(json.Unmarshaler); ok {
+	_, anything := out.(*json.RawMessage) // its UnmarshalJSON checks nothing
+	if m, ok := out.(json.Unmarshaler); ok && !anything {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
 	}
 	return json.Unmarshal(raw, out)
@@ -114,6 +115,7 @@ func (c *Client) request(ctx context.Context, r request) (*http.Request, error) 
 		if err != nil {
 			return nil, err
 		}
+		b.bytes = raw
 		// A copy, because the transport may read the body after the reply has arrived.
 		body = bytes.NewReader(bytes.Clone(raw))
 	}

@@ -42,8 +42,8 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 func DecodeAsk(fixedPart, movingPart []byte) (AskState, error) {
 	var s AskState
 	var fixed, moving int
-	errFixed := codec.Read(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
-	errMoving := codec.Read(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
+	errFixed := codec.ReadStored(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
+	errMoving := codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
 	// The format is the first member. So it is known even if a newer release changed
 	// the type of another one.
 	switch newest := max(fixed, moving); {

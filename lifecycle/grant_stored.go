@@ -24,8 +24,8 @@ func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState
 	var s GrantState
 	var fixed, moving int
 	err := errors.Join(
-		codec.Read(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) }),
-		codec.Read(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) }),
+		codec.ReadStored(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) }),
+		codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) }),
 	)
 	if newest := max(fixed, moving); newest > GrantFormat {
 		return GrantState{}, fmt.Errorf("grant %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest, GrantFormat)

@@ -21,8 +21,8 @@ func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMo
 func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
 	var s SessionState
 	var fixed, moving int
-	errFixed := codec.Read(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
-	errMoving := codec.Read(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
+	errFixed := codec.ReadStored(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
+	errMoving := codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
 	id := s.Session.ID
 	switch newest := max(fixed, moving); {
 	case newest > SessionFormat:

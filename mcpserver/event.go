@@ -55,7 +55,9 @@ func (d *directCall) appendResult(b []byte, r *mcp.CallToolResult) ([]byte, erro
 				return b, err
 			}
 		}
-		b = append(codec.AppendName(b, "structuredContent"), structured...)
+		if len(structured) > 0 {
+			b = append(codec.AppendName(b, "structuredContent"), structured...)
+		}
 	}
 	if r.IsError {
 		b = append(b, `,"isError":true`...)

@@ -58,7 +58,7 @@ func serveDebug(address string, log *slog.Logger) (stop func(), err error) {
 }
 
 // debugHandler returns the handler of the debug server. It rejects requests for other hosts,
-// which a page could send by DNS rebinding (T28).
+// which a page could send by DNS rebinding, and those that a page of another site makes (T28).
 func debugHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -71,6 +71,11 @@ func debugHandler() http.Handler {
 			http.Error(w, "this server does not serve this host name; use a loopback address", http.StatusMisdirectedRequest)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		switch r.Header.Get("Sec-Fetch-Site") {
+		case "", "none", "same-origin":
+			mux.ServeHTTP(w, r)
+		default:
+			http.Error(w, "this server serves no other site; open the address yourself", http.StatusForbidden)
+		}
 	})
 }

@@ -25,3 +25,20 @@ func TestDebugServerRejectsOtherHosts(t *testing.T) {
 		}
 	}
 }
+
+// A page of another site could start a profile that lasts for hours (T28).
+func TestDebugServerRejectsOtherSites(t *testing.T) {
+	for site, want := range map[string]int{
+		"": http.StatusOK, "none": http.StatusOK, "same-origin": http.StatusOK,
+		"same-site": http.StatusForbidden, "cross-site": http.StatusForbidden,
+	} {
+		r := httptest.NewRequest("GET", "/debug/pprof/cmdline", nil)
+		r.Host = "127.0.0.1:6060"
+		r.Header.Set("Sec-Fetch-Site", site)
+		w := httptest.NewRecorder()
+		debugHandler().ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: got %d, want %d", site, w.Code, want)
+		}
+	}
+}

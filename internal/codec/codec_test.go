@@ -158,6 +158,26 @@ func TestMalformedValuesAreErrors(t *testing.T) {
 	}
 }
 
+// Earlier releases stored contexts with duplicate names and invalid UTF-8, which must stay
+// readable.
+func TestStoredValuesMayBeAmbiguous(t *testing.T) {
+	for _, raw := range []string{`{"name": "a", "new": {"x": 1, "x": 2}}`, `{"name": "a", "new": "\ud800"}`, `{"name": "a", "new": "` + "\xff" + `"}`} {
+		var p part
+		if err := codec.ReadStored([]byte(raw), p.read); err != nil || p.name != "a" {
+			t.Errorf("%q: got %+v, %v", raw, p, err)
+		}
+		if err := codec.Read([]byte(raw), p.read); err == nil {
+			t.Errorf("%q: Read accepted it", raw)
+		}
+		if codec.Valid([]byte(raw)) {
+			t.Errorf("%q: Valid accepted it", raw)
+		}
+	}
+	if !codec.Valid([]byte(`{"x": 1}`)) {
+		t.Error("Valid rejected an object")
+	}
+}
+
 // After an error, a pooled reader reads the next value as a new one does.
 func TestReaderIsReusedAfterAnError(t *testing.T) {
 	for range 10 {

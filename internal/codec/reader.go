@@ -29,12 +29,22 @@ var readers = sync.Pool{New: func() any { return &Reader{json: jsontext.NewDecod
 
 // Read calls read with a reader of raw, which must be one JSON value. It returns the first
 // error, with the JSON pointer of the value that could not be read.
-func Read(raw []byte, read func(*Reader)) error {
+func Read(raw []byte, read func(*Reader)) error { return readWith(raw, read, false) }
+
+// ReadStored is like [Read], but accepts duplicate names, invalid UTF-8 and lone surrogates.
+// Earlier releases stored values that have some.
+func ReadStored(raw []byte, read func(*Reader)) error { return readWith(raw, read, true) }
+
+// Valid reports whether raw is one JSON value that [Read] accepts: in UTF-8, without lone
+// surrogates and duplicate names.
+func Valid(raw []byte) bool { return jsontext.Value(raw).IsValid() }
+
+func readWith(raw []byte, read func(*Reader), lenient bool) error {
 	r := readers.Get().(*Reader)
 	defer r.release()
 	r.source = string(raw)
 	r.in = *bytes.NewBuffer(raw)
-	r.json.Reset(&r.in)
+	r.json.Reset(&r.in, jsontext.AllowDuplicateNames(lenient), jsontext.AllowInvalidUTF8(lenient))
 	read(r)
 	if r.err == nil {
 		switch _, err := r.json.ReadToken(); err {

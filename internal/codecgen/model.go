@@ -98,8 +98,8 @@ func parse(files map[string]string, imported *source) (*source, error) {
 	s := &source{nouns: maps.Clone(imported.nouns), basic: maps.Clone(imported.basic), values: map[string][]any{}}
 	fset := token.NewFileSet()
 	var specs []*ast.TypeSpec
-	for name, src := range files {
-		f, err := parser.ParseFile(fset, name, src, parser.ParseComments)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := parser.ParseFile(fset, name, files[name], parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}

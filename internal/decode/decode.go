@@ -29,6 +29,19 @@ type reader struct {
 	warnings []askback.Problem
 	path     []string  // the tokens of the JSON pointer to the value that is being read
 	start    [8]string // memory of path
+	copies   bool      // strings are copies, and do not share memory with the text
+}
+
+// copyAbove is the number of bytes above which a text is not kept in memory by the strings
+// that are read from it. Most of it could be white space.
+const copyAbove = 16 << 10
+
+// stringOf returns the text of a string.
+func (r *reader) stringOf(n node) string {
+	if r.copies {
+		return strings.Clone(n.Text())
+	}
+	return n.Text()
 }
 
 func newReader() *reader {
@@ -49,7 +62,9 @@ func (n node) in(v jcs.Value) node { return node{v, n.src, n.strings} }
 
 func parse(raw []byte) (*reader, node, error) {
 	v, err := jcs.Parse(raw)
-	return newReader(), node{Value: v, src: raw}, err
+	r := newReader()
+	r.copies = len(raw) > copyAbove
+	return r, node{Value: v, src: raw}, err
 }
 
 // enter begins to read the member or the element with this token, until leave.
@@ -177,7 +192,7 @@ func levenshtein(a, b string) int {
 
 func (r *reader) text(n node, into *string) {
 	if r.require(n, jcs.String, `"…"`) {
-		*into = n.Text()
+		*into = r.stringOf(n)
 	}
 }
 
@@ -220,7 +235,7 @@ func (r *reader) stringList(n node, into *[]string) {
 // stringOrList reads a string or an array of strings.
 func (r *reader) stringOrList(n node, into *[]string) {
 	if n.Kind == jcs.String {
-		*into = []string{n.Text()}
+		*into = []string{r.stringOf(n)}
 		return
 	}
 	r.stringList(n, into)

@@ -187,7 +187,7 @@ func (r *reader) option(n node) askback.Option {
 		if len(tail) > 0 {
 			r.problem("this label contains other parameters of the call", "send each field separately")
 		}
-		o.Label = n.Text()
+		o.Label = r.stringOf(n)
 		return o
 	}
 	names, alias := optionNames, labelAlias(n.Value)

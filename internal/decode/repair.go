@@ -154,7 +154,7 @@ func (r *reader) lenientText(n node, into *string) {
 		r.warn("expected a string, got "+n.Kind.String(), "it was ignored; send a string")
 		return
 	}
-	*into = n.Text()
+	*into = r.stringOf(n)
 }
 
 // lenientFlag reads a flag that may be a string or a number (W9). Any other value is
