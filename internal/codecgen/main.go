@@ -82,6 +82,9 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := domain.checkStored(append([]string{"Ask", "Session", "Grant"}, storedNouns...)); err != nil {
+		return nil, err
+	}
 	machines, err := load(filepath.Join(root, "lifecycle"), domain.qualified("askback"))
 	if err != nil {
 		return nil, err

@@ -133,6 +133,21 @@ func TestInvalidRulesAreErrors(t *testing.T) {
 	}
 }
 
+func TestFieldWithoutStoreTagIsAnError(t *testing.T) {
+	s := parseSample(t, sampleSource)
+	if err := s.checkStored([]string{"Thing", "Part"}); err != nil {
+		t.Error(err)
+	}
+	s = parseSample(t, strings.Replace(sampleSource, "store:\"weight\"", "sotre:\"weight\"", 1))
+	want := `Thing.Weight has no tag store; write store:"-" if it is not stored`
+	if err := s.checkStored([]string{"Part", "Thing"}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := s.checkStored([]string{"Nothing"}); err == nil {
+		t.Error("got no error for a struct that does not exist")
+	}
+}
+
 func TestInvalidTagsAreErrors(t *testing.T) {
 	for tag, want := range map[string]string{
 		"`api:\"name,nul\"`":       `Thing.Name: unknown option "nul"`,

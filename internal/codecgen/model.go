@@ -84,6 +84,25 @@ func load(folder string, imported *source) (*source, error) {
 	return parse(files, imported)
 }
 
+// checkStored returns an error if a field of these nouns has a tag api and no tag store. A
+// forgotten tag would lose the field at the next start.
+func (s *source) checkStored(names []string) error {
+	for _, name := range names {
+		n, ok := s.nouns[name]
+		if !ok {
+			return fmt.Errorf("there is no struct %s", name)
+		}
+		for _, f := range n.fields {
+			_, sent := f.tags.Lookup("api")
+			_, stored := f.tags.Lookup("store")
+			if sent && !stored && f.kind != nothing {
+				return fmt.Errorf(`%s.%s has no tag store; write store:"-" if it is not stored`, name, f.goName)
+			}
+		}
+	}
+	return nil
+}
+
 // builtin returns a source with those predeclared types that fields may have.
 func builtin() *source {
 	s := &source{nouns: map[string]*noun{}, basic: map[string]string{}}
