@@ -64,6 +64,17 @@ func TestNumbersAreWrittenAsByEncodingJSON(t *testing.T) {
 	}
 }
 
+func TestTimesHaveMilliseconds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "seconds"), rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds"))
+		at = at.In(time.FixedZone("", rapid.IntRange(-50_000, 50_000).Draw(t, "zone")))
+		want := at.UTC().Format(`"2006-01-02T15:04:05.000Z"`)
+		if got := string(codec.AppendTime(nil, at)); got != want {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}
+
 func TestTimesAreRead(t *testing.T) {
 	at := time.Date(2026, 1, 2, 9, 0, 0, 123e6, time.UTC)
 	var rfc, ms time.Time
@@ -136,8 +147,8 @@ func TestObjectsAreRead(t *testing.T) {
 // understand differently.
 func TestMalformedValuesAreErrors(t *testing.T) {
 	for raw, want := range map[string]string{
-		``:                            "EOF",
-		`{"name": "a"`:                "EOF",
+		``:                            `JSON at "": byte 0: expected a value, got the end of the text`,
+		`{"name": "a"`:                `got the end of the text`,
 		`{"name": "a"} {}`:            "expected the end of the text",
 		`{"name": "a", "name": "b"}`:  `"name"`,
 		`{"x": {"y": 1, "y": 2}}`:     `"y"`,

@@ -1,6 +1,9 @@
 package codec
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // AppendList appends an array, each element with one.
 func AppendList[T any](b []byte, list []T, one func(T, []byte) ([]byte, error)) (_ []byte, err error) {
@@ -45,6 +48,17 @@ func ReadPointer[T any](r *Reader, one func(*T, *Reader)) *T {
 	p := new(T)
 	one(p, r)
 	return p
+}
+
+// ReadJSON reads *v with its method UnmarshalJSON.
+func ReadJSON[T any, P interface {
+	*T
+	json.Unmarshaler
+}](v *T, r *Reader) {
+	raw := r.Raw()
+	if r.err == nil {
+		r.fail(P(v).UnmarshalJSON(raw))
+	}
 }
 
 // CloneList returns a copy of a list whose elements are cloned with one.

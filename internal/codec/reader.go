@@ -3,14 +3,10 @@ package codec
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Reader reads one JSON value from its first byte to its last. Its methods read the next
@@ -18,14 +14,13 @@ import (
 //
 // Strings without escapes share memory with one copy of the source.
 type Reader struct {
-	source string
-	in     bytes.Buffer
-	json   *jsontext.Decoder
-	err    error
+	source    string // a copy of the text, or "" if no strings are read
+	unescaped []byte // memory for the content of a string with escapes
+	scanner
 }
 
-// readers has decoders with their memory, which is most of what a decoder costs.
-var readers = sync.Pool{New: func() any { return &Reader{json: jsontext.NewDecoder(&bytes.Buffer{})} }}
+// readers keeps the memory for the names of members.
+var readers = sync.Pool{New: func() any { return new(Reader) }}
 
 // Read calls read with a reader of raw, which must be one JSON value. It returns the first
 // error, with the JSON pointer of the value that could not be read.
@@ -37,67 +32,52 @@ func ReadStored(raw []byte, read func(*Reader)) error { return readWith(raw, rea
 
 // Valid reports whether raw is one JSON value that [Read] accepts: in UTF-8, without lone
 // surrogates and duplicate names.
-func Valid(raw []byte) bool { return jsontext.Value(raw).IsValid() }
+func Valid(raw []byte) bool {
+	r := readers.Get().(*Reader)
+	defer r.release()
+	r.start(raw)
+	r.skip()
+	r.end()
+	return r.err == nil
+}
 
 func readWith(raw []byte, read func(*Reader), lenient bool) error {
 	r := readers.Get().(*Reader)
 	defer r.release()
 	r.source = string(raw)
-	r.in = *bytes.NewBuffer(raw)
-	r.json.Reset(&r.in, jsontext.AllowDuplicateNames(lenient), jsontext.AllowInvalidUTF8(lenient))
+	r.start(raw)
+	r.repeats, r.anyBytes = lenient, lenient
 	read(r)
-	if r.err == nil {
-		switch _, err := r.json.ReadToken(); err {
-		case io.EOF:
-		case nil:
-			r.failf("expected the end of the text")
-		default:
-			r.fail(err)
-		}
-	}
+	r.end()
 	return r.err
 }
 
+// release keeps memory for the next value, unless there is much of it.
 func (r *Reader) release() {
-	*r = Reader{json: r.json}
-	r.json.Reset(&r.in)
+	const most = 16 << 10
+	if r.source = ""; cap(r.unescaped) > most {
+		r.unescaped = nil
+	}
+	r.reset()
 	readers.Put(r)
 }
 
-// fail keeps the first error. An error of jsontext has the offset and the pointer.
-func (r *Reader) fail(err error) {
-	if r.err == nil {
-		r.err = err
+// next goes to the next value and reports whether it has the wanted kind. It skips null, and
+// a value of another kind, which is an error.
+func (r *Reader) next(want byte) bool {
+	r.value = r.pos
+	got := r.kind()
+	if got == want {
+		return true
 	}
+	if r.skip(); got != 'n' {
+		r.failAt(r.value, "expected "+kindName(want)+", got "+kindName(got))
+	}
+	return false
 }
 
-func (r *Reader) failf(format string, args ...any) {
-	r.fail(fmt.Errorf("JSON at %q: %s", string(r.json.StackPointer()), fmt.Sprintf(format, args...)))
-}
-
-// next reads a value of the wanted kind. It returns nil for null, for another kind, which
-// is an error, and after an error.
-func (r *Reader) next(want jsontext.Kind) jsontext.Value {
-	if r.err != nil {
-		return nil
-	}
-	v, err := r.json.ReadValue()
-	if err != nil {
-		r.fail(err)
-		return nil
-	}
-	switch v.Kind() {
-	case want:
-		return v
-	case 'n':
-	default:
-		r.failf("expected %s, got %s", kindName(want), kindName(v.Kind()))
-	}
-	return nil
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
+func kindName(kind byte) string {
+	switch kind {
 	case '{':
 		return "an object"
 	case '[':
@@ -106,129 +86,135 @@ func kindName(k jsontext.Kind) string {
 		return "a string"
 	case '0':
 		return "a number"
-	case 't', 'f':
-		return "true or false"
 	}
-	return k.String()
+	return "true or false"
 }
 
 // Object begins to read an object, whose members [Reader.Member] returns. It reports
 // false if there is none: for null and for an error.
-func (r *Reader) Object() bool { return r.begin('{') }
+func (r *Reader) Object() bool {
+	if !r.next('{') {
+		return false
+	}
+	r.open()
+	r.openNames()
+	return true
+}
 
 // Array begins to read an array, for whose elements [Reader.Element] reports true. It
 // reports false if there is none: for null and for an error.
-func (r *Reader) Array() bool { return r.begin('[') }
-
-func (r *Reader) begin(want jsontext.Kind) bool {
-	if r.err != nil {
+func (r *Reader) Array() bool {
+	if !r.next('[') {
 		return false
 	}
-	t, err := r.json.ReadToken()
-	switch {
-	case err != nil:
-		r.fail(err)
-	case t.Kind() == want:
-		return true
-	case t.Kind() != 'n':
-		r.failf("expected %s, got %s", kindName(want), kindName(t.Kind()))
-	}
-	return false
+	r.open()
+	return true
 }
 
 // Member returns the name of the next member of an object. After the last one it ends the
 // object and reports false.
 func (r *Reader) Member() (name string, ok bool) {
-	if !r.Element() {
+	n, ok := r.member()
+	if !ok {
 		return "", false
 	}
-	return r.String(), r.err == nil
+	return r.text(n), r.err == nil
 }
 
 // Element reports whether the array has another element. After the last one it ends the
 // array and reports false.
-func (r *Reader) Element() bool {
-	if r.err != nil {
-		return false
-	}
-	switch r.json.PeekKind() {
-	case '}', ']', 0: // 0 is an error, which ReadToken returns
-		if _, err := r.json.ReadToken(); err != nil {
-			r.fail(err)
-		}
-		return false
-	}
-	return true
-}
+func (r *Reader) Element() bool { return r.more(']') }
 
 // String reads a string and returns it without its quotes and escapes. Unlike the String
 // method of a [fmt.Stringer], it consumes a value.
 func (r *Reader) String() string {
-	v := r.next('"')
-	if v == nil {
+	if !r.next('"') {
 		return ""
 	}
-	end := int(r.json.InputOffset())
-	inside := r.source[end-len(v)+1 : end-1]
-	if strings.IndexByte(inside, '\\') < 0 {
+	return r.text(r.str())
+}
+
+// text returns the content of a string.
+func (r *Reader) text(s span) string {
+	if r.err != nil {
+		return ""
+	}
+	inside := r.source[s.from:s.to]
+	if !s.escaped {
 		return inside
 	}
-	text, err := jsontext.AppendUnquote(nil, v)
-	if err != nil {
-		r.fail(err)
+	var ok bool
+	if r.unescaped, ok = appendUnescaped(r.unescaped[:0], inside); !ok {
+		r.failAt(s.from-1, "expected UTF-8 without lone surrogates")
+		return ""
 	}
-	return string(text)
+	return string(r.unescaped)
 }
 
 // Strings reads an array of strings. An empty array gives nil.
-func (r *Reader) Strings() (list []string) {
-	if r.Array() {
-		for r.Element() {
-			list = append(list, r.String())
-		}
+func (r *Reader) Strings() []string {
+	if !r.Array() {
+		return nil
 	}
-	return list
+	var few [8]string // most lists fit, so that they are allocated once
+	list := few[:0]
+	for r.Element() {
+		list = append(list, r.String())
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Clone(list)
 }
 
 // Bool reads true or false.
 func (r *Reader) Bool() bool {
-	if r.err != nil {
+	want := byte('f')
+	if r.peek() == 't' {
+		want = 't'
+	}
+	if !r.next(want) {
 		return false
 	}
-	switch r.json.PeekKind() {
-	case 't':
-		r.next('t')
-		return true
-	default:
-		r.next('f')
-		return false
-	}
+	r.skip()
+	return want == 't' && r.err == nil
 }
 
 // Int reads a signed integer of 64 bits, without a fraction or an exponent.
 func (r *Reader) Int() int64 {
-	v := r.next('0')
-	if v == nil {
+	text := r.number()
+	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		r.failf("expected an integer of 64 bits")
+		r.failAt(r.value, "expected an integer of 64 bits")
 	}
 	return n
 }
 
 // Float reads a number.
 func (r *Reader) Float() float64 {
-	v := r.next('0')
-	if v == nil {
+	text := r.number()
+	if text == "" {
 		return 0
 	}
-	f, err := strconv.ParseFloat(string(v), 64)
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		r.failf("expected a number of 64 bits")
+		r.failAt(r.value, "expected a number of 64 bits")
 	}
 	return f
+}
+
+// number reads a number and returns its text. It returns "" for null and for an error.
+func (r *Reader) number() string {
+	if !r.next('0') {
+		return ""
+	}
+	if r.skip(); r.err != nil {
+		return ""
+	}
+	return r.source[r.value:r.pos]
 }
 
 // Time reads a time in RFC 3339 format. An empty string gives the zero time.
@@ -239,7 +225,7 @@ func (r *Reader) Time() time.Time {
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
-		r.failf("expected a time in RFC 3339 format")
+		r.failAt(r.value, "expected a time in RFC 3339 format")
 	}
 	return t.UTC()
 }
@@ -255,34 +241,16 @@ func (r *Reader) Millis() time.Time {
 
 // Raw reads any value and returns a copy of its bytes. null gives nil.
 func (r *Reader) Raw() json.RawMessage {
-	if r.err != nil {
+	start := r.pos
+	if r.skip(); r.err != nil || r.in[start] == 'n' {
 		return nil
 	}
-	v, err := r.json.ReadValue()
-	if err != nil {
-		r.fail(err)
-		return nil
-	}
-	if v.Kind() == 'n' {
-		return nil
-	}
-	return json.RawMessage(bytes.Clone(v))
+	return bytes.Clone(r.in[start:r.pos])
 }
 
-// Kind returns the kind of the next value without reading it.
-func (r *Reader) Kind() jsontext.Kind {
-	if r.err != nil {
-		return 0
-	}
-	return r.json.PeekKind()
-}
+// Kind returns the first byte of the next value without reading it: one of {["tfn, or 0 for
+// a number. It returns 0 at the end of the text.
+func (r *Reader) Kind() byte { return r.kind() }
 
 // Skip reads and discards a value of any kind.
-func (r *Reader) Skip() {
-	if r.err != nil {
-		return
-	}
-	if err := r.json.SkipValue(); err != nil {
-		r.fail(err)
-	}
-}
+func (r *Reader) Skip() { r.skip() }

@@ -21,6 +21,12 @@ func TestNewMatchesTheULIDSpecification(t *testing.T) {
 	}
 }
 
+func TestTimeReturnsTheTimeOfCreation(t *testing.T) {
+	if got, want := ids.Time("ask_01arz3ndektsv4rrffq69g5fav"), time.UnixMilli(1469922850259); !got.Equal(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestIDsSortByTime(t *testing.T) {
 	ones := bytes.Repeat([]byte{0xff}, 10)
 	early, _ := ids.New(ids.Ask, time.UnixMilli(1000), bytes.NewReader(ones))

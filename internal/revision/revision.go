@@ -1,0 +1,123 @@
+// Package revision shares asks among their readers instead of copying them.
+package revision
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// An Ask is an ask as it was after one commit. The engine, its cache and all callers share
+// it, so the ask and what it refers to must not be changed.
+type Ask struct {
+	*askback.Ask
+	cache Cache
+
+	mu   sync.Mutex
+	base string // of json
+	json []byte // nil until it is needed
+}
+
+// A Cache has revisions. It gets the size of the JSON in bytes when a revision begins to keep
+// its JSON.
+type Cache interface {
+	Grow(a *Ask, size int)
+}
+
+// New returns a revision that refers to a. It keeps no JSON if cache is nil.
+func New(a *askback.Ask, cache Cache) *Ask { return &Ask{Ask: a, cache: cache} }
+
+// AppendJSON appends the ask as JSON, with the address of its page on the server at base; see
+// [askback.Ask.WithPageURL]. A settled ask is encoded once. It has the same JSON for all
+// principals that may read it.
+func (a *Ask) AppendJSON(b []byte, base string) ([]byte, error) {
+	if !a.Settled() {
+		return a.encode(b, base)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.json == nil {
+		start := len(b)
+		b, err := a.encode(b, base)
+		if err == nil && a.cache != nil {
+			a.base, a.json = base, append([]byte(nil), b[start:]...)
+			a.cache.Grow(a, len(a.json))
+		}
+		return b, err
+	}
+	if a.base != base {
+		return a.encode(b, base)
+	}
+	return append(b, a.json...), nil
+}
+
+func (a *Ask) encode(b []byte, base string) ([]byte, error) {
+	return a.WithPageURL(base).AppendJSON(b)
+}
+
+// A Source returns revisions to one principal, with the permissions and the errors of its
+// [askback.Client].
+type Source interface {
+	// AskRevision is like [askback.Asker.Ask].
+	AskRevision(ctx context.Context, r askback.Request) (*Ask, error)
+	// WaitRevision returns the ask when it is settled, or in its current state when the limit
+	// ends the wait. If ctx ends first, the error is its cause.
+	WaitRevision(ctx context.Context, id string, l Limit) (*Ask, error)
+	// AnswerRevision is like [askback.Inbox.Answer]. The ask is not nil if the error is nil, and
+	// usually not if it is [askback.ErrSettled].
+	AnswerRevision(ctx context.Context, id string, a askback.Answer) (*Ask, error)
+}
+
+// A Limit ends a wait without an error.
+type Limit struct {
+	Time time.Duration   // how long to wait; 0 is not at all
+	Stop context.Context // ends the wait when it is cancelled; nil is never
+}
+
+// Of returns c itself if it is a [Source], or else one that copies the asks of c.
+func Of(c askback.Client) Source {
+	if s, ok := c.(Source); ok {
+		return s
+	}
+	return copies{c}
+}
+
+// copies is the [Source] of a client that returns copies.
+type copies struct{ askback.Client }
+
+// AskRevision implements [Source].
+func (c copies) AskRevision(ctx context.Context, r askback.Request) (*Ask, error) {
+	return Copy(c.Ask(ctx, r))
+}
+
+// AnswerRevision implements [Source].
+func (c copies) AnswerRevision(ctx context.Context, id string, a askback.Answer) (*Ask, error) {
+	return Copy(c.Answer(ctx, id, a))
+}
+
+// WaitRevision implements [Source].
+func (c copies) WaitRevision(ctx context.Context, id string, l Limit) (*Ask, error) {
+	if l.Time == 0 {
+		return Copy(c.Get(ctx, id))
+	}
+	limited, cancel := context.WithTimeout(ctx, l.Time)
+	defer cancel()
+	if l.Stop != nil {
+		defer context.AfterFunc(l.Stop, cancel)()
+	}
+	a, err := Copy(c.Wait(limited, id))
+	if a != nil && limited.Err() != nil && ctx.Err() == nil {
+		return a, nil
+	}
+	return a, err
+}
+
+// Copy returns a revision with a copy of a, and err. If a has no id, the revision is nil.
+func Copy(a askback.Ask, err error) (*Ask, error) {
+	if a.ID == "" {
+		return nil, err
+	}
+	return New(&a, nil), err
+}

@@ -1,0 +1,148 @@
+// Package search splits texts into words, and parses what people search for.
+//
+// A word is a run of letters and digits; anything else separates words. Case is ignored.
+// Each character of a script that is written without spaces, such as Chinese, is a word.
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxWord is the length in bytes at which a word ends. The rest is the next word. Without a
+// limit, an encoded file would be one word.
+const maxWord = 60
+
+// A Phrase is a sequence of words that must be adjacent. If Prefix is set, the last word is
+// the beginning of a word.
+type Phrase struct {
+	Words  []string
+	Prefix bool
+}
+
+// A word is a word of a text, at text[start:end].
+type word struct {
+	text       string // in lower case
+	start, end int
+}
+
+// unspaced are the scripts that are written without spaces.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// eachWord calls use for the words of a text, until use returns false.
+func eachWord(text string, use func(word) bool) {
+	start := -1
+	flush := func(end int) bool {
+		if start < 0 {
+			return true
+		}
+		w := word{strings.ToLower(text[start:end]), start, end}
+		start = -1
+		return use(w)
+	}
+	for i, r := range text {
+		inWord := unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+		single := inWord && r >= 0x0e00 && unicode.In(r, unspaced...)
+		if (!inWord || single || start >= 0 && i-start >= maxWord) && !flush(i) {
+			return
+		}
+		switch {
+		case single:
+			start = i
+			if !flush(i + utf8.RuneLen(r)) {
+				return
+			}
+		case inWord && start < 0:
+			start = i
+		}
+	}
+	flush(len(text))
+}
+
+// AppendWords appends the words of a text to b, each with a space after it, until b has
+// limit bytes.
+func AppendWords(b []byte, text string, limit int) []byte {
+	eachWord(text, func(w word) bool {
+		if len(b)+len(w.text) >= limit {
+			return false
+		}
+		b = append(append(b, w.text...), ' ')
+		return true
+	})
+	return b
+}
+
+// maxPhrases is the number of phrases after which the rest of a search is ignored.
+const maxPhrases = 20
+
+// Parse returns the phrases that a text must contain for a search. Words in quotes are a
+// phrase, and so are words without a space in between, such as "db.migrate". The last word
+// may be the beginning of a word, unless it is in quotes.
+func Parse(query string) (all []Phrase) {
+	for i, part := range strings.Split(query, `"`) {
+		pieces := strings.FieldsFunc(part, unicode.IsSpace)
+		if i%2 == 1 {
+			pieces = []string{part}
+		}
+		for _, piece := range pieces {
+			var p Phrase
+			eachWord(piece, func(w word) bool {
+				p.Words = append(p.Words, w.text)
+				return len(p.Words) < maxPhrases
+			})
+			if len(p.Words) > 0 && len(all) < maxPhrases {
+				all = append(all, p)
+			}
+		}
+		if i%2 == 0 && len(pieces) > 0 && len(all) > 0 {
+			all[len(all)-1].Prefix = strings.Count(query, `"`) == i && endsInWord(part)
+		}
+	}
+	return all
+}
+
+// endsInWord reports whether a text ends in a letter or digit.
+func endsInWord(text string) bool {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}
+
+// A Match is a part of a text that a phrase matches: text[Start:End].
+type Match struct{ Start, End int }
+
+// Find returns the parts of a text that any of the phrases matches, in order and without
+// overlaps, at most limit.
+func Find(text string, phrases []Phrase, limit int) (found []Match) {
+	var words []word
+	eachWord(text, func(w word) bool {
+		words = append(words, w)
+		return true
+	})
+	for i := 0; i < len(words) && len(found) < limit; i++ {
+		longest := 0
+		for _, p := range phrases {
+			if p.matches(words[i:]) {
+				longest = max(longest, len(p.Words))
+			}
+		}
+		if longest > 0 {
+			found = append(found, Match{words[i].start, words[i+longest-1].end})
+			i += longest - 1
+		}
+	}
+	return found
+}
+
+// matches reports whether words begin with the phrase.
+func (p Phrase) matches(words []word) bool {
+	if len(words) < len(p.Words) {
+		return false
+	}
+	for i, w := range p.Words {
+		if got := words[i].text; got != w && !(p.Prefix && i == len(p.Words)-1 && strings.HasPrefix(got, w)) {
+			return false
+		}
+	}
+	return true
+}
