@@ -2,9 +2,9 @@ package main
 
 import "strings"
 
-// cloned reports whether a shallow copy of the struct with this name shares slices or
+// isDeep reports whether a shallow copy of the struct with this name shares slices or
 // pointers with the original. It reports false if there is no such struct.
-func (s *source) cloned(structName string) bool {
+func (s *source) isDeep(structName string) bool {
 	n, ok := s.nouns[structName]
 	if !ok {
 		return false
@@ -14,7 +14,7 @@ func (s *source) cloned(structName string) bool {
 		case raw, texts, list, pointer:
 			return true
 		case object:
-			if s.cloned(f.elem) {
+			if s.isDeep(f.elem) { // ends, because no struct contains itself
 				return true
 			}
 		}
@@ -22,19 +22,38 @@ func (s *source) cloned(structName string) bool {
 	return false
 }
 
-// clone writes the methods that return a deep copy of a noun and of the nouns in it. Only
-// the first one is exported.
-func (s *source) clone(w *writer, n *noun, method string) {
-	x := receiver(n.name)
-	w.line("\n// %s returns a deep copy of %s.", method, x)
-	w.line("func (%s %s) %s() %s {", x, n.name, method, n.name)
-	var inside []*noun
-	for _, f := range n.fields {
-		value := x + "." + f.goName
-		deep := s.cloned(f.elem)
-		if deep {
-			inside = append(inside, s.nouns[f.elem])
+// clones writes the method Clone of a noun, and the methods clone of the nouns in it that
+// need one. Each noun is written once, even if it is in itself.
+func (s *source) clones(w *writer, noun string) {
+	s.clone(w, noun, "Clone")
+	written := map[string]bool{}
+	for inside := s.deepFields(noun); len(inside) > 0; inside = inside[1:] {
+		if name := inside[0]; !written[name] {
+			written[name] = true
+			s.clone(w, name, "clone")
+			inside = append(inside, s.deepFields(name)...)
 		}
+	}
+}
+
+// deepFields returns the names of the structs in a noun that need a method clone.
+func (s *source) deepFields(noun string) (names []string) {
+	for _, f := range s.nouns[noun].fields {
+		if s.isDeep(f.elem) {
+			names = append(names, f.elem)
+		}
+	}
+	return names
+}
+
+// clone writes a method that returns a deep copy of a noun.
+func (s *source) clone(w *writer, noun, method string) {
+	x := receiver(noun)
+	w.line("\n// %s returns a deep copy of %s.", method, x)
+	w.line("func (%s %s) %s() %s {", x, noun, method, noun)
+	for _, f := range s.nouns[noun].fields {
+		value := x + "." + f.goName
+		deep := s.isDeep(f.elem)
 		switch {
 		case f.kind == raw, f.kind == texts, f.kind == list && !deep:
 			w.line("%s = slices.Clone(%s)", value, value)
@@ -42,15 +61,14 @@ func (s *source) clone(w *writer, n *noun, method string) {
 			w.line("%s = codec.CloneList(%s, %s.clone)", value, value, f.elem)
 		case f.kind == pointer && deep:
 			w.line("%s = codec.ClonePointer(%s, %s.clone)", value, value, f.elem)
+		case f.kind == pointer:
+			w.line("%s = codec.ClonePointer(%s, func(v %s) %s { return v })", value, value, f.elem, f.elem)
 		case f.kind == object && deep:
 			w.line("%s = %s.clone()", value, value)
 		}
 	}
 	w.line("return %s", x)
 	w.line("}")
-	for _, n := range inside {
-		s.clone(w, n, "clone")
-	}
 }
 
 func receiver(name string) string { return strings.ToLower(name[:1]) }

@@ -10,7 +10,7 @@ import (
 // requestNouns are the structs that internal/decode reads from the bodies of requests.
 var requestNouns = []string{
 	"Request", "Confirmation", "Question", "Option", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "SessionRequest",
-	"Complete", "Todo", "TokenRequest",
+	"Report", "ResumeSession", "Complete", "SetTodos", "Todo", "TokenRequest",
 }
 
 // requests returns the source of internal/decode that reads the members of nouns.
@@ -31,20 +31,27 @@ func (s *source) requests(nouns []string) ([]byte, error) {
 }
 
 // requestMember writes the names of the members of a noun, and the function that reads one
-// of them.
+// of those without the option manual.
 func (w *writer) requestMember(noun string, members []member) error {
-	lower := lowerFirst(noun)
-	names := make([]string, len(members))
-	for i, m := range members {
-		names[i] = strconv.Quote(m.name)
+	var names []string
+	var read []member
+	for _, m := range members {
+		names = append(names, strconv.Quote(m.name))
+		if !m.is("manual") {
+			read = append(read, m)
+		}
 	}
 	slices.Sort(names)
+	lower := lowerFirst(noun)
 	w.line("\n// %sNames are the names of the members of the type %s in a request.", lower, noun)
 	w.line("var %sNames = []string{", lower)
 	for row := range slices.Chunk(names, 10) {
 		w.line("%s,", strings.Join(row, ", "))
 	}
 	w.line("}")
+	if len(read) == 0 {
+		return nil
+	}
 	x := receiver(noun)
 	if x == "r" { // the name of the reader
 		x = "q"
@@ -53,10 +60,7 @@ func (w *writer) requestMember(noun string, members []member) error {
 	w.line("// such member, or if its tag has the option manual.")
 	w.line("func (r *reader) %sMember(%s *askback.%s, name string, n node) bool {", lower, x, noun)
 	w.line("switch name {")
-	for _, m := range members {
-		if m.is("manual") {
-			continue
-		}
+	for _, m := range read {
 		statement, err := requestValue(m, x+"."+m.path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
@@ -64,11 +68,8 @@ func (w *writer) requestMember(noun string, members []member) error {
 		w.line("case %q:", m.name)
 		w.line("%s", statement)
 	}
-	w.line("default:")
-	w.line("return false")
-	w.line("}")
-	w.line("return true")
-	w.line("}")
+	w.line("default:\nreturn false\n}")
+	w.line("return true\n}")
 	return nil
 }
 

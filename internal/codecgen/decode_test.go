@@ -36,7 +36,7 @@ type Request struct {
 	Best     *Part           ` + "`request:\"best\"`" + `
 	Parts    []Part          ` + "`request:\"parts,manual\"`" + `
 	Key      string          ` + "`request:\"key,header\"`" + `
-	Internal string          ` + "`api:\"internal\"`" + `
+	Internal string          ` + "`api:\"internal\" request:\"-\"`" + `
 }
 
 // A Part is a part of a Request.
@@ -65,6 +65,40 @@ func TestWriterOfBodiesIsGenerated(t *testing.T) {
 		t.Error(err)
 	}
 	golden.Check(t, filepath.Join("testdata", "body.txt"), string(out))
+}
+
+func TestConversionIsGenerated(t *testing.T) {
+	out, err := parseSample(t, `package sample
+
+type Request struct {
+	Name  string
+	Names []string
+	Count int
+	Only  string
+}
+
+type Thing struct {
+	Names []string
+	Name  string
+	Count int64
+}
+`).conversion("sample", "thingOf", "Request", "Thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, filepath.Join("testdata", "convert.txt"), string(out))
+}
+
+func TestSchemaOfRequestIsGenerated(t *testing.T) {
+	schema, err := parseSample(t, sampleRequest).schema("Request", requestSchemas, parseRules(t, `{
+		"required": ["name"],
+		"properties": {"object": null, "nickname": {"type": "string"}, "count": {"minimum": 1}},
+		"examples": [{"name": "a"}]
+	}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, filepath.Join("testdata", "request.json"), string(schema))
 }
 
 // A request has no values of some kinds, and some options are for one kind only.

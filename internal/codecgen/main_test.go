@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
@@ -11,7 +13,8 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-// The committed files are those that the generator makes of the present structs.
+// The committed files are those that the generator makes of the present structs, and no
+// others.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	root := filepath.Join("..", "..")
 	outputs, err := generate(root)
@@ -23,7 +26,16 @@ func TestGeneratedFilesAreUpToDate(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if string(got) != string(want) {
-			t.Errorf("%s differs from what the structs say: run go generate . in the root", strings.TrimPrefix(name, root))
+			t.Errorf("%s is not what the generator makes of the structs: run go generate . in the root", strings.TrimPrefix(name, root))
+		}
+	}
+	schemas, err := filepath.Glob(filepath.Join(root, schemaFolder, "gen", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schemas {
+		if _, ok := outputs[name]; !ok {
+			t.Errorf("%s is not generated any more: remove it", strings.TrimPrefix(name, root))
 		}
 	}
 }
@@ -52,8 +64,8 @@ type Thing struct {
 	Parts   []Part          ` + "`api:\"parts\" store:\"parts\"`" + `
 	Best    *Part           ` + "`api:\"best\" store:\"best\"`" + `
 	First   Part            ` + "`api:\"first\" store:\",inline\"`" + `
-	_       [0]struct{}     ` + "`api:\"votes\"`" + `
-	Ignored chan int
+	_       [0]struct{}     ` + "`api:\"votes\" store:\"-\"`" + `
+	Ignored chan int        ` + "`api:\"-\" store:\"-\"`" + `
 }
 
 // A Part is a part of a Thing.
@@ -79,7 +91,7 @@ func TestSampleIsGenerated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := s.stored("sample", nil, []string{"Thing"})
+	stored, err := s.stored("sample", []string{"Thing"}, nil, []string{"Part"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +106,7 @@ func TestSampleIsGenerated(t *testing.T) {
 const sampleRules = `{
 	"description": "A better description.",
 	"properties": {"name": {"maxLength": 200}, "any": {"description": "Any value."}, "weight": {"type": null, "const": 1}},
-	"examples": [{"name": "a"}]
+	"examples": [{"name": "a", "parts": [{}, {"$ref": "#/components/schemas/Part/examples/0"}], "best": null, "first": {}}]
 }`
 
 func parseRules(t *testing.T, raw string) rules {
@@ -110,7 +122,7 @@ func parseRules(t *testing.T, raw string) rules {
 
 func TestSchemaHasFieldsAndRules(t *testing.T) {
 	s := parseSample(t, strings.Replace(sampleSource, "type Color string", "type Color string\n\nconst (\n\tRed Color = \"red\"\n\tBlue Color = \"blue\"\n)", 1))
-	schema, err := s.schema(s.nouns["Thing"], parseRules(t, sampleRules))
+	schema, err := s.schema("Thing", replySchemas, parseRules(t, sampleRules))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +132,14 @@ func TestSchemaHasFieldsAndRules(t *testing.T) {
 func TestInvalidRulesAreErrors(t *testing.T) {
 	s := parseSample(t, sampleSource)
 	for raw, want := range map[string]string{
-		`{"properties": {"nam": {"maxLength": 200}}, "examples": [{}]}`: `Thing: the rules name "nam", which is no member`,
-		`{}`:                  "Thing: the rules have no examples that are objects",
-		`{"examples": ["a"]}`: "Thing: the rules have no examples that are objects",
+		`{"properties": {"nam": {"maxLength": 200}}, "examples": [{}]}`: `the rules name "nam", which is no member`,
+		`{"properties": {"name": 1}, "examples": [{}]}`:                 "the rules of name: expected an object, not 1",
+		`{}`:                            "the rules have no examples",
+		`{"examples": [["a"]]}`:         "an example of Thing is not an object",
+		`{"examples": [{"parts": {}}]}`: "the example of parts is not an array",
+		`{"examples": [{"best": {"name": "a"}}]}`: `an example of Part has ["name"], which is no member`,
 	} {
-		if _, err := s.schema(s.nouns["Thing"], parseRules(t, raw)); err == nil || err.Error() != want {
+		if _, err := s.schema("Thing", replySchemas, parseRules(t, raw)); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", raw, err, want)
 		}
 	}
@@ -133,18 +148,39 @@ func TestInvalidRulesAreErrors(t *testing.T) {
 	}
 }
 
-func TestFieldWithoutStoreTagIsAnError(t *testing.T) {
-	s := parseSample(t, sampleSource)
-	if err := s.checkStored([]string{"Thing", "Part"}); err != nil {
-		t.Error(err)
+func TestFieldWithoutTagIsAnError(t *testing.T) {
+	for field, want := range map[string]string{
+		"Name string":                               `Thing.Name has no tag store; write store:"-" if it has no member`,
+		"Name string `sotre:\"name\"`":              `Thing.Name has no tag store; write store:"-" if it has no member`,
+		"Part Part `store:\",inline\"`":             `Thing.Part.ID has no tag store; write store:"-" if it has no member`,
+		"Name string `store:\"-\"`":                 "",
+		"_ [0]struct{} `api:\"votes\" store:\"-\"`": "",
+	} {
+		s := parseSample(t, "package sample\n\ntype Thing struct {\n\t"+field+"\n}\n\ntype Part struct{ ID string }\n")
+		if _, err := s.named("Thing", "store"); fmt.Sprint(err) != cmp.Or(want, "<nil>") {
+			t.Errorf("%s: got %v, want %s", field, err, want)
+		}
 	}
-	s = parseSample(t, strings.Replace(sampleSource, "store:\"weight\"", "sotre:\"weight\"", 1))
-	want := `Thing.Weight has no tag store; write store:"-" if it is not stored`
-	if err := s.checkStored([]string{"Part", "Thing"}); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-	if err := s.checkStored([]string{"Nothing"}); err == nil {
-		t.Error("got no error for a struct that does not exist")
+}
+
+// A noun that contains itself, or another one twice, has each method once.
+func TestRecursiveNounsAreCloned(t *testing.T) {
+	s := parseSample(t, `package sample
+
+type Tree struct {
+	Left, Right *Tree
+	Leaves      []Leaf
+	Fruits      []Leaf
+}
+
+type Leaf struct{ Trees []Tree }
+`)
+	w := &writer{}
+	s.clones(w, "Tree")
+	for _, method := range []string{"func (t Tree) Clone() Tree", "func (t Tree) clone() Tree", "func (l Leaf) clone() Leaf"} {
+		if got := strings.Count(w.String(), method); got != 1 {
+			t.Errorf("%s is written %d times, want once:\n%s", method, got, w)
+		}
 	}
 }
 

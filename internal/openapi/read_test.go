@@ -33,6 +33,7 @@ var readers = map[string]func([]byte) error{
 	"EmptyRequest":   decode.Nothing,
 	"Digest":         func(raw []byte) error { _, err := decode.Digest(raw); return err },
 	"Draft":          func(raw []byte) error { return askback.CheckDraft(raw) },
+	"SnoozeRequest":  func(raw []byte) error { _, err := decode.Snooze(raw); return err },
 	"SessionRequest": func(raw []byte) error { _, err := decode.SessionRequest(raw); return err },
 	"MessageRequest": func(raw []byte) error { return checked(decode.Message(raw, askback.RoleUser)) },
 	"ResumeRequest":  func(raw []byte) error { return checked(decode.Resume(raw)) },

@@ -78,7 +78,8 @@ func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
 		"todos of a session; one of them":            {count(askback.MaxTodos), count(askback.MaxTodo)},
 		"message; result; metadata":                  {count(askback.MaxMessage), count(askback.MaxResult>>20) + " MiB", count(askback.MaxMetadata>>10) + " KiB"},
 		"open asks of a session; waiting requests of a token; streams of a token": {count(lifecycle.MaxSessionAsks)},
-		"deadline": {count(int(askback.MaxTimeout/(366*24*time.Hour))) + " years"},
+		"snooze; snoozes of a person": {count(int(askback.MaxSnooze/(24*time.Hour))) + " days", count(askback.MaxSnoozes)},
+		"deadline":                    {count(int(askback.MaxTimeout/(366*24*time.Hour))) + " years"},
 	} {
 		_, rest, ok := strings.Cut(text, "\n| "+what+" | ")
 		if !ok {

@@ -62,6 +62,7 @@ var (
 	}
 	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}
 	message = askback.Message{Seq: 1, Role: askback.RoleUser, By: "ana", Text: "hi", At: nine}
+	snooze  = askback.Snooze{AskID: "ask_" + id, Until: nine}
 	asking  = askback.AgentStats{Name: "bot", Pending: 1}
 	stats   = askback.Stats{
 		Pending: 1, OldestPending: 1.5, Settled: map[askback.Status]int{askback.Answered: 1}, ByPolicy: 1, MedianWait: 0.5,
@@ -73,7 +74,7 @@ var (
 // Askback always sets. Both are encoded with the same fields, because missing values are
 // null (docs/wire.md §2).
 var full = map[string]any{
-	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c"}, "Question": question, "Option": option, "OptionRequest": option,
+	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c", EventsCursor: "e", Snoozes: []askback.Snooze{snooze}}, "Snooze": snooze, "Question": question, "Option": option, "OptionRequest": option,
 	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "QuestionAnswer": outcome.Answers[0], "Actor": person,
 	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
@@ -87,7 +88,7 @@ var least = map[string]any{
 		ID: asked.ID, SessionID: asked.SessionID, Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "?"}},
 		Quorum: 1, Status: askback.Pending, CreatedAt: nine, OnTimeout: askback.OnTimeoutWait,
 	},
-	"AskPage": askback.Page{}, "Question": askback.Question{ID: "q1", Text: "?"}, "Option": askback.Option{Label: "A"},
+	"AskPage": askback.Page{}, "Snooze": askback.Snooze{AskID: "ask_" + id}, "Question": askback.Question{ID: "q1", Text: "?"}, "Option": askback.Option{Label: "A"},
 	"Confirmation": askback.Confirmation{ToolName: "rm", Input: raw(`{}`), Tier: "confirm", Digest: digest}, "Claim": askback.Claim{At: nine},
 	"Outcome": askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: nine}, "QuestionAnswer": askback.QuestionAnswer{},
 	"Actor": askback.Actor{Kind: askback.ActorTimer}, "FieldProblem": askback.Problem{},

@@ -39,7 +39,7 @@ var kindNames = [...]string{
 
 func (k kind) String() string { return kindNames[k] }
 
-// A field is a field with tags in a struct.
+// A field is a named field of a struct.
 type field struct {
 	goName string
 	doc    string
@@ -82,25 +82,6 @@ func load(folder string, imported *source) (*source, error) {
 		files[name] = string(src)
 	}
 	return parse(files, imported)
-}
-
-// checkStored returns an error if a field of these nouns has a tag api and no tag store. A
-// forgotten tag would lose the field at the next start.
-func (s *source) checkStored(names []string) error {
-	for _, name := range names {
-		n, ok := s.nouns[name]
-		if !ok {
-			return fmt.Errorf("there is no struct %s", name)
-		}
-		for _, f := range n.fields {
-			_, sent := f.tags.Lookup("api")
-			_, stored := f.tags.Lookup("store")
-			if sent && !stored && f.kind != nothing {
-				return fmt.Errorf(`%s.%s has no tag store; write store:"-" if it is not stored`, name, f.goName)
-			}
-		}
-	}
-	return nil
 }
 
 // builtin returns a source with those predeclared types that fields may have.
@@ -178,12 +159,12 @@ func (s *source) constants(g *ast.GenDecl) {
 func (s *source) noun(t *ast.TypeSpec, st *ast.StructType) (*noun, error) {
 	n := &noun{name: t.Name.Name, doc: t.Doc.Text()}
 	for _, f := range st.Fields.List {
-		if f.Tag == nil {
-			continue
-		}
-		tag, err := strconv.Unquote(f.Tag.Value)
-		if err != nil {
-			return nil, err
+		tag := ""
+		if f.Tag != nil {
+			var err error
+			if tag, err = strconv.Unquote(f.Tag.Value); err != nil {
+				return nil, err
+			}
 		}
 		doc := f.Doc.Text()
 		if doc == "" {
@@ -248,102 +229,6 @@ func typeName(e ast.Expr) string {
 		return "[]" + typeName(e.Elt)
 	}
 	return fmt.Sprintf("%T", e)
-}
-
-// A member is a field in one form: where it is in Go, its name, and its options.
-type member struct {
-	field
-	path    string // from the struct that is written: Ask.Title
-	name    string
-	options []string
-}
-
-func (m member) is(option string) bool { return slices.Contains(m.options, option) }
-
-// option returns the value of an option such as after=owner, or "".
-func (m member) option(key string) string {
-	for _, o := range m.options {
-		if value, ok := strings.CutPrefix(o, key+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// optionKinds lists the options, each with the kinds of values that may have it. An empty
-// list means all kinds.
-var optionKinds = map[string][]kind{
-	"null": {text}, "object": {raw}, "not": {boolean}, "custom": {texts}, "inline": {object},
-	"manual": nil, "verbatim": {text}, "lenient": {text}, "single": {texts},
-	"omitempty": nil, "header": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
-}
-
-// check returns an error if an option does not exist, or not for this kind of value.
-func (m member) check() error {
-	for _, o := range m.options {
-		name, _, _ := strings.Cut(o, "=")
-		kinds, ok := optionKinds[name]
-		switch {
-		case !ok:
-			return fmt.Errorf("unknown option %q", o)
-		case len(kinds) > 0 && !slices.Contains(kinds, m.kind):
-			return fmt.Errorf("the option %s is for %s", name, kinds[0])
-		}
-	}
-	return nil
-}
-
-// members returns the fields that have a tag with this key, in the order in which they are
-// written. A field with the name "-" is left out. A struct with the option inline is
-// replaced by its fields.
-func (s *source) members(n *noun, key string) ([]member, error) {
-	var out []member
-	for _, f := range n.fields {
-		tag, ok := f.tags.Lookup(key)
-		if !ok || tag == "-" {
-			continue
-		}
-		parts := strings.Split(tag, ",")
-		m := member{field: f, path: f.goName, name: parts[0], options: parts[1:]}
-		if err := m.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.goName, err)
-		}
-		if m.is("inline") {
-			inner, err := s.inlined(m, key)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, inner...)
-			continue
-		}
-		at := len(out)
-		if m.is("first") {
-			at = 0
-		}
-		if after := m.option("after"); after != "" {
-			at = slices.IndexFunc(out, func(m member) bool { return m.name == after }) + 1
-			if at == 0 {
-				return nil, fmt.Errorf("%s: there is no member %q before it", f.goName, after)
-			}
-		}
-		out = slices.Insert(out, at, m)
-	}
-	return out, nil
-}
-
-func (s *source) inlined(m member, key string) ([]member, error) {
-	n, ok := s.nouns[m.elem]
-	if !ok {
-		return nil, fmt.Errorf("%s: there is no struct %s", m.goName, m.elem)
-	}
-	inner, err := s.members(n, key)
-	for i := range inner {
-		inner[i].path = m.path + "." + inner[i].path
-		if m.is("moving") {
-			inner[i].options = append(inner[i].options, "moving")
-		}
-	}
-	return inner, err
 }
 
 // qualified returns the types of a package as another package sees them, with the name of

@@ -1,0 +1,3 @@
+package openapi
+
+var ExpandExamples = expandExamples
