@@ -598,6 +598,46 @@ func (p *Problem) readJSON(r *codec.Reader) {
 	}
 }
 
+// AppendJSON appends s to b as JSON, in the format of docs/wire.md §2.
+func (s Snooze) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"ask_id":`...)
+	b = codec.AppendString(b, s.AskID)
+	b = append(b, `,"until":`...)
+	b = codec.AppendTime(b, s.Until)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns s as JSON, in the format of docs/wire.md §2.
+func (s Snooze) MarshalJSON() ([]byte, error) { return s.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *s. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (s *Snooze) UnmarshalJSON(b []byte) error {
+	var out Snooze
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*s = out
+	}
+	return err
+}
+
+func (s *Snooze) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "ask_id":
+			s.AskID = r.String()
+		case "until":
+			s.Until = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
 func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
@@ -607,6 +647,16 @@ func (p Page) AppendJSON(b []byte) (_ []byte, err error) {
 	}
 	b = append(b, `,"next_cursor":`...)
 	b = codec.AppendStringOrNull(b, p.NextCursor)
+	if p.EventsCursor != "" {
+		b = append(b, `,"events_cursor":`...)
+		b = codec.AppendString(b, p.EventsCursor)
+	}
+	if len(p.Snoozes) > 0 {
+		b = append(b, `,"snoozes":`...)
+		if b, err = codec.AppendList(b, p.Snoozes, Snooze.AppendJSON); err != nil {
+			return b, err
+		}
+	}
 	return append(b, '}'), nil
 }
 
@@ -634,6 +684,10 @@ func (p *Page) readJSON(r *codec.Reader) {
 			p.Items = codec.ReadList(r, (*Ask).readJSON)
 		case "next_cursor":
 			p.NextCursor = r.String()
+		case "events_cursor":
+			p.EventsCursor = Cursor(r.String())
+		case "snoozes":
+			p.Snoozes = codec.ReadList(r, (*Snooze).readJSON)
 		default:
 			r.Skip()
 		}

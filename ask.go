@@ -22,7 +22,7 @@ type Ask struct {
 	Context      json.RawMessage `api:"context,object" store:"context"`          // what a person should know first: a string or an object
 	To           []string        `api:"to" store:"to,moving"`                    // the people who may answer; empty: every person
 	Quorum       int             `api:"quorum" store:"quorum,keep"`              // the number of people who must approve
-	_            [0]struct{}     `api:"votes"`                                   // the votes of people so far: this release needs no second answer
+	_            [0]struct{}     `api:"votes" store:"-"`                         // the votes of people so far: this release needs no second answer
 	Tags         []string        `api:"tags" store:"tags"`                       // tags for routing and filters
 	Claims       []Claim         `api:"claims" store:"claims,moving"`            // the people who have begun to answer
 	Status       Status          `api:"status" store:"status,keep,moving,first"` // the status of the ask
@@ -36,7 +36,7 @@ type Ask struct {
 
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.
-	Repeated bool
+	Repeated bool `api:"-" store:"-"`
 }
 
 // addressed reports whether the ask is addressed to this person or to every person.
@@ -82,7 +82,7 @@ const (
 type Status string
 
 // The statuses. An ask is [Pending] until it is settled, and then keeps one of the other
-// four. [AnyStatus] is for queries only.
+// four. [AnyStatus] and [SettledStatus] are for queries only.
 const (
 	Pending   Status = "pending"
 	Answered  Status = "answered"
@@ -92,6 +92,8 @@ const (
 
 	// AnyStatus selects asks of every status in a [Query].
 	AnyStatus Status = "all"
+	// SettledStatus selects asks of every status except [Pending] in a [Query].
+	SettledStatus Status = "settled"
 )
 
 // An OnTimeout is the effect of a deadline that passes (F5).
@@ -120,7 +122,7 @@ const (
 
 // A Question can be answered with its options, with free text, or with either.
 type Question struct {
-	ID          string   `api:"id" store:"id,keep"` // q1 to q4, assigned by Askback
+	ID          string   `api:"id" store:"id,keep" request:"-"` // q1 to q4, assigned by Askback
 	Text        string   `api:"question" store:"text,keep" request:"question"`
 	Header      string   `api:"header,null" store:"header" request:"header,lenient"`          // a label; it is cut to 12 characters
 	MultiSelect bool     `api:"multiSelect" store:"multi" request:"multiSelect,manual"`       // whether several options may be chosen
@@ -172,5 +174,5 @@ type Confirmation struct {
 	Context string `api:"context,null" store:"context" request:"context,verbatim"` // what a person should know first
 	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
 	// canonical form of RFC 8785. Askback computes it.
-	Digest string `api:"digest" store:"digest,keep"`
+	Digest string `api:"digest" store:"digest,keep" request:"-"`
 }

@@ -2,69 +2,24 @@ package askback_test
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/filltest"
 )
 
-// fill sets every field of v recursively, and gives each slice two elements. It uses
-// reflection so that the test covers fields that are added later.
-func fill(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("before")
-	case reflect.Uint8:
-		v.SetUint('b')
-	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0))
-		fill(v.Index(1))
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem())
-	case reflect.Struct:
-		for _, f := range v.Fields() {
-			if f.CanSet() {
-				fill(f)
-			}
-		}
-	}
-}
-
-// overwrite changes every value that is reachable from v.
-func overwrite(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString("after")
-	case reflect.Uint8:
-		v.SetUint('a')
-	case reflect.Slice:
-		overwrite(v.Index(0))
-		overwrite(v.Index(1))
-	case reflect.Pointer:
-		overwrite(v.Elem())
-	case reflect.Struct:
-		for _, f := range v.Fields() {
-			if f.CanSet() {
-				overwrite(f)
-			}
-		}
-	}
-}
-
 func TestCloneSharesNoMemory(t *testing.T) {
-	var a, want askback.Ask
-	fill(reflect.ValueOf(&a).Elem())
-	fill(reflect.ValueOf(&want).Elem())
+	a, want := filltest.New[askback.Ask](), filltest.New[askback.Ask]()
 	clone := a.Clone()
 	if diff := cmp.Diff(want, clone); diff != "" {
 		t.Fatalf("the clone differs; want -, got +:\n%s", diff)
 	}
-	overwrite(reflect.ValueOf(&a).Elem())
+	for _, leaf := range filltest.Leaves(&a) {
+		leaf.Change()
+	}
 	if diff := cmp.Diff(want, clone); diff != "" {
 		t.Errorf("the clone changed with the original; want -, got +:\n%s", diff)
 	}

@@ -13,6 +13,7 @@ package askback
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // An Asker is the interface of an agent. Every method is safe to repeat: Ask if the
@@ -85,6 +86,7 @@ type Client interface {
 	Asker
 	Inbox
 	Drafts
+	Snoozer
 	Grants
 	Directory
 	Sessions
@@ -94,19 +96,33 @@ type Client interface {
 
 // A Query selects asks. The zero value selects the pending ones.
 type Query struct {
-	Status Status // "" is [Pending], [AnyStatus] is every status
+	Status Status // "" is [Pending], [AnyStatus] is every status, [SettledStatus] all but pending
 	// Unacked selects the asks for which [Ask.Unacked] reports true,
 	// newest first. They may have any status if Status is "".
 	Unacked   bool
 	Agent     string // the agent's label
 	SessionID string
 	To        string // addressed to this name, or to every person
-	Search    string // part of the title, a question, the tool or the label; case is ignored
+	// Search selects settled asks that contain all its words, if Status selects only settled
+	// asks, and other asks by a part of the title, a question, the tool or the label. Case is
+	// ignored. docs/api.md has the rules for words.
+	Search string
+	Tool   string // the tool of a confirmation
+	Tag    string // one of the tags
+	By     string // the name of the person who settled it
+	// Decision selects confirmations with this decision. [Approve] includes [ApproveAll].
+	Decision Decision
+	// Since and Until select the asks that were created at or after Since, and before Until.
+	// Zero does not limit.
+	Since, Until time.Time
 	// Key selects the ask that this principal made with this [Request.Key],
 	// whatever its status. It cannot be combined with other filters.
-	Key    string
-	Cursor string // NextCursor of the previous page
-	Limit  int    // 1 to 200; 0 is 50
+	Key string
+	// Snoozed selects by the snoozes of the person who lists: true selects the pending asks
+	// that are hidden now, false all other asks. Nil selects both.
+	Snoozed *bool
+	Cursor  string // NextCursor of the previous page
+	Limit   int    // 1 to 200; 0 is 50
 }
 
 // The default and the maximum of [Query.Limit], and of the limits of other lists.
@@ -119,16 +135,27 @@ const (
 func (q Query) Check() error {
 	var bad problems
 	switch q.Status {
-	case "", AnyStatus, Pending, Answered, Declined, Cancelled, Expired:
+	case "", AnyStatus, SettledStatus, Pending, Answered, Declined, Cancelled, Expired:
 	default:
-		bad.add("/status", "a status is pending, answered, declined, cancelled, expired or all", "status=pending")
+		bad.add("/status", "a status is pending, answered, declined, cancelled, expired, settled or all", "status=pending")
+	}
+	switch q.Decision {
+	case "", Approve, ApproveAll, Deny:
+	default:
+		bad.add("/decision", "a decision is approved, approve_all or denied", "decision=approved")
 	}
 	if q.Unacked && q.Status == Pending {
 		bad.add("/unacked", "a pending ask has no outcome to acknowledge", "status=all&unacked=true")
 	}
+	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
+		bad.add("/until", "this is before since", "exchange them")
+	}
 	checkName(&bad, "/key", q.Key, MaxKey)
 	if q.Key != "" && q != (Query{Key: q.Key, Limit: q.Limit}) {
 		bad.add("/key", "a list by key has no other filter", "key=deploy-17")
+	}
+	if q.Snoozed != nil && *q.Snoozed && (q.Unacked || q.Status != "" && q.Status != Pending) {
+		bad.add("/snoozed", "only a pending ask can be snoozed", "status=pending&snoozed=true")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()
@@ -139,4 +166,11 @@ func (q Query) Check() error {
 type Page struct {
 	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page
+	// EventsCursor is the end of the event stream when the page was read. [Events] after
+	// it yields every later change, so a list can be kept up to date. It is "" for agents,
+	// which cannot follow all sessions.
+	EventsCursor Cursor `api:"events_cursor,omitempty"`
+	// Snoozes are the snoozes of the person who lists, for asks of this page. Those whose
+	// time has passed mark asks that have come back. Agents get none.
+	Snoozes []Snooze `api:"snoozes,omitempty"`
 }

@@ -1,6 +1,7 @@
 package askback_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -69,6 +70,78 @@ func BenchmarkNormalizeAnswer(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := a.Normalize(ask); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// settledAsk returns the JSON of an answered ask, as a client reads it.
+func settledAsk(tb testing.TB) []byte {
+	tb.Helper()
+	r, err := ordinaryRequest().Normalize()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	at := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	raw, err := askback.Ask{
+		ID: "ask_01kg9b8q7fe8v9x2m3n4p5r6s7", SessionID: "ses_01kg9b8q7fe8v9x2m3n4p5r6s7", Agent: r.Agent, Owner: "deploy-bot",
+		Kind: askback.Questions, Title: r.Title, Questions: r.Questions, To: r.To, Quorum: 1, Tags: r.Tags,
+		Status: askback.Answered, CreatedAt: at, Deadline: at.Add(2 * time.Hour), OnTimeout: r.OnTimeout,
+		PageURL: "https://ask.example.com/a/ask_01kg9b8q7fe8v9x2m3n4p5r6s7",
+		Outcome: &askback.Outcome{
+			Status: askback.Answered, At: at.Add(time.Minute), Comment: "Go on.\nThe backup is at \"/srv/old\".",
+			Answers: []askback.QuestionAnswer{
+				{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q2", Selected: []string{"Tonight"}, Notes: "After the backup."},
+			},
+		},
+	}.AppendJSON(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
+
+func BenchmarkReadAsk(b *testing.B) {
+	raw := settledAsk(b)
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var a askback.Ask
+		if err := a.UnmarshalJSON(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkReadPage(b *testing.B) {
+	var a askback.Ask
+	if err := a.UnmarshalJSON(settledAsk(b)); err != nil {
+		b.Fatal(err)
+	}
+	raw, err := askback.Page{Items: slices.Repeat([]askback.Ask{a}, 50)}.AppendJSON(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(raw)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var p askback.Page
+		if err := p.UnmarshalJSON(raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppendAsk(b *testing.B) {
+	var a askback.Ask
+	if err := a.UnmarshalJSON(settledAsk(b)); err != nil {
+		b.Fatal(err)
+	}
+	var buf []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if buf, err = a.AppendJSON(buf[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}

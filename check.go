@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/askback/askback/internal/codec"
 )
 
 func checkNames(bad *problems, at string, list []string) []string {
@@ -100,7 +102,10 @@ func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	if len(raw) == 0 {
 		return nil, false
 	}
-	var b bytes.Buffer
+	if out, err := codec.AppendRaw(make([]byte, 0, len(raw)), raw, ""); err == nil {
+		return out, true
+	}
+	var b bytes.Buffer // for JSON with lone surrogates
 	b.Grow(len(raw))
 	if err := json.Compact(&b, raw); err != nil || !utf8.Valid(raw) {
 		return bytes.Clone(bytes.TrimSpace(raw)), false

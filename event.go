@@ -8,9 +8,9 @@ import (
 )
 
 // An Event is one record of the history, or the snapshot that begins a stream (docs/wire.md
-// §4).
+// §4). The readers of a stream may share Data, so it must not be changed.
 type Event struct {
-	Cursor    Cursor
+	Cursor    Cursor          `api:"-"`
 	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot
 	SessionID string          `api:"session_id"` // the id of the session; empty in a snapshot of all sessions
 	Type      EventType       `api:"type"`       // the type of the event

@@ -33,7 +33,7 @@ type Grant struct {
 	// Token identifies the token that By used, or the sign-in. When that ends,
 	// the grant approves nothing more. Token is "" if the program itself made
 	// the grant. It is not part of the JSON.
-	Token string `store:"token"`
+	Token string `api:"-" store:"token"`
 }
 
 // A Scope determines which calls of a tool by an agent a grant covers.

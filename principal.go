@@ -55,6 +55,7 @@ const (
 	ActConsume   Action = "consume"
 	ActAck       Action = "ack"        // acknowledge an outcome
 	ActDraft     Action = "draft"      // read and save a draft of an answer
+	ActSnooze    Action = "snooze"     // hide an ask from the person's own list
 	ActGrants    Action = "grants"     // list standing approvals
 	ActRevoke    Action = "revoke"     // revoke a standing approval
 	ActStart     Action = "start"      // start a session
@@ -74,7 +75,7 @@ const (
 
 // Actions lists every [Action].
 var Actions = []Action{
-	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft,
+	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
 	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
 }
 

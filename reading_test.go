@@ -40,6 +40,16 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 	}
 }
 
+// A context is compacted even if only the check after that rejects it.
+func TestLoneSurrogateInContextIsRejected(t *testing.T) {
+	for _, raw := range []string{` { "a" : "\ud800" } `, `{ "a" : 1 , "a" : 2 }`} {
+		r, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(raw)}.Normalize()
+		if got := pointers(t, err); fmt.Sprint(got) != "[/context]" || string(r.Context) != strings.ReplaceAll(raw, " ", "") || !strings.Contains(err.Error(), "repeated") {
+			t.Errorf("%s: got %s, %v", raw, r.Context, err)
+		}
+	}
+}
+
 // Programs in Rust write the tier as Confirm.
 func TestCaseOfTierIsIgnored(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {

@@ -37,7 +37,7 @@ type Session struct {
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.
-	Repeated bool
+	Repeated bool `api:"-" store:"-"`
 }
 
 // Ended reports whether the session is over, for good or until it is resumed.
@@ -188,24 +188,32 @@ type Command interface {
 
 // SendMessage sends a message of a person to the agent. If its turn has ended, this
 // starts the next one. A message does not answer an ask.
-type SendMessage struct{ Text string }
+type SendMessage struct {
+	Text string `request:"text"`
+}
 
 // Report sends a message of the agent to the people who follow the session.
 type Report struct {
-	Text  string
-	Final bool // this is the last message of the run
+	Text  string `request:"text"`
+	Final bool   `request:"final"` // this is the last message of the run
 }
 
 // EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message
 // of a person, an ask or [ResumeSession] starts the next turn.
-type EndTurn struct{ Reason string }
+type EndTurn struct {
+	Reason string `request:"reason"`
+}
 
 // EndSession cancels the session for good, with its open asks.
-type EndSession struct{ Reason string }
+type EndSession struct {
+	Reason string `request:"reason"`
+}
 
 // ResumeSession starts the next turn. While an ask is open, the error is
 // [ErrAsksOpen].
-type ResumeSession struct{ Message string }
+type ResumeSession struct {
+	Message string `request:"message"`
+}
 
 // Complete ends the session for good, with the result that the agent reports. Open
 // asks are withdrawn.
@@ -216,7 +224,9 @@ type Complete struct {
 }
 
 // SetTodos replaces the todos of the session.
-type SetTodos struct{ Todos []Todo }
+type SetTodos struct {
+	Todos []Todo `request:"todos,manual,keep"`
+}
 
 // Action implements [Command].
 func (SendMessage) Action() Action { return ActMessage }

@@ -44,6 +44,7 @@ var table = []rule{
 	{askback.Responder, askback.ActDecline, addressed},
 	{askback.Responder, askback.ActClaim, addressed},
 	{askback.Responder, askback.ActDraft, addressed},
+	{askback.Responder, askback.ActSnooze, addressed},
 	{askback.Responder, askback.ActFollow, addressed},
 	{askback.Responder, askback.ActMessage, addressed},
 	{askback.Responder, askback.ActEnd, addressed},

@@ -27,9 +27,11 @@ responder answer recipient
 responder decline recipient
 responder claim recipient
 responder draft recipient
+responder snooze recipient
 responder login owner
 operator login owner
 admin draft recipient
+admin snooze recipient
 admin login owner
 admin tokens owner
 admin tokens recipient
@@ -146,7 +148,7 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 }
 
 func TestNoAgentMayAnswer(t *testing.T) {
-	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft} {
+	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/revision"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -22,18 +23,36 @@ const kindAsk = "ask"
 
 // Ask implements [askback.Asker].
 func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	if !access.Allowed(c.who.Kind, askback.ActAsk, askback.Owner) {
-		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrForbidden)
-	}
-	n, err := c.prepare(r)
+	a, err := c.ask(ctx, r)
 	if err != nil {
 		return askback.Ask{}, err
+	}
+	return a.Clone(), nil
+}
+
+// AskRevision implements [revision.Source].
+func (c *client) AskRevision(ctx context.Context, r askback.Request) (*revision.Ask, error) {
+	a, err := c.ask(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return revision.New(a, nil), nil
+}
+
+// ask returns a new ask, or the one with the same key. The cache may share it.
+func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, error) {
+	if !access.Allowed(c.who.Kind, askback.ActAsk, askback.Owner) {
+		return nil, fmt.Errorf("ask: %w", askback.ErrForbidden)
+	}
+	n := &newAsk{}
+	if err := c.prepare(n, r); err != nil {
+		return nil, err
 	}
 	if n.late != nil {
 		if found, err := c.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
-		return askback.Ask{}, n.late
+		return nil, n.late
 	}
 	done, err := c.engine.reserve(ctx, c.who.Name)
 	if err != nil {
@@ -44,7 +63,7 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	if err := c.engine.quota.limitRate(c.who.Name, c.engine.settings.Load().AsksPerMinute, c.engine.clock()); err != nil {
 		return c.findOr(ctx, n, err)
 	}
-	var a askback.Ask
+	var a *askback.Ask
 	err = c.engine.update(ctx, func(t *tx) (err error) {
 		a, err = c.open(t, n)
 		return err
@@ -54,10 +73,10 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 		return c.findOr(ctx, n, err)
 	}
 	if err != nil {
-		return askback.Ask{}, fmt.Errorf("ask: %w", err)
+		return nil, fmt.Errorf("ask: %w", err)
 	}
 	opened = !a.Settled() && !a.Repeated
-	return a.Clone(), nil
+	return a, nil
 }
 
 // A newAsk is a checked request and the ask to make from it.
@@ -70,41 +89,38 @@ type newAsk struct {
 	late       error  // set if the deadline has passed: the request is valid only if it repeats an ask
 }
 
-// prepare checks a request and returns the ask to make. It does not read the store. If the
+// prepare checks a request and sets n to the ask to make. It does not read the store. If the
 // deadline has passed, it sets late instead of returning an error.
-func (c *client) prepare(r askback.Request) (newAsk, error) {
+func (c *client) prepare(n *newAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
-		return newAsk{}, err
+		return err
 	}
 	if r.Agent == "" {
 		r.Agent = c.who.Name
 	}
-	a := askback.Ask{
-		Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Context: r.Context,
-		To: r.To, Quorum: r.Quorum, Tags: r.Tags, OnTimeout: r.OnTimeout,
-	}
+	a := askOf(r)
+	a.Kind = askback.Questions
 	if r.Confirmation != nil {
 		a.Kind = askback.Confirm
 		a.Confirmation, err = withDigest(r.Agent, *r.Confirmation)
 		if err != nil {
-			return newAsk{}, err
+			return err
 		}
 	}
-	out := newAsk{
+	*n = newAsk{
 		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name}, timeout: r.Timeout, key: c.ownerKey(r.Key),
 		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
-	if out.key != "" {
-		if out.asked.Request, err = fingerprint(a, r); err != nil {
-			return newAsk{}, err
+	if n.key != "" {
+		if n.asked.Request, err = fingerprint(a, r); err != nil {
+			return err
 		}
 	}
-	if out.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
-		out.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
+	if n.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
+		n.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}
-	out.asked.Ask.Warnings = r.Warnings // after the fingerprint, which does not include them
-	return out, nil
+	return nil
 }
 
 // ownerKey returns key prefixed with the length and the name of this principal, so that
@@ -141,9 +157,10 @@ func digest(at, agent string, c askback.Confirmation) (string, error) {
 }
 
 // fingerprint returns a digest of a request, by which a repeat with the same key is
-// recognized. It includes the requested timeout and deadline, not the time of the call.
+// recognized. It includes the requested timeout and deadline, not the time of the call and
+// not the warnings.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
-	a.SessionID = r.SessionID
+	a.Deadline = time.Time{} // it follows in r
 	fixed, err := lifecycle.AskState{Ask: a}.AppendRequest(make([]byte, 0, jsonSize))
 	if err != nil {
 		return "", err
@@ -156,7 +173,7 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 // open makes a new ask, and its session if the session key is new. If a grant covers the
 // ask, open approves it. After a conflict, open first looks for an ask with this key, which
 // another caller may have made, and returns that ask instead.
-func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
+func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if t.attempt > 0 {
 		if found, err := c.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
@@ -169,32 +186,32 @@ func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	}
 	var err error
 	if in.Ask.ID, err = ids.New(ids.Ask, t.now, t.engine.rand); err != nil {
-		return askback.Ask{}, err
+		return nil, err
 	}
 	// Another caller can find the ask in a list as soon as it is committed. The
 	// lock delays its steps until this step is cached and published.
 	if err := t.Lock(in.Ask.ID); err != nil {
-		return askback.Ask{}, err
+		return nil, err
 	}
-	if in.Ask.SessionID, err = c.sessionOf(t, n, in.Ask); err != nil {
-		return askback.Ask{}, err
+	if in.Ask.SessionID, err = c.sessionOf(t, n, &in.Ask); err != nil {
+		return nil, err
 	}
 	a := add(t, store.Record{
 		Kind: kindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.key, Owner: in.Owner, Agent: in.Ask.Agent, Created: in.At,
 	}, lifecycle.AskState{})
 	if err := a.step(t, in); err != nil {
-		return askback.Ask{}, err
+		return nil, err
 	}
 	err = c.engine.approveByGrant(t, a)
-	return a.state.Ask, err
+	return &a.state.Ask, err
 }
 
 // findOr returns the ask with the same key, or the error of findByKey. If there is no such
 // ask, it returns err instead, as an error of package askback.
-func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
+func (c *client) findOr(ctx context.Context, n *newAsk, err error) (*askback.Ask, error) {
 	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {
-		return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
+		return nil, fmt.Errorf("ask: %w", fromStore(err))
 	}
 	return found, missing
 }
@@ -202,22 +219,22 @@ func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, 
 // findByKey returns the ask with the same key, marked as repeated. The error is
 // [askback.ErrNotFound] if there is none, and [askback.ErrKeyReused] if that ask was made
 // by a different request.
-func (c *client) findByKey(ctx context.Context, n newAsk) (askback.Ask, error) {
+func (c *client) findByKey(ctx context.Context, n *newAsk) (*askback.Ask, error) {
 	if n.key == "" {
-		return askback.Ask{}, askback.ErrNotFound
+		return nil, askback.ErrNotFound
 	}
 	row, err := c.engine.store.ReadKey(ctx, kindAsk, n.key)
 	if err != nil {
-		return askback.Ask{}, fromStore(err)
+		return nil, fromStore(err)
 	}
 	state, err := decodeAsk(row)
 	if err != nil {
-		return askback.Ask{}, err
+		return nil, err
 	}
 	if state.Request != n.asked.Request {
-		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrKeyReused)
+		return nil, fmt.Errorf("ask: %w", askback.ErrKeyReused)
 	}
 	found := state.Ask
 	found.Repeated = true
-	return found, nil
+	return &found, nil
 }

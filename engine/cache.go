@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"sync"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/store"
 )
 
 // The memory of an ask in addition to the bytes of its strings. The values were measured
@@ -54,7 +57,7 @@ func (c *cache) get(id string) *askRecord {
 // put stores an ask, unless the cache has a newer version of it. It removes the least
 // recently used asks to stay within the limit.
 func (c *cache) put(a *askRecord) {
-	cost := askBytes(a.state.Ask)
+	cost := askBytes(&a.state.Ask) + a.kept
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byID[a.row.ID]
@@ -70,6 +73,22 @@ func (c *cache) put(a *askRecord) {
 	c.used += cost - e.cost
 	e.ask, e.cost = a, cost
 	c.pushFront(e)
+	c.evict()
+}
+
+// Grow implements [revision.Cache]. It adds the memory of the JSON that a revision keeps, if its ask is in the cache.
+func (c *cache) Grow(a *revision.Ask, size int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byID[a.ID]; e != nil && e.ask.shared.Load() == a {
+		e.cost += size
+		c.used += size
+		c.evict()
+	}
+}
+
+// evict removes the least recently used asks until the cache is within its limit.
+func (c *cache) evict() {
 	for c.used > c.limit && c.ring.previous != &c.ring {
 		c.remove(c.ring.previous)
 	}
@@ -98,10 +117,22 @@ func (e *cacheEntry) unlink() {
 	e.previous.next, e.next.previous = e.next, e.previous
 }
 
+// keptBytes returns an upper estimate of the memory that the JSON of a record takes in addition
+// to the strings that were read from it. A string without escapes is a part of the JSON. Other
+// strings are copies, and then the JSON is counted too.
+func keptBytes(row store.Record) (n int) {
+	for _, raw := range [][]byte{row.Fixed, row.State} {
+		if bytes.IndexByte(raw, '\\') >= 0 {
+			n += len(raw)
+		}
+	}
+	return n + n/8
+}
+
 // askBytes returns an upper estimate of the memory of an ask, in bytes. The size of
 // its stored form would be too small: a name of three letters takes ten times as
 // much memory.
-func askBytes(a askback.Ask) int {
+func askBytes(a *askback.Ask) int {
 	n := askOverhead + 2*len(a.Context) // the strings of a stored ask keep its JSON in memory
 	add := func(texts ...string) {
 		for _, t := range texts {

@@ -95,6 +95,7 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 			filter.Subject = "" // the stream has only this ask
 		}
 		c.Prune = append(c.Prune, filter)
+		c.Unindex = append(c.Unindex, r.ID)
 	case kindSession:
 		left, err := e.store.List(ctx, store.Query{Kind: kindAsk, Stream: r.ID, Limit: 1})
 		if err != nil || len(left) > 0 {
@@ -134,6 +135,9 @@ func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 		one := store.Change{Delete: []store.Ref{d}}
 		if len(c.Prune) > 0 {
 			one.Prune = c.Prune[i : i+1]
+		}
+		if len(c.Unindex) > 0 {
+			one.Unindex = c.Unindex[i : i+1]
 		}
 		if err := e.commit(ctx, one); err != nil && !errors.Is(err, store.ErrConflict) {
 			return err

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/revision"
 	"github.com/askback/askback/lifecycle"
 )
 
@@ -52,8 +54,9 @@ func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 }
 
 // act steps the ask with the given id, if this principal may do the action. The function
-// input returns the input of the step.
-func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
+// input returns the input of the step. If the error is neither nil nor [askback.ErrSettled],
+// the record is nil.
+func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*askRecord, error) {
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if a, err = t.ask(id); errors.Is(err, askback.ErrNotFound) {
@@ -70,23 +73,49 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 		}
 		return a.step(t, in)
 	})
-	return askResult(action, id, a, err)
-}
-
-// askResult returns a copy of an ask, and err with the action and the id. If err is
-// neither nil nor [askback.ErrSettled], the ask is zero.
-func askResult(action askback.Action, id string, a *askRecord, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
-		return a.state.Ask.Clone(), nil
-	case errors.Is(err, askback.ErrSettled):
-		return a.state.Ask.Clone(), fmt.Errorf("%s %s: %w", action, id, err)
+		return a, nil
+	case !errors.Is(err, askback.ErrSettled):
+		a = nil
 	}
-	return askback.Ask{}, fmt.Errorf("%s %s: %w", action, id, err)
+	return a, fmt.Errorf("%s %s: %w", action, id, err)
+}
+
+// copied returns a copy of the ask in a, which the caller may change, and err. If a is nil,
+// the ask is zero.
+func copied(a *askRecord, err error) (askback.Ask, error) {
+	if a == nil {
+		return askback.Ask{}, err
+	}
+	return a.state.Ask.Clone(), err
+}
+
+// shared returns the revision of the ask in a, and err. If a is nil, so is the revision.
+func (c *client) shared(a *askRecord, err error) (*revision.Ask, error) {
+	if a == nil {
+		return nil, err
+	}
+	if !a.state.Ask.Settled() {
+		return revision.New(&a.state.Ask, nil), err
+	}
+	if a.shared.Load() == nil {
+		a.shared.CompareAndSwap(nil, revision.New(&a.state.Ask, c.engine.cache))
+	}
+	return a.shared.Load(), err
 }
 
 // Answer implements [askback.Inbox].
 func (c *client) Answer(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
+	return copied(c.answer(ctx, id, answer))
+}
+
+// AnswerRevision implements [revision.Source].
+func (c *client) AnswerRevision(ctx context.Context, id string, answer askback.Answer) (*revision.Ask, error) {
+	return c.shared(c.answer(ctx, id, answer))
+}
+
+func (c *client) answer(ctx context.Context, id string, answer askback.Answer) (*askRecord, error) {
 	return c.act(ctx, askback.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		return c.answered(t, a, answer)
 	})
@@ -97,16 +126,16 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return copied(c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
-	})
+	}))
 }
 
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return copied(c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Claimed{By: c.who.Name, At: t.now}, nil
-	})
+	}))
 }
 
 // Cancel implements [askback.Asker].
@@ -114,9 +143,9 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return copied(c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
-	})
+	}))
 }
 
 // actor returns this principal as the actor of a cancellation or a session command: an
@@ -131,67 +160,109 @@ func (c *client) actor() askback.Actor {
 // Consume implements [askback.Asker]. If it is unknown whether this call has spent the
 // approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return copied(c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		t.exclusive = true
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
-	})
+	}))
 }
 
 // Ack implements [askback.Asker].
 func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return copied(c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Acked{At: t.now}, nil
-	})
+	}))
 }
 
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
 func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
+	return copied(c.get(ctx, id))
+}
+
+func (c *client) get(ctx context.Context, id string) (*askRecord, error) {
 	a, err := c.engine.read(ctx, id)
 	if err == nil {
 		err = c.authorizeAsk(askback.ActGet, &a.state)
 	}
-	return askResult(askback.ActGet, id, a, err)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", askback.ActGet, id, err)
+	}
+	return a, nil
 }
 
 // Wait implements [askback.Asker].
 func (c *client) Wait(ctx context.Context, id string) (out askback.Ask, err error) {
-	a, err := c.wait(ctx, id)
+	a, err := c.wait(ctx, id, revision.Limit{})
 	copyAsk(&out, a)
 	return out, err
 }
 
-// copyAsk sets out to a copy of a, if a is not nil. It is a function of its own so that the
-// copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
+// WaitRevision implements [revision.Source].
+func (c *client) WaitRevision(ctx context.Context, id string, l revision.Limit) (*revision.Ask, error) {
+	if l.Time == 0 {
+		return c.shared(c.get(ctx, id))
+	}
+	return c.shared(c.wait(ctx, id, l))
+}
+
+// copyAsk sets out to a copy of the ask in a, if a is not nil. It is a function of its own so
+// that the copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
 //
 //go:noinline
-func copyAsk(out, a *askback.Ask) {
+func copyAsk(out *askback.Ask, a *askRecord) {
 	if a != nil {
-		*out = a.Clone()
+		*out = a.state.Ask.Clone()
 	}
 }
 
-// wait returns an ask when it is settled. If ctx ends first, it returns the ask with the
-// cause of ctx. It keeps no copy of the ask while it sleeps, and its stack stays small.
-func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
+// wait returns an ask when it is settled, or in its current state when the limit ends the
+// wait; the zero limit never does. If ctx ends first, wait returns the ask with the cause of
+// ctx. It keeps no copy of the ask while it sleeps, and its stack stays small: calls of Settled
+// would enlarge it by a copy of the ask. A wait that ends at once is not counted and starts no
+// timer.
+func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*askRecord, error) {
+	if a := c.engine.cache.get(id); a != nil && a.state.Ask.Outcome != nil && c.authorizeAsk(askback.ActGet, &a.state) == nil {
+		return a, nil
+	}
 	w, err := c.beginWait(id)
 	if err != nil {
 		return nil, err
 	}
 	defer c.endWait(id, w)
-	if a, err := c.readForWait(ctx, id); err != nil || a.Status != askback.Pending {
+	if a, err := c.readForWait(ctx, id); err != nil || a.state.Ask.Outcome != nil {
 		return a, err
+	}
+	if a := sleepUntilSettled(ctx, w, l); a != nil {
+		return a, nil
+	}
+	a, err := c.readForWait(ctx, id)
+	if err != nil || a.state.Ask.Outcome != nil {
+		return a, err
+	}
+	return a, context.Cause(ctx) // nil if the limit has ended the wait
+}
+
+// sleepUntilSettled returns the ask of a waiter when it is settled. It returns nil when ctx or
+// the limit ends first.
+func sleepUntilSettled(ctx context.Context, w *member, l revision.Limit) *askRecord {
+	var stop <-chan struct{}
+	if l.Stop != nil {
+		stop = l.Stop.Done()
+	}
+	var timeout <-chan time.Time
+	if l.Time > 0 {
+		timer := time.NewTimer(l.Time)
+		defer timer.Stop()
+		timeout = timer.C
 	}
 	select {
 	case a := <-w.wake:
-		return a, nil
+		return a
 	case <-ctx.Done():
+	case <-timeout:
+	case <-stop:
 	}
-	a, err := c.readForWait(ctx, id)
-	if err != nil || a.Status != askback.Pending {
-		return a, err
-	}
-	return a, context.Cause(ctx)
+	return nil
 }
 
 // beginWait counts and registers a waiter. The caller calls endWait when it no longer waits.
@@ -211,7 +282,7 @@ func (c *client) endWait(id string, w *member) {
 // must not change it.
 //
 //go:noinline
-func (c *client) readForWait(ctx context.Context, id string) (*askback.Ask, error) {
+func (c *client) readForWait(ctx context.Context, id string) (*askRecord, error) {
 	a, err := c.engine.cache.get(id), error(nil)
 	if a == nil {
 		a, err = c.engine.fetchApart(context.WithoutCancel(ctx), id)
@@ -222,5 +293,5 @@ func (c *client) readForWait(ctx context.Context, id string) (*askback.Ask, erro
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
-	return &a.state.Ask, nil
+	return a, nil
 }

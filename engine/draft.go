@@ -24,7 +24,7 @@ func (c *client) draftID(id string) string { return id + "/" + c.who.Name }
 
 // Draft implements [askback.Drafts].
 func (c *client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	if err := c.authorizeDraft(ctx, id); err != nil {
+	if err := c.authorizePending(ctx, askback.ActDraft, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
 		}
@@ -39,7 +39,7 @@ func (c *client) Draft(ctx context.Context, id string) (json.RawMessage, error) 
 
 // SaveDraft implements [askback.Drafts].
 func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	if err := c.authorizeDraft(ctx, id); err != nil {
+	if err := c.authorizePending(ctx, askback.ActDraft, id); err != nil {
 		return err
 	}
 	if err := askback.CheckDraft(draft); err != nil {
@@ -63,21 +63,21 @@ func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	})
 }
 
-// authorizeDraft returns an error unless this person may have a draft for the ask. The
+// authorizePending returns an error unless this principal may do an action on an ask. The
 // error is [askback.ErrSettled] if the ask is settled.
-func (c *client) authorizeDraft(ctx context.Context, id string) error {
-	if err := c.authorize(askback.ActDraft); err != nil {
+func (c *client) authorizePending(ctx context.Context, action askback.Action, id string) error {
+	if err := c.authorize(action); err != nil {
 		return err
 	}
 	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = c.authorizeAsk(askback.ActDraft, &a.state)
+		err = c.authorizeAsk(action, &a.state)
 	}
 	if err == nil && a.state.Ask.Settled() {
 		err = askback.ErrSettled
 	}
 	if err != nil {
-		return fmt.Errorf("draft %s: %w", id, err)
+		return fmt.Errorf("%s %s: %w", action, id, err)
 	}
 	return nil
 }

@@ -71,13 +71,14 @@ const (
 	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run processes deadlines, performs effects and deletes old records until ctx ends. Then it
+// Run processes deadlines, performs effects, deletes old records and fills the index for searches until ctx ends. Then it
 // waits for running effects, whose context it cancels after ten seconds, and returns nil.
 // One goroutine and one timer wait for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
 	group.Go(func() { e.performLoop(ctx) })
+	group.Go(func() { e.indexLoop(ctx) })
 	defer group.Wait()
 	pause := dueRetry
 	for ctx.Err() == nil {
@@ -179,7 +180,7 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 			return nil
 		}
 		return err
-	case auth.KindToken, auth.KindLogin, kindDraft:
+	case auth.KindToken, auth.KindLogin, kindDraft, kindSnooze:
 		return e.deleteExpired(ctx, row)
 	}
 	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)

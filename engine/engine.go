@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +31,7 @@ import (
 type Store interface {
 	store.Store
 	store.Queue
+	store.Index
 }
 
 // An Observer receives each event of an ask, after the engine has committed it.
@@ -93,6 +96,7 @@ type Engine struct {
 	quota     quota
 	settings  atomic.Pointer[Settings]
 	pages     atomic.Pointer[string]
+	indexing  sync.Mutex // held while documents are added to the index
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:
@@ -191,20 +195,41 @@ func (e *Engine) fetch(ctx context.Context, id string) (*askRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	row.Fixed, row.State = nil, nil
-	return &askRecord{row: row, state: state}, nil
+	a := &askRecord{row: row, state: state, kept: keptBytes(row)}
+	a.row.Fixed, a.row.State = nil, nil
+	return a, nil
 }
 
-// fetchApart is like fetch, on a separate goroutine. A query needs a large stack, which the
-// goroutine of a caller that then sleeps would keep.
+// fetchApart is like fetch, on a separate goroutine: see apart.
 func (e *Engine) fetchApart(ctx context.Context, id string) (a *askRecord, err error) {
+	err = e.apart(func() (err error) {
+		a, err = e.fetch(ctx, id)
+		return err
+	})
+	return a, err
+}
+
+// apart calls read on a separate goroutine and returns its error. A query needs a large stack,
+// which the goroutine of a caller that then sleeps would keep.
+func (e *Engine) apart(read func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a, err = e.fetch(ctx, id)
+		defer e.recoverTo(&err)
+		err = read()
 	}()
 	<-done
-	return a, err
+	return err
+}
+
+// recoverTo is deferred by a goroutine that reads for a caller. It logs a panic and returns it
+// as err, so that the caller does not wait forever and the process continues, as it does after
+// a panic in an HTTP handler.
+func (e *Engine) recoverTo(err *error) {
+	if r := recover(); r != nil {
+		e.log.Error("a read panicked", "panic", r, "stack", string(debug.Stack()))
+		*err = fmt.Errorf("a read panicked: %v", r)
+	}
 }
 
 // errUnreadable is returned for a record that this release cannot decode.

@@ -30,15 +30,16 @@ type pageEvent struct {
 	readable bool // the event and its ask could be read
 	history  lifecycle.Event
 	ask      *askRecord      // the ask that it is about, or nil
-	data     json.RawMessage // for readers who may see the whole text
+	data     json.RawMessage // for readers who may see the whole text; their events share it
 	err      error
 }
 
-// pageBytes is the maximum size in bytes of a page that is kept for other followers, maxPages
-// how many pages are kept at most.
+// A page is kept for other followers if it has at most pageBytes of data, and its asks take at
+// most pageAskBytes of memory. At most maxPages pages are kept.
 const (
-	pageBytes = 64 << 10
-	maxPages  = 16
+	pageBytes    = 64 << 10
+	pageAskBytes = 1 << 20
+	maxPages     = 16
 )
 
 // A pageKey is a position in a stream: after the event with this number.
@@ -67,21 +68,30 @@ func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 }
 
 // readPage reads a page from the store and closes p.ready. A page that is too large or has
-// an error is no longer shared.
+// an error is no longer shared. A panic is such an error.
 func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	defer close(p.ready)
+	keep := false
+	defer func() {
+		if !keep {
+			e.hub.dropPage(key, p)
+		}
+	}()
+	defer e.recoverTo(&p.err)
 	rows, err := e.store.History(ctx, key.stream, key.after, historyChunk)
 	p.full, p.err = len(rows) == historyChunk, err
-	p.events = make([]pageEvent, len(rows))
-	size := 0
-	for i, row := range rows {
-		p.events[i] = e.pageEvent(ctx, row)
-		size += len(row.Data) + len(p.events[i].data)
-		err = errors.Join(err, p.events[i].err)
+	p.events = make([]pageEvent, 0, len(rows))
+	size, asks := 0, 0
+	for _, row := range rows {
+		ev := e.pageEvent(ctx, row)
+		p.events = append(p.events, ev)
+		size += len(row.Data) + len(ev.data)
+		if ev.ask != nil {
+			asks += askBytes(&ev.ask.state.Ask) + ev.ask.kept
+		}
+		err = errors.Join(err, ev.err)
 	}
-	if size > pageBytes || err != nil {
-		e.hub.dropPage(key, p)
-	}
+	keep = size <= pageBytes && asks <= pageAskBytes && err == nil
 }
 
 // pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded,

@@ -3,7 +3,9 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -38,7 +40,7 @@ func follow(ctx context.Context, c askback.Events, session string, after askback
 	}()
 }
 
-// An event is read from the store once for all followers of its stream. Each gets a copy.
+// An event is read from the store and encoded once for all followers of its stream.
 func TestFollowersShareOneRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &historyCounter{Store: memstore.New()}
@@ -46,6 +48,7 @@ func TestFollowersShareOneRead(t *testing.T) {
 		a := p.ask(question())
 		const followers = 50
 		var received, broken atomic.Int64
+		var first atomic.Pointer[byte]
 		ctx, stop := context.WithCancel(context.Background())
 		for i := range followers {
 			c := p.ana
@@ -60,7 +63,9 @@ func TestFollowersShareOneRead(t *testing.T) {
 				if !containsOutcome(ev) {
 					broken.Add(1)
 				}
-				clear(ev.Data) // the caller may change it
+				if !first.CompareAndSwap(nil, &ev.Data[0]) && first.Load() != &ev.Data[0] {
+					t.Error("a follower got its own copy of the data")
+				}
 			})
 		}
 		synctest.Wait()
@@ -151,6 +156,56 @@ func TestLaterFollowersGetEventsInBetween(t *testing.T) {
 	})
 }
 
+// Events that are shared do not keep large asks in memory.
+func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
+	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 1})
+	run, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const asks, large = 20, 100_000
+	for range asks {
+		r := question()
+		r.SessionID, r.Context = run.ID, json.RawMessage(`"`+strings.Repeat("x", large)+`"`)
+		if _, err := p.ana.Answer(t.Context(), p.ask(r).ID, askback.Choose("SQLite")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := p.agent.List(t.Context(), askback.Query{Unacked: true})
+	if err != nil || len(page.Items) != asks {
+		t.Fatalf("got %d asks and error %v, want %d", len(page.Items), err, asks)
+	}
+	for _, a := range page.Items {
+		if _, err := p.agent.Ack(t.Context(), a.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page = askback.Page{}
+	var acks []askback.Cursor // after each event that is an ack
+	for ev := range p.ana.Events(t.Context(), run.ID, engine.FirstCursor) {
+		if ev.Type != askback.EventAnswerAcked {
+			continue
+		}
+		if acks = append(acks, ev.Cursor); len(acks) == asks {
+			break
+		}
+	}
+	for range p.ana.Events(t.Context(), run.ID, "") { // another follower, who has got a snapshot
+		before := heap()
+		for _, after := range acks[:asks-1] {
+			for range p.ana.Events(t.Context(), run.ID, after) {
+				break
+			}
+		}
+		const most = 16 << 20 // 16 pages, whose asks take 1 MB each
+		if kept := heap() - before; kept > most {
+			t.Errorf("the events keep %d bytes, want at most %d", kept, most)
+		}
+		break
+	}
+	runtime.KeepAlive(p)
+}
+
 // A reader does not get an event that was deleted, although others have shared it.
 func TestDeletedEventIsNoLongerShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -183,4 +238,81 @@ func TestDeletedEventIsNoLongerShared(t *testing.T) {
 		})
 		synctest.Wait()
 	})
+}
+
+// stackStore is a store that reports calls on the goroutine of readFirstEvents.
+type stackStore struct {
+	engine.Store
+	t     *testing.T
+	calls atomic.Int64
+}
+
+func (s *stackStore) check(method string) {
+	s.calls.Add(1)
+	stack := make([]byte, 64<<10)
+	if strings.Contains(string(stack[:runtime.Stack(stack, false)]), "readFirstEvents") {
+		s.t.Errorf("%s was called on the goroutine of the reader", method)
+	}
+}
+
+func (s *stackStore) Read(ctx context.Context, kind, id string) (store.Record, error) {
+	s.check("Read")
+	return s.Store.Read(ctx, kind, id)
+}
+
+func (s *stackStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+	s.check("List")
+	return s.Store.List(ctx, q)
+}
+
+func (s *stackStore) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
+	s.check("History")
+	return s.Store.History(ctx, stream, after, limit)
+}
+
+func (s *stackStore) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
+	s.check("Head")
+	return s.Store.Head(ctx, stream)
+}
+
+// readFirstEvents reads the snapshot and one event of a stream.
+//
+//go:noinline
+func readFirstEvents(t *testing.T, c askback.Client, session string, then func()) {
+	n := 0
+	for _, err := range c.Events(t.Context(), session, "") {
+		if err != nil {
+			t.Error(err)
+		}
+		if n++; n == 2 {
+			return
+		}
+		then()
+	}
+}
+
+// The goroutine of a reader keeps its stack while it sleeps, and a query needs a large one. So
+// queries run on other goroutines.
+func TestReaderOfEventsKeepsSmallStack(t *testing.T) {
+	s := &stackStore{Store: memstore.New(), t: t}
+	p := newFixture(t, s, nil)
+	for _, all := range []bool{false, true} {
+		a := p.ask(question())
+		session, before := a.SessionID, s.calls.Load()
+		if all {
+			session = ""
+		}
+		var group sync.WaitGroup
+		readFirstEvents(t, p.ana, session, func() {
+			group.Go(func() {
+				if _, err := p.agent.Cancel(t.Context(), a.ID, ""); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		group.Wait()
+		if s.calls.Load() == before {
+			t.Errorf("stream %q: the store was not called", session)
+		}
+	}
 }

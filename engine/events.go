@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -59,7 +58,7 @@ func (c *client) Events(ctx context.Context, sessionID string, after askback.Cur
 	return func(yield func(askback.Event, error) bool) {
 		f := eventStream{client: c, session: sessionID, follower: c.engine.hub.follow(sessionID)}
 		defer c.engine.hub.unfollow(sessionID, f.follower)
-		err := f.begin(ctx, after, yield)
+		err := f.yieldApart(yield, func() (*askback.Event, error) { return f.begin(ctx, after) })
 		for err == nil {
 			if err = f.read(ctx, yield); err == nil {
 				err = f.follower.wait(ctx)
@@ -84,24 +83,38 @@ func (m *member) wait(ctx context.Context) error {
 // errStopped is returned by the methods of eventStream after yield has returned false.
 var errStopped = errors.New("the reader of events has stopped")
 
-// begin sets the position to the cursor. If there is no cursor, or if it is ahead of the
-// history, begin yields a snapshot instead. The error is not nil if the principal may not
-// follow the stream.
-func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (err error) {
-	if err := f.authorize(ctx); err != nil {
+// yieldApart yields the event that read returns, unless that is nil or there is an error. It
+// calls read on a separate goroutine: see apart.
+func (f *eventStream) yieldApart(yield func(askback.Event, error) bool, read func() (*askback.Event, error)) error {
+	var ev *askback.Event
+	err := f.client.engine.apart(func() (err error) {
+		ev, err = read()
 		return err
+	})
+	if err == nil && ev != nil && !yield(*ev, nil) {
+		return errStopped
+	}
+	return err
+}
+
+// begin sets the position to the cursor. If there is no cursor, or if it is ahead of the
+// history, begin returns a snapshot instead. The error is not nil if the principal may not
+// follow the stream.
+func (f *eventStream) begin(ctx context.Context, after askback.Cursor) (_ *askback.Event, err error) {
+	if err := f.authorize(ctx); err != nil {
+		return nil, err
 	}
 	if after == "" {
-		return f.snapshot(ctx, yield)
+		return f.snapshot(ctx)
 	}
 	if f.pos, err = parseCursor("?after", after); err != nil {
-		return err
+		return nil, err
 	}
 	head, err := f.head(ctx)
 	if err == nil && head.seq < f.pos.seq { // the cursor is from before a backup was restored
-		return f.snapshot(ctx, yield)
+		return f.snapshot(ctx)
 	}
-	return err
+	return nil, err
 }
 
 // missingBefore reports whether events between the position and an event were deleted.
@@ -121,23 +134,23 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot yields an event with the open asks that the principal may see, and sets the
+// snapshot returns an event with the open asks that the principal may see, and sets the
 // position to the end of the stream. It reads the position before the asks, so a change in
 // between is both in the snapshot and in a later event.
-func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (err error) {
+func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error) {
 	if f.pos, err = f.head(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	shot, size := snapshot{}, 0
 	q := askback.Query{SessionID: f.session, Limit: askback.MaxLimit}
 	for {
 		page, err := f.client.List(ctx, q)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, a := range page.Items {
 			shot.Asks = append(shot.Asks, f.client.engine.withPageURL(a))
-			size += askBytes(a)
+			size += askBytes(&a)
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
 			break
@@ -149,21 +162,17 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 	if f.session != "" {
 		one, err := f.client.findSession(ctx, askback.ActFollow, f.session)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		shot.Session = &one
 	}
 	data, err := shot.encode()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ev := askback.Event{
+	return &askback.Event{
 		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.engine.clock(), Data: data,
-	}
-	if !yield(ev, nil) {
-		return errStopped
-	}
-	return nil
+	}, nil
 }
 
 // maxSnapshot is the number of open asks at which a snapshot reads no further page.
@@ -209,7 +218,7 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 			}
 		}
 		if errors.Is(err, errMissing) {
-			full, err = true, f.snapshot(ctx, yield)
+			full, err = true, f.yieldApart(yield, func() (*askback.Event, error) { return f.snapshot(ctx) })
 		}
 		if err != nil || !full {
 			return err
@@ -260,7 +269,7 @@ func (f *eventStream) event(e *pageEvent) (ev askback.Event, ok bool, err error)
 			return ev, false, err
 		}
 	}
-	data := bytes.Clone(e.data) // the caller may change it
+	data := e.data
 	if h := e.history; f.client.visibleText(h.Text) != h.Text {
 		h.Text = f.client.visibleText(h.Text)
 		data, err = f.client.engine.eventData(h, e.ask)

@@ -45,3 +45,20 @@ func (m *KeyedMutex) Locked() int { return len(m.waiting) }
 func EventData(e *Engine, h lifecycle.Event, a askback.Ask) ([]byte, error) {
 	return e.eventData(h, &askRecord{state: lifecycle.AskState{Ask: a}})
 }
+
+// Fingerprint returns the digest by which a repeat of a request with the same key is
+// recognized, and the ask that the request opens.
+func Fingerprint(e *Engine, who askback.Principal, r askback.Request) (string, askback.Ask, error) {
+	n := &newAsk{}
+	err := e.As(who).(*client).prepare(n, r)
+	return n.asked.Request, n.asked.Ask, err
+}
+
+// AskBytes returns the estimate of the memory of an ask, in bytes.
+func AskBytes(a askback.Ask) int { return askBytes(&a) }
+
+// FirstCursor is the position before the first event.
+var FirstCursor = position{}.cursor()
+
+// Clean deletes old records once.
+func (e *Engine) Clean(ctx context.Context) error { return e.clean(ctx) }

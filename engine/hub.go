@@ -24,9 +24,9 @@ type hub struct {
 // A follower reads its stream to the end and then sleeps until the stream grows. It is
 // registered before it reads, so it misses nothing.
 type member struct {
-	next, previous *member           // in the ring of its key
-	wake           chan *askback.Ask // capacity 1; a waiter receives the settled ask, a follower nil
-	agent          bool              // whether the caller of Wait is an agent
+	next, previous *member         // in the ring of its key
+	wake           chan *askRecord // capacity 1; a waiter receives the settled ask, which all share and none may change, a follower nil
+	agent          bool            // whether the caller of Wait is an agent
 }
 
 // A group has the members for each key, as a ring. Its value is any of them.
@@ -65,8 +65,8 @@ func (g group) members(key string) func(yield func(*member) bool) {
 }
 
 // wake sends an ask to each member of a key, unless the member has not yet received the
-// one before.
-func (g group) wake(key string, a *askback.Ask) {
+// one before. All members of a key share the ask and must not change it.
+func (g group) wake(key string, a *askRecord) {
 	for m := range g.members(key) {
 		offer(m.wake, a)
 	}
@@ -82,7 +82,7 @@ func offer[T any](c chan<- T, value T) {
 
 // follow registers a follower of a stream; "" is all streams.
 func (h *hub) follow(stream string) *member {
-	f := &member{wake: make(chan *askback.Ask, 1)}
+	f := &member{wake: make(chan *askRecord, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers.add(stream, f)
@@ -149,7 +149,7 @@ func (h *hub) dropPages() {
 
 // join registers a waiter for an ask.
 func (h *hub) join(id string, kind askback.Kind) *member {
-	w := &member{wake: make(chan *askback.Ask, 1), agent: kind == askback.Agent}
+	w := &member{wake: make(chan *askRecord, 1), agent: kind == askback.Agent}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiters.add(id, w)
@@ -175,8 +175,8 @@ func (h *hub) hasAgentWaiter(id string) bool {
 }
 
 // notifyWaiters sends a settled ask to its waiters, which must not change it.
-func (h *hub) notifyWaiters(a *askback.Ask) {
+func (h *hub) notifyWaiters(a *askRecord) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiters.wake(a.ID, a)
+	h.waiters.wake(a.row.ID, a)
 }

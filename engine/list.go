@@ -26,7 +26,52 @@ func (c *client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if q.Key != "" {
 		return c.listKey(ctx, q.Key)
 	}
-	return c.list(ctx, q, false)
+	after, err := c.eventsCursor(ctx)
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", err)
+	}
+	page, err := c.listAsks(ctx, q)
+	if err != nil {
+		return page, fmt.Errorf("list: %w", err)
+	}
+	page.EventsCursor = after
+	return page, nil
+}
+
+// listAsks returns a page of the asks that this principal may see, with its snoozes.
+func (c *client) listAsks(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if q.Snoozed != nil && *q.Snoozed {
+		return c.listSnoozed(ctx, q)
+	}
+	if usesIndex(q) {
+		return c.search(ctx, q)
+	}
+	var hidden snoozes
+	if q.Snoozed != nil {
+		var err error
+		if hidden, err = c.snoozes(ctx, q); err != nil {
+			return askback.Page{}, err
+		}
+	}
+	page, err := c.list(ctx, q, false, hidden)
+	if err != nil || len(page.Items) == 0 {
+		return page, err
+	}
+	snoozed := hidden
+	if q.Snoozed == nil {
+		snoozed, err = c.snoozes(ctx, q)
+	}
+	page.Snoozes = snoozed.of(page.Items)
+	return page, err
+}
+
+// eventsCursor returns the end of the event stream, or "" if this principal cannot follow it.
+func (c *client) eventsCursor(ctx context.Context) (askback.Cursor, error) {
+	if !access.Ever(c.who.Kind, askback.ActEvents) {
+		return "", nil
+	}
+	seq, n, err := c.engine.store.Head(ctx, "")
+	return position{seq, n}.cursor(), fromStore(err)
 }
 
 // listKey returns a page with the ask that this principal made with a key, or an empty
@@ -46,12 +91,13 @@ func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	if c.authorizeAsk(askback.ActList, &state) != nil {
 		return askback.Page{}, nil
 	}
-	return askback.Page{Items: []askback.Ask{state.Ask.Clone()}}, nil
+	return askback.Page{Items: []askback.Ask{state.Ask}}, nil
 }
 
 // list returns a page of the asks that match a query: those that this principal may
-// see, or all of them if every is set.
-func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
+// see, or all of them if every is set. It omits pending asks that are hidden now.
+func (c *client) list(ctx context.Context, q askback.Query, every bool, hidden snoozes) (askback.Page, error) {
+	now := c.engine.clock()
 	from := c.storeQuery(q)
 	if every {
 		from.For, from.Owner = "", ""
@@ -59,15 +105,21 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
 		state, err := decodeAsk(row)
 		if err != nil || !every && c.authorizeAsk(askback.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
+			if err == nil && from.Newest && state.Ask.CreatedAt.Before(q.Since) {
+				err = errListEnd
+			}
 			return a, false, err
 		}
-		return state.Ask.Clone(), true, nil
+		if s, ok := hidden[state.Ask.ID]; ok && s.Hides(now) && !state.Ask.Settled() {
+			return a, false, nil
+		}
+		return state.Ask, true, nil
 	})
-	if err != nil {
-		return askback.Page{}, fmt.Errorf("list: %w", err)
-	}
-	return askback.Page{Items: items, NextCursor: next}, nil
+	return askback.Page{Items: items, NextCursor: next}, err
 }
+
+// errListEnd means that a list has neither a record nor those after it.
+var errListEnd = errors.New("the list has ended")
 
 // listPage returns at most limit items of the records that a query selects, and the cursor
 // of the next page, or "" after the last one. A limit of 0 means askback.DefaultLimit. The
@@ -95,6 +147,9 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 		q.After = row.ID
 		looked++
 		one, ok, err := item(row)
+		if errors.Is(err, errListEnd) {
+			return items, "", nil
+		}
 		if err != nil {
 			e.logUnreadable(row, err)
 		}
@@ -174,6 +229,8 @@ func (c *client) storeQuery(q askback.Query) store.Query {
 	switch q.Status {
 	case askback.AnyStatus:
 		from.Newest = true
+	case askback.SettledStatus:
+		from.Newest, from.Open = true, new(false)
 	case "", askback.Pending:
 		if !q.Unacked {
 			from.Open = new(true)
@@ -186,13 +243,48 @@ func (c *client) storeQuery(q askback.Query) store.Query {
 	} else {
 		from.For = c.who.Name
 	}
+	if first := firstID(q, from.Newest); from.After == "" {
+		from.After = first
+	}
 	return from
+}
+
+// firstID returns an id before the first ask of a query with Since or Until, in the order of
+// the list, or "". The ids of asks begin with the time of their creation.
+func firstID(q askback.Query, newest bool) string {
+	at := q.Since.Add(-time.Millisecond)
+	if newest {
+		at = q.Until.Add(time.Millisecond)
+	}
+	if newest && q.Until.IsZero() || !newest && q.Since.IsZero() || at.UnixMilli() <= 0 {
+		return ""
+	}
+	id, _ := ids.New(ids.Ask, at, zeros{}) // zeros returns no error
+	return id
+}
+
+// zeros is an endless stream of zeros.
+type zeros struct{}
+
+// Read fills b with zeros.
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
 }
 
 // matchesQuery reports whether an ask matches the part of a query that the store
 // does not evaluate.
 func matchesQuery(q askback.Query, a askback.Ask) bool {
 	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
+		return false
+	}
+	if !q.Since.IsZero() && a.CreatedAt.Before(q.Since) || !q.Until.IsZero() && !a.CreatedAt.Before(q.Until) {
+		return false
+	}
+	if q.Tool != "" && (a.Confirmation == nil || a.Confirmation.ToolName != q.Tool) || q.Tag != "" && !slices.Contains(a.Tags, q.Tag) {
+		return false
+	}
+	if (q.By != "" || q.Decision != "") && !matchesOutcome(q, a.Outcome) {
 		return false
 	}
 	if q.Search == "" {
@@ -206,4 +298,17 @@ func matchesQuery(q askback.Query, a askback.Ask) bool {
 		texts = append(texts, c.ToolName, c.Server, c.Description)
 	}
 	return containsFold(q.Search, texts...)
+}
+
+// matchesOutcome reports whether an outcome matches the filters for it.
+func matchesOutcome(q askback.Query, o *askback.Outcome) bool {
+	switch {
+	case o == nil:
+		return false
+	case q.By != "" && (o.Actor.Kind != askback.ActorPerson || o.Actor.Name != q.By):
+		return false
+	case q.Decision == askback.Approve:
+		return o.Approved()
+	}
+	return q.Decision == "" || o.Decision == q.Decision
 }

@@ -114,6 +114,38 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 	}
 }
 
+// The cache takes at most CacheBytes for asks that were read from the store, which may have many
+// escapes there.
+func TestMemoryOfStoredAsksIsBoundedByCacheBytes(t *testing.T) {
+	const limit = 1 << 20
+	for name, text := range map[string]string{
+		"plain": strings.Repeat("x", 8000), "lines": strings.Repeat(strings.Repeat("x", 79)+"\n", 100), "control": strings.Repeat("\x01", 8000),
+	} {
+		db := memstore.New()
+		asked := newFixture(t, db, nil)
+		var ids []string
+		for range 300 { // more than twice the limit
+			r := question()
+			r.Questions[0].Text = "Why?" + text + "!"
+			ids = append(ids, asked.ask(r).ID)
+		}
+		p := newFixture(t, discardStore{db}, &engine.Options{CacheBytes: limit})
+		before := heap()
+		for _, id := range ids {
+			if _, err := p.ana.Claim(t.Context(), id); err != nil { // the cache has asks that were changed
+				t.Fatal(err)
+			}
+		}
+		used := heap() - before
+		t.Logf("%s: %.1f MB", name, float64(used)/(1<<20))
+		if used > limit {
+			t.Errorf("%s: %d asks hold %d bytes, want at most %d", name, len(ids), used, limit)
+		}
+		runtime.KeepAlive(p)
+		runtime.KeepAlive(asked)
+	}
+}
+
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/store"
 )
 
 // quota limits the open asks, the rate of asks and the waiting calls of each principal.
@@ -128,17 +127,9 @@ func (q *quota) usage(owner string) *usage {
 
 // countOpenAsks counts the open asks of an owner in the store. It stops at the
 // limit.
-func (e *Engine) countOpenAsks(ctx context.Context, owner string) (n int, err error) {
-	query := store.Query{Kind: kindAsk, Owner: owner, Open: new(true), Limit: listChunk}
-	for _, err := range e.rows(ctx, query) {
-		if err != nil {
-			return 0, err
-		}
-		if n++; n >= e.maxOpen() {
-			break
-		}
-	}
-	return n, nil
+func (e *Engine) countOpenAsks(ctx context.Context, owner string) (int, error) {
+	n, err := e.store.CountOpen(ctx, kindAsk, owner, e.maxOpen())
+	return n, fromStore(err)
 }
 
 // release decrements the open asks of an owner, if they are counted. It may run before the

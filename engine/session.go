@@ -18,7 +18,7 @@ const kindSession = "session"
 // the request has a session key that is not in use. Without a key or an id, the session is
 // an implicit one, which has no record. The error is [askback.Invalid] if the request names
 // a session that does not exist or has another owner.
-func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
+func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (string, error) {
 	switch {
 	case n.sessionID != "":
 		row, err := c.engine.store.Read(t.ctx, kindSession, n.sessionID)

@@ -90,7 +90,7 @@ func (c *client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err 
 func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) (all bool, err error) {
 	q.Limit = askback.MaxLimit
 	for {
-		page, err := c.list(ctx, q, c.who.Kind == askback.Operator)
+		page, err := c.list(ctx, q, c.who.Kind == askback.Operator, nil)
 		if err != nil {
 			return false, err
 		}

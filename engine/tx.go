@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/revision"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -42,15 +45,32 @@ type tx struct {
 	}
 }
 
-// jsonSize is the capacity for what a tx encodes, enough for most asks.
-const jsonSize = 768
+// jsonSize is the capacity for what a tx encodes, enough for most asks. maxJSONSize is the
+// maximum capacity that is reused.
+const (
+	jsonSize    = 768
+	maxJSONSize = 16 << 10
+)
+
+// txs has the memory of committed txs.
+var txs = sync.Pool{New: func() any { return &tx{json: make([]byte, 0, jsonSize)} }}
 
 // begin returns a tx for one attempt at an update.
 func (e *Engine) begin(ctx context.Context, attempt int) *tx {
-	t := &tx{engine: e, ctx: ctx, attempt: attempt, now: e.clock(), json: make([]byte, 0, jsonSize)}
+	t := txs.Get().(*tx)
+	t.engine, t.ctx, t.attempt, t.now = e, ctx, attempt, e.clock()
 	t.records, t.locked = t.room.records[:0], t.room.locked[:0]
 	t.change.Put, t.change.Events = t.room.puts[:0], t.room.events[:0]
 	return t
+}
+
+// reuse makes the memory of a tx available to others. Its changes were committed, so the
+// store no longer needs them. The caller must not use the tx again.
+func (t *tx) reuse() {
+	if cap(t.json) <= maxJSONSize {
+		*t = tx{json: t.json[:0]}
+		txs.Put(t)
+	}
 }
 
 // encoded returns what was appended to t.json from start on.
@@ -68,9 +88,11 @@ type machine[S any] interface {
 type record[S machine[S]] struct {
 	row     store.Record // without Fixed and State
 	state   S
+	kept    int // see keptBytes
 	changed bool
-	closes  bool              // it was open when it was read, and is no longer
-	history []lifecycle.Event // what happened in the tx, for the observer
+	closes  bool                         // it was open when it was read, and is no longer
+	history []lifecycle.Event            // what happened in the tx, for the observer
+	shared  atomic.Pointer[revision.Ask] // of a settled ask, after its commit; nil until it is needed
 }
 
 type (
@@ -120,6 +142,7 @@ func (t *tx) ask(id string) (*askRecord, error) {
 		return nil, err
 	}
 	r := add(t, a.row, a.state)
+	r.kept = a.kept
 	if due := r.state.Due(); due.IsZero() || t.now.Before(due) {
 		return r, nil
 	}
@@ -171,8 +194,8 @@ func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
 	if row.Updated.After(t.now) {
 		t.now = row.Updated
 	}
-	row.Fixed, row.State = nil, nil
-	r := &record[S]{row: row, state: state}
+	r := &record[S]{row: row, state: state, kept: keptBytes(row)}
+	r.row.Fixed, r.row.State = nil, nil
 	t.records = append(t.records, r)
 	return r
 }

@@ -42,6 +42,10 @@ func operations(t *testing.T, p *fixture) []operation {
 		{"save a draft", func(t *testing.T, p *fixture) error {
 			return p.ana.SaveDraft(t.Context(), a.ID, json.RawMessage(`{"answers":[]}`))
 		}},
+		{"snooze an ask", func(t *testing.T, p *fixture) error {
+			_, err := p.ana.Snooze(t.Context(), a.ID, time.Now().Add(time.Hour))
+			return err
+		}},
 		{"adopt a secret", func(t *testing.T, p *fixture) error { return p.engine.Adopt(t.Context(), admin, "askback_mine") }},
 		{"start a session", func(t *testing.T, p *fixture) error {
 			_, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})

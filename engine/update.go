@@ -43,12 +43,19 @@ func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 // that and returns the error of fn.
 func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
 	t := e.begin(ctx, attempt)
-	defer t.releaseLocks()
+	committed := false
+	defer func() {
+		t.releaseLocks()
+		if committed {
+			t.reuse()
+		}
+	}()
 	refused := fn(t)
 	if refused != nil && !errors.Is(refused, askback.ErrSettled) {
 		return refused
 	}
 	err := t.commit()
+	committed = err == nil
 	if refused == nil || errors.Is(err, store.ErrConflict) || err != nil && t.settles() {
 		return err
 	}
@@ -124,7 +131,7 @@ func (e *Engine) publishAsk(a *askRecord) {
 	a.row.Version++
 	e.cache.put(a)
 	if a.state.Ask.Settled() {
-		e.hub.notifyWaiters(&a.state.Ask)
+		e.hub.notifyWaiters(a)
 	}
 	for _, h := range history {
 		e.observer.Committed(h.Type, a.state.Ask)

@@ -12,37 +12,37 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/revision"
 )
 
 // maxWait is the maximum of the wait parameter. To wait longer, a client repeats the request.
 const maxWait = 60 * time.Second
 
 // replyAsk replies with an ask and the address of its page, or returns err.
-func (c *call) replyAsk(a askback.Ask, err error) error {
+func (c *call) replyAsk(a *revision.Ask, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.writeAsk(http.StatusOK, &a)
+	return c.writeAsk(http.StatusOK, a)
 }
 
 // writeAsk replies with an ask and the address of its page.
-func (c *call) writeAsk(status int, a *askback.Ask) error {
-	*a = c.withPageURL(*a)
-	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b) })
+func (c *call) writeAsk(status int, a *revision.Ask) error {
+	return c.replyJSON(status, func(b []byte) ([]byte, error) { return a.AppendJSON(b, c.h.options.PublicURL) })
 }
 
 // withPageURL returns an ask with the address of its page, if the server has a public URL.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
 // replySettled replies with an ask, or returns err. If err is [askback.ErrSettled], it returns
-// a problem that contains the ask.
-func (c *call) replySettled(a askback.Ask, err error) error {
-	if !errors.Is(err, askback.ErrSettled) {
+// a problem that contains the ask, unless a is nil.
+func (c *call) replySettled(a *revision.Ask, err error) error {
+	if a == nil || !errors.Is(err, askback.ErrSettled) {
 		return c.replyAsk(a, err)
 	}
-	a = c.withPageURL(a)
+	settled := c.withPageURL(*a.Ask)
 	p := problemOf(err)
-	p.AskID, p.Outcome, p.Ask = a.ID, a.Outcome, &a
+	p.AskID, p.Outcome, p.Ask = a.ID, a.Outcome, &settled
 	return p
 }
 
@@ -72,15 +72,10 @@ func (c *call) durationParam(name string, absent time.Duration, example string) 
 // waitFor waits until an ask is settled, d has passed, the client disconnects or the server
 // stops. It returns the ask in its current state. The error is not nil if the ask cannot be
 // read, the client has disconnected, or its token is no longer valid.
-func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
-	if d == 0 {
-		return c.client.Get(c.r.Context(), id)
-	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), d)
-	defer cancel()
-	defer context.AfterFunc(c.h.stopping, cancel)()
-	a, err := c.client.Wait(ctx, id)
-	if err != nil && (ctx.Err() == nil || c.r.Context().Err() != nil || a.ID == "") {
+func (c *call) waitFor(id string, d time.Duration) (*revision.Ask, error) {
+	ctx := c.r.Context()
+	a, err := revision.Of(c.client).WaitRevision(ctx, id, revision.Limit{Time: d, Stop: c.h.stopping})
+	if err != nil || d == 0 {
 		return a, err
 	}
 	return a, c.reauthenticate(context.WithoutCancel(ctx))
@@ -91,38 +86,49 @@ func (c *call) ask() error {
 	if err != nil {
 		return err
 	}
-	r, err := decode.Request(c.body)
+	a, err := c.findOrAsk()
 	if err != nil {
-		return c.explain(err)
-	}
-	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
-		if r.Key != "" && r.Key != header {
-			return askback.Invalid{{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"}}
-		}
-		r.Key = header
-	}
-	a, err := c.client.Ask(c.r.Context(), r)
-	if errors.Is(err, askback.ErrEnded) {
-		p := problemOf(err)
-		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " has ended; start another one with a new session_key"
-		return p
-	}
-	if err != nil {
-		return c.explain(err)
+		return err
 	}
 	status := http.StatusCreated
 	if a.Repeated {
 		status = http.StatusOK
 	}
-	c.body, r = nil, askback.Request{} // so that they can be freed during the wait
-	if wait > 0 && !a.Settled() {
+	c.body = nil // so that it can be freed during the wait
+	if wait > 0 && a.Outcome == nil {
 		// The ask exists, so an error of the wait is ignored.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
 			a = waited
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
-	return c.writeAsk(status, &a)
+	return c.writeAsk(status, a)
+}
+
+// findOrAsk returns the ask that the body describes: a new one, or that with the same key.
+//
+//go:noinline
+func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not be on the stack of a wait
+	r, err := decode.Request(c.body)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
+		if r.Key != "" && r.Key != header {
+			return nil, askback.Invalid{{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"}}
+		}
+		r.Key = header
+	}
+	a, err := revision.Of(c.client).AskRevision(c.r.Context(), r)
+	if errors.Is(err, askback.ErrEnded) {
+		p := problemOf(err)
+		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " has ended; start another one with a new session_key"
+		return nil, p
+	}
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return a, nil
 }
 
 // explain returns the problem for an invalid request or body, and any other error unchanged. The
@@ -149,20 +155,54 @@ func (c *call) list() error {
 	q := askback.Query{
 		Status: askback.Status(c.param("status")), Agent: c.param("agent"), SessionID: c.param("session_id"),
 		To: c.param("to"), Search: c.param("q"), Key: c.param("key"), Cursor: c.param("cursor"),
+		Tool: c.param("tool"), Tag: c.param("tag"), By: c.param("by"), Decision: askback.Decision(c.param("decision")),
 	}
 	q.Limit = limit(c.param("limit"))
-	switch c.param("unacked") {
-	case "true":
-		q.Unacked = true
-	case "", "false":
-	default:
-		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked must be true or false", Fix: "unacked=true"}}
+	for name, at := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
+		if err := c.timeParam(name, at); err != nil {
+			return err
+		}
+	}
+	unacked, err := c.boolParam("unacked")
+	if err != nil {
+		return err
+	}
+	q.Unacked = unacked != nil && *unacked
+	if q.Snoozed, err = c.boolParam("snoozed"); err != nil {
+		return err
 	}
 	page, err := c.client.List(c.r.Context(), q)
 	for i, a := range page.Items {
 		page.Items[i] = c.withPageURL(a)
 	}
 	return c.result(page, err)
+}
+
+// timeParam parses the query parameter with the given name, if the request has it.
+func (c *call) timeParam(name string, at *time.Time) error {
+	s := c.param(name)
+	if s == "" {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return askback.Invalid{{Pointer: "?" + name, Detail: "this is not a time of RFC 3339", Fix: name + "=2026-11-03T18:30:00Z"}}
+	}
+	*at = t
+	return nil
+}
+
+// boolParam returns the value of a query parameter, or nil if it is missing.
+func (c *call) boolParam(name string) (*bool, error) {
+	switch c.param(name) {
+	case "":
+		return nil, nil
+	case "true":
+		return new(true), nil
+	case "false":
+		return new(false), nil
+	}
+	return nil, askback.Invalid{{Pointer: "?" + name, Detail: name + " must be true or false", Fix: name + "=true"}}
 }
 
 // limit parses the maximum number of items in a list. It returns 0, which selects the default,
@@ -183,7 +223,7 @@ func (c *call) answer() error {
 	if err != nil {
 		return err
 	}
-	return c.replySettled(c.client.Answer(c.r.Context(), c.id(), answer))
+	return c.replySettled(revision.Of(c.client).AnswerRevision(c.r.Context(), c.id(), answer))
 }
 
 func (c *call) decline() error { return c.settle(c.client.Decline) }
@@ -197,14 +237,14 @@ func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.A
 	if err != nil {
 		return err
 	}
-	return c.replySettled(do(c.r.Context(), c.id(), reason))
+	return c.replySettled(revision.Copy(do(c.r.Context(), c.id(), reason)))
 }
 
 func (c *call) claim() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	return c.replySettled(c.client.Claim(c.r.Context(), c.id()))
+	return c.replySettled(revision.Copy(c.client.Claim(c.r.Context(), c.id())))
 }
 
 func (c *call) consume() error {
@@ -212,14 +252,14 @@ func (c *call) consume() error {
 	if err != nil {
 		return err
 	}
-	return c.replyAsk(c.client.Consume(c.r.Context(), c.id(), digest))
+	return c.replyAsk(revision.Copy(c.client.Consume(c.r.Context(), c.id(), digest)))
 }
 
 func (c *call) ack() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	return c.replyAsk(c.client.Ack(c.r.Context(), c.id()))
+	return c.replyAsk(revision.Copy(c.client.Ack(c.r.Context(), c.id())))
 }
 
 func (c *call) draft() error {

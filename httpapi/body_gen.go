@@ -292,3 +292,125 @@ func appendTokenRequest(t askback.TokenRequest, b []byte) (_ []byte, err error) 
 	}
 	return append(b, '}'), nil
 }
+
+// appendSessionRequest appends s as a part of the body of a request.
+func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if s.Key != "" {
+		b = append(b, `"session_key":`...)
+		b = codec.AppendString(b, s.Key)
+	}
+	if s.Agent != "" {
+		b = codec.AppendName(b, "agent")
+		b = codec.AppendString(b, s.Agent)
+	}
+	if s.Title != "" {
+		b = codec.AppendName(b, "title")
+		b = codec.AppendString(b, s.Title)
+	}
+	if len(s.Metadata) > 0 {
+		b = codec.AppendName(b, "metadata")
+		if b, err = codec.AppendRaw(b, s.Metadata, `{}`); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// appendSendMessage appends s as a part of the body of a request.
+func appendSendMessage(s askback.SendMessage, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if s.Text != "" {
+		b = append(b, `"text":`...)
+		b = codec.AppendString(b, s.Text)
+	}
+	return append(b, '}'), nil
+}
+
+// appendReport appends r as a part of the body of a request.
+func appendReport(r askback.Report, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if r.Text != "" {
+		b = append(b, `"text":`...)
+		b = codec.AppendString(b, r.Text)
+	}
+	if r.Final {
+		b = codec.AppendName(b, "final")
+		b = strconv.AppendBool(b, r.Final)
+	}
+	return append(b, '}'), nil
+}
+
+// appendEndTurn appends e as a part of the body of a request.
+func appendEndTurn(e askback.EndTurn, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if e.Reason != "" {
+		b = append(b, `"reason":`...)
+		b = codec.AppendString(b, e.Reason)
+	}
+	return append(b, '}'), nil
+}
+
+// appendEndSession appends e as a part of the body of a request.
+func appendEndSession(e askback.EndSession, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if e.Reason != "" {
+		b = append(b, `"reason":`...)
+		b = codec.AppendString(b, e.Reason)
+	}
+	return append(b, '}'), nil
+}
+
+// appendResumeSession appends r as a part of the body of a request.
+func appendResumeSession(r askback.ResumeSession, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if r.Message != "" {
+		b = append(b, `"message":`...)
+		b = codec.AppendString(b, r.Message)
+	}
+	return append(b, '}'), nil
+}
+
+// appendComplete appends c as a part of the body of a request.
+func appendComplete(c askback.Complete, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if c.Status != "" {
+		b = append(b, `"status":`...)
+		b = codec.AppendString(b, c.Status)
+	}
+	if len(c.Result) > 0 {
+		b = codec.AppendName(b, "result")
+		if b, err = codec.AppendRaw(b, c.Result, `null`); err != nil {
+			return b, err
+		}
+	}
+	if c.Error != "" {
+		b = codec.AppendName(b, "error")
+		b = codec.AppendString(b, c.Error)
+	}
+	return append(b, '}'), nil
+}
+
+// appendSetTodos appends s as a part of the body of a request.
+func appendSetTodos(s askback.SetTodos, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"todos":`...)
+	if b, err = codec.AppendList(b, s.Todos, appendTodo); err != nil {
+		return b, err
+	}
+	return append(b, '}'), nil
+}
+
+// appendTodo appends t as a part of the body of a request.
+func appendTodo(t askback.Todo, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if t.Content != "" {
+		b = append(b, `"content":`...)
+		b = codec.AppendString(b, t.Content)
+	}
+	if t.Status != "" {
+		b = codec.AppendName(b, "status")
+		b = codec.AppendString(b, t.Status)
+	}
+	return append(b, '}'), nil
+}

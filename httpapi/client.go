@@ -8,12 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -29,10 +27,8 @@ import (
 // session, CreateToken and LoginSecret create another secret, Send sends the command again,
 // and Consume returns [askback.ErrConsumed].
 type Client struct {
-	url           string
-	authorization []string // the value of this header
-	http          *http.Client
-	pause         time.Duration // the first pause before a stream reconnects
+	sender
+	pause time.Duration // the first pause before a stream reconnects
 }
 
 // replyTime is how long a server may take for a reply, in addition to the time that it
@@ -43,36 +39,21 @@ const replyTime = 30 * time.Second
 // sends requests with a copy of c that does not follow redirects. If c is nil, it makes an
 // [http.Client].
 func NewClient(address, token string, c *http.Client) *Client {
-	if c == nil {
-		c = &http.Client{}
-	}
-	own := *c
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{url: strings.TrimRight(address, "/"), authorization: []string{"Bearer " + token}, http: &own, pause: firstPause}
+	return &Client{sender: newSender(address, token, c), pause: firstPause}
 }
 
 var _ askback.Client = (*Client)(nil)
 
-// request is one HTTP request of a [Client].
-type request struct {
-	method string
-	path   string
-	query  string // encoded
-	body   any    // nil: none
-	key    string
-	wait   time.Duration // how long the server may take in addition to replyTime
-}
-
 // do sends a request and decodes the reply into out, unless out is nil. If the reply is an
 // error, do returns the error that its problem represents and the ask that it contains.
 func (c *Client) do(ctx context.Context, r request, out any) (status int, ask askback.Ask, err error) {
-	limited, cancel := context.WithTimeout(ctx, replyTime+r.wait)
+	limited, cancel := withTimeout(ctx, replyTime+r.wait)
 	defer cancel()
 	in, err := c.request(limited, r)
 	if err != nil {
 		return 0, ask, err
 	}
-	res, err := c.http.Do(in)
+	res, err := c.send(in)
 	if err != nil {
 		return 0, ask, unreachableError(ctx, err)
 	}
@@ -96,6 +77,14 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	return res.StatusCode, ask, nil
 }
 
+// withTimeout returns a context that ends after d, or ctx itself if ctx ends before.
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) <= d {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}
+
 // parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls it directly,
 // because json.Unmarshal would scan the input once more.
 func parse(raw []byte, out any) error {
@@ -104,37 +93,6 @@ func parse(raw []byte, out any) error {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
 	}
 	return json.Unmarshal(raw, out)
-}
-
-func (c *Client) request(ctx context.Context, r request) (*http.Request, error) {
-	var body io.Reader
-	if r.body != nil {
-		b := newBuffer()
-		defer b.release()
-		raw, err := appendJSON(b.bytes, r.body)
-		if err != nil {
-			return nil, err
-		}
-		b.bytes = raw
-		// A copy, because the transport may read the body after the reply has arrived.
-		body = bytes.NewReader(bytes.Clone(raw))
-	}
-	address := c.url + r.path
-	if r.query != "" {
-		address += "?" + r.query
-	}
-	in, err := http.NewRequestWithContext(ctx, r.method, address, body)
-	if err != nil {
-		return nil, err
-	}
-	in.Header["Authorization"] = c.authorization
-	if r.body != nil {
-		in.Header["Content-Type"] = jsonType
-	}
-	if r.key != "" {
-		in.Header["Idempotency-Key"] = []string{r.key}
-	}
-	return in, nil
 }
 
 // unreachableError returns [askback.ErrUnreachable] with err as the reason, or the cause of
@@ -163,8 +121,9 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 // empty.
 func askPath(id, resource string) string { return base + "/asks/" + url.PathEscape(id) + resource }
 
-// fetch sends a request and returns the decoded reply.
+// fetch sends a request and returns the decoded reply, which may be long.
 func fetch[T any](ctx context.Context, c *Client, r request) (out T, err error) {
+	r.long = true
 	_, _, err = c.do(ctx, r, &out)
 	return out, err
 }
@@ -178,7 +137,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	}
 	key := cmp.Or(r.Key, rand.Text())
 	var out askback.Ask
-	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: requestBody(normal), key: key}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: body[askback.Request]{normal, appendRequest}, key: key}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }
@@ -281,9 +240,18 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := q.Check(); err != nil {
 		return askback.Page{}, err
 	}
-	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "key", q.Key, "cursor", q.Cursor)
+	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "key", q.Key, "cursor", q.Cursor,
+		"tool", q.Tool, "tag", q.Tag, "by", q.By, "decision", string(q.Decision))
+	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
+		if !at.IsZero() {
+			query.Set(name, at.UTC().Format(time.RFC3339Nano))
+		}
+	}
 	if q.Unacked {
 		query.Set("unacked", "true")
+	}
+	if q.Snoozed != nil {
+		query.Set("snoozed", strconv.FormatBool(*q.Snoozed))
 	}
 	return fetch[askback.Page](ctx, c, request{method: "GET", path: base + "/asks", query: query.Encode()})
 }
@@ -293,7 +261,7 @@ func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askba
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: answerBody(a)})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{a, appendAnswer}})
 }
 
 // Decline implements [askback.Inbox].

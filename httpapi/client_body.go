@@ -1,22 +1,29 @@
 package httpapi
 
-import "github.com/askback/askback"
+import "github.com/askback/askback/internal/codec"
 
-// requestBody is the body of POST /asks that a client sends for a normalized request
-// (docs/wire.md §2). The key is sent in a header. The handler parses the body with package
-// decode; a test checks that both have the same fields.
-type requestBody askback.Request
-
-// AppendJSON appends the body to b as JSON.
-func (r requestBody) AppendJSON(b []byte) ([]byte, error) {
-	return appendRequest(askback.Request(r), b)
+// A body is the body of a request that the client sends: a value, and the generated function
+// that appends it.
+type body[T any] struct {
+	value     T
+	appendOne func(T, []byte) ([]byte, error)
 }
 
-// answerBody is the body of a request that answers an ask.
-type answerBody askback.Answer
-
 // AppendJSON appends the body to b as JSON.
-func (a answerBody) AppendJSON(b []byte) ([]byte, error) { return appendAnswer(askback.Answer(a), b) }
+func (y body[T]) AppendJSON(b []byte) ([]byte, error) { return y.appendOne(y.value, b) }
+
+// withMember returns a function that appends an object as appendOne does, and another member
+// with this JSON.
+func withMember[T any](appendOne func(T, []byte) ([]byte, error), name, json string) func(T, []byte) ([]byte, error) {
+	return func(value T, b []byte) ([]byte, error) {
+		b, err := appendOne(value, b)
+		if err != nil {
+			return b, err
+		}
+		b = codec.AppendName(b[:len(b)-1], name) // without the brace
+		return append(append(b, json...), '}'), nil
+	}
+}
 
 type wireReason struct {
 	Reason string `json:"reason,omitempty"`
@@ -24,12 +31,4 @@ type wireReason struct {
 
 type wireDigest struct {
 	Digest string `json:"digest"`
-}
-
-// tokenBody is the body of POST /tokens.
-type tokenBody askback.TokenRequest
-
-// AppendJSON appends the body to b as JSON.
-func (r tokenBody) AppendJSON(b []byte) ([]byte, error) {
-	return appendTokenRequest(askback.TokenRequest(r), b)
 }

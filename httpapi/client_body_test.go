@@ -13,76 +13,49 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/filltest"
 )
 
-// The handler parses all fields of a request that the client sends.
-func TestClientSendsWholeRequest(t *testing.T) {
-	for name, want := range map[string]askback.Request{
-		"questions": {
-			Questions: []askback.Question{
-				{
-					Text: "Which?", Header: "Database", Options: []askback.Option{{Label: "a", Description: "<b>", Preview: "p & q"}, {Label: "b"}},
-					Default: []string{"b"},
-				},
-				{Text: "Which ones?", MultiSelect: true, NoOther: true, Optional: true, Options: askback.Options("x", "y"), Default: []string{"x", "y"}},
-				{Text: "Name?"},
-			},
-			SessionKey: "run 7", Agent: "bot", Title: "T", Context: json.RawMessage(`{"n":1}`), To: []string{"ana", "ben"},
-			Tags: []string{"prod"}, Timeout: 36*time.Hour + 90*time.Second, OnTimeout: askback.OnTimeoutDecline,
-		},
-		"confirmation": {
-			Confirmation: &askback.Confirmation{
-				ToolName: "rm", Server: "files", Description: "d", Input: json.RawMessage(`{"path":"a<b","n":1}`),
-				InputPreview: "p", Dangerous: true, Context: "c",
-			},
-			SessionID: "ses_1", Deadline: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC),
-		},
-	} {
-		want, err := want.Normalize()
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := httpapi.RequestBody(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := decode.Request(raw)
-		if err != nil {
-			t.Fatalf("%s: %s: %v", name, raw, err)
-		}
-		if got, err = got.Normalize(); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
+// The handler reads every field of a request that the client sends, and of each command. The
+// exceptions are the key, which is sent in a header, and what Askback sets.
+func TestClientSendsEveryField(t *testing.T) {
+	request := filltest.New[askback.Request]()
+	request.Key = ""
+	for i := range request.Questions {
+		request.Questions[i].ID = ""
 	}
+	request.Confirmation.Digest = ""
+	testClientSends(t, request, decode.Request)
+	testClientSends(t, filltest.New[askback.Answer](), decode.Answer)
+	testClientSends(t, filltest.New[askback.TokenRequest](), decode.TokenRequest)
+	testClientSends(t, filltest.New[askback.SessionRequest](), decode.SessionRequest)
+	testClientSends(t, filltest.New[askback.ResumeSession](), decode.Resume)
+	testClientSends(t, filltest.New[askback.Complete](), decode.Complete)
+	testClientSends(t, filltest.New[askback.SetTodos](), decode.Todos)
+	testClientSends(t, askback.SetTodos{}, decode.Todos)
+	message := func(raw []byte) (askback.Command, error) { return decode.Message(raw, "") }
+	testClientSends[askback.Command](t, filltest.New[askback.SendMessage](), message)
+	testClientSends[askback.Command](t, filltest.New[askback.Report](), message)
+	testClientSends(t, filltest.New[askback.EndSession](), func(raw []byte) (askback.EndSession, error) {
+		reason, err := decode.Reason(raw)
+		return askback.EndSession{Reason: reason}, err
+	})
+	testClientSends(t, filltest.New[askback.EndTurn](), func(raw []byte) (askback.EndTurn, error) {
+		reason, err := decode.Reason(raw)
+		return askback.EndTurn{Reason: reason}, err
+	})
 }
 
-// The handler parses all fields of an answer that the client sends.
-func TestClientSendsWholeAnswer(t *testing.T) {
-	for name, want := range map[string]askback.Answer{
-		"answers": {
-			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}, Notes: "n"}, {ID: "q2", Other: "<o>"}},
-			Comment: "c & d",
-		},
-		"approval": {
-			Decision: askback.Approve, Input: json.RawMessage(`{"n":1}`),
-			Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: 2 * time.Hour},
-		},
-		"denial": {Decision: askback.Deny, Reason: "r"},
-	} {
-		raw, err := httpapi.AnswerBody(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := decode.Answer(raw)
-		if err != nil {
-			t.Fatalf("%s: %s: %v", name, raw, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: %s:\n%s", name, raw, diff)
-		}
+// testClientSends requires that the handler reads from the body of the client what it sent.
+func testClientSends[T any](t *testing.T, want T, read func([]byte) (T, error)) {
+	t.Helper()
+	raw, err := httpapi.Body(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(raw)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%s: error %v\n%s", raw, err, diff)
 	}
 }
 

@@ -124,7 +124,7 @@ func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	if s.session != "" {
 		path = sessionPath(s.session, "/events")
 	}
-	in, err := s.client.request(ctx, request{method: "GET", path: path})
+	in, err := s.client.request(ctx, request{method: "GET", path: path, long: true})
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,54 +10,28 @@ import (
 	"github.com/askback/askback"
 )
 
-type wireSession struct {
-	External   bool            `json:"external"`
-	SessionKey string          `json:"session_key,omitempty"`
-	Agent      string          `json:"agent,omitempty"`
-	Title      string          `json:"title,omitempty"`
-	Metadata   json.RawMessage `json:"metadata,omitempty"`
-}
-
-// wireMessage is the body of the request that posts a message. Its role is always sent, so
-// that the server does not choose a different one.
-type wireMessage struct {
-	Role  askback.Role `json:"role"`
-	Text  string       `json:"text"`
-	Final bool         `json:"final,omitempty"`
-}
-
-type wireResume struct {
-	Message string `json:"message,omitempty"`
-}
-
-type wireComplete struct {
-	Status askback.SessionStatus `json:"status,omitempty"`
-	Result json.RawMessage       `json:"result,omitempty"`
-	Error  string                `json:"error,omitempty"`
-}
-
-type wireTodos struct {
-	Todos []askback.Todo `json:"todos"`
-}
-
 // commandRequest returns the request that sends a command to a session, or an error if this
-// client does not support the command.
+// client does not support the command. The role of a message is always sent, so that the
+// server does not choose a different one.
 func commandRequest(id string, t askback.Command) (request, error) {
+	post := func(resource string, content any) (request, error) {
+		return request{method: "POST", path: sessionPath(id, resource), body: content}, nil
+	}
 	switch t := t.(type) {
 	case askback.SendMessage:
-		return request{method: "POST", path: sessionPath(id, "/messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
+		return post("/messages", body[askback.SendMessage]{t, withMember(appendSendMessage, "role", `"user"`)})
 	case askback.Report:
-		return request{method: "POST", path: sessionPath(id, "/messages"), body: wireMessage{askback.RoleAssistant, t.Text, t.Final}}, nil
+		return post("/messages", body[askback.Report]{t, withMember(appendReport, "role", `"assistant"`)})
 	case askback.EndTurn:
-		return request{method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel", body: wireReason{t.Reason}}, nil
+		return request{method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel", body: body[askback.EndTurn]{t, appendEndTurn}}, nil
 	case askback.EndSession:
-		return request{method: "POST", path: sessionPath(id, "/cancel"), body: wireReason{t.Reason}}, nil
+		return post("/cancel", body[askback.EndSession]{t, appendEndSession})
 	case askback.ResumeSession:
-		return request{method: "POST", path: sessionPath(id, "/resume"), body: wireResume{t.Message}}, nil
+		return post("/resume", body[askback.ResumeSession]{t, appendResumeSession})
 	case askback.Complete:
-		return request{method: "POST", path: sessionPath(id, "/complete"), body: wireComplete{t.Status, t.Result, t.Error}}, nil
+		return post("/complete", body[askback.Complete]{t, appendComplete})
 	case askback.SetTodos:
-		return request{method: "PUT", path: sessionPath(id, "/todos"), body: wireTodos{append([]askback.Todo{}, t.Todos...)}}, nil
+		return request{method: "PUT", path: sessionPath(id, "/todos"), body: body[askback.SetTodos]{t, appendSetTodos}}, nil
 	}
 	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
@@ -69,14 +42,18 @@ func sessionPath(id, resource string) string {
 	return base + "/sessions/" + url.PathEscape(id) + resource
 }
 
+// sessionBody returns the body of the request that starts a session. It happens elsewhere.
+func sessionBody(r askback.SessionRequest) body[askback.SessionRequest] {
+	return body[askback.SessionRequest]{r, withMember(appendSessionRequest, "external", "true")}
+}
+
 // Start implements [askback.Sessions].
 func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
 	if err := r.Check(); err != nil {
 		return askback.Session{}, err
 	}
 	var out askback.Session
-	body := wireSession{External: true, SessionKey: r.Key, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata}
-	status, _, err := c.do(ctx, request{method: "POST", path: base + "/sessions", body: body}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/sessions", body: sessionBody(r)}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }

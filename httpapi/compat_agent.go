@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/revision"
 )
 
 // maxRows is the approximate maximum of rows in a reply to GET /agent/questions, which has
@@ -57,7 +58,7 @@ func (c *call) replyLate(a askback.Ask) error {
 	}
 	late, err := compat.LateReply(a, s.Ended())
 	if err != nil {
-		return c.replySettled(a, err)
+		return c.replySettled(revision.Copy(a, err))
 	}
 	return c.reply(http.StatusOK, late)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/revision"
 )
 
 // respond serves POST /conversations/{id}/respond. The body names each question by its
@@ -35,7 +36,7 @@ func (c *call) respond() error {
 		return ambiguousAnswer([]string{ask.ID}, "this body has only the agent's description of what it would approve: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
-	settled, err := c.client.Answer(c.r.Context(), ask.ID, answer)
+	settled, err := revision.Of(c.client).AnswerRevision(c.r.Context(), ask.ID, answer)
 	return badRequest(c.replySettled(settled, err))
 }
 

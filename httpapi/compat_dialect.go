@@ -41,7 +41,7 @@ func (c *call) dialectAsk() error {
 	if wait > 0 && !a.Settled() {
 		// The ask exists, so an error of the wait is ignored.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
-			a = waited
+			a = waited.Clone()
 		}
 	}
 	result, err := call.Result(a)

@@ -22,7 +22,7 @@ func BenchmarkCycle(b *testing.B) {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer h.Stop()
-	agent, person := benchClient(b, e, server, bot), benchClient(b, e, server, ana)
+	agent, person := benchClient(b, e, server, bot, &http.Transport{}), benchClient(b, e, server, ana, &http.Transport{})
 	request := askback.Request{
 		Questions: []askback.Question{{Text: "Deploy build 4711 to production?", Options: askback.Options("yes", "no", "later")}},
 		Context:   json.RawMessage(`"` + strings.Repeat("x", 160) + `"`),
@@ -79,7 +79,7 @@ func BenchmarkCycle(b *testing.B) {
 	})
 }
 
-func benchClient(b *testing.B, e *engine.Engine, server *httptest.Server, who askback.Principal) *httpapi.Client {
+func benchClient(b *testing.B, e *engine.Engine, server *httptest.Server, who askback.Principal, t http.RoundTripper) *httpapi.Client {
 	b.Helper()
 	secret, err := e.NewSecret()
 	if err == nil {
@@ -88,5 +88,5 @@ func benchClient(b *testing.B, e *engine.Engine, server *httptest.Server, who as
 	if err != nil {
 		b.Fatal(err)
 	}
-	return httpapi.NewClient(server.URL, secret, &http.Client{Transport: &http.Transport{}})
+	return httpapi.NewClient(server.URL, secret, &http.Client{Transport: t})
 }

@@ -12,9 +12,27 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// RequestBody and AnswerBody return the bodies that the client sends.
-func RequestBody(r askback.Request) ([]byte, error) { return requestBody(r).AppendJSON(nil) }
-func AnswerBody(a askback.Answer) ([]byte, error)   { return answerBody(a).AppendJSON(nil) }
+// Body returns the body that the client sends for a request, an answer or a command.
+func Body(v any) ([]byte, error) {
+	var content any
+	switch v := v.(type) {
+	case askback.Request:
+		return appendRequest(v, nil)
+	case askback.Answer:
+		return appendAnswer(v, nil)
+	case askback.TokenRequest:
+		return appendTokenRequest(v, nil)
+	case askback.SessionRequest:
+		content = sessionBody(v)
+	case askback.Command:
+		r, err := commandRequest("ses_1", v)
+		if err != nil {
+			return nil, err
+		}
+		content = r.body
+	}
+	return appendJSON(nil, content)
+}
 
 // Routes returns the paths of the routes by method.
 func Routes() map[string][]string {

@@ -36,8 +36,11 @@ const maxSharedFrame = 64 << 10
 
 // of returns the frame of an event, which the caller must not change.
 func (f *frames) of(ev askback.Event) ([]byte, error) {
-	if b := f.find(ev); b != nil {
-		return b, nil
+	f.mu.Lock()
+	known := f.find(ev)
+	f.mu.Unlock()
+	if known != nil {
+		return known, nil
 	}
 	b, err := eventFrame(ev)
 	if err != nil || len(b) > maxSharedFrame || ev.Type == askback.EventSnapshot {
@@ -45,15 +48,16 @@ func (f *frames) of(ev askback.Event) ([]byte, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if known := f.find(ev); known != nil { // another stream has encoded it meanwhile
+		return known, nil
+	}
 	f.recent[f.next] = sentFrame{ev, b}
 	f.next = (f.next + 1) % len(f.recent)
 	return b, nil
 }
 
-// find returns the frame of an equal event, or nil.
+// find returns the frame of an equal event, or nil. The caller holds the mutex.
 func (f *frames) find(ev askback.Event) []byte {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	for i := range f.recent {
 		e := &f.recent[i].event
 		if e.Cursor == ev.Cursor && e.Seq == ev.Seq && e.SessionID == ev.SessionID && e.Type == ev.Type &&

@@ -117,7 +117,7 @@ func TestAskIsAnsweredWithoutClient(t *testing.T) {
 		{"an unknown ask", "GET", "/api/v1/asks/ask_01k00000000000000000000000", bot, "", 404, `not-found`},
 		{"a late withdrawal", "POST", path + "/cancel", bot, "", 409, `settled`},
 		{"the list", "GET", "/api/v1/asks?status=answered", ana, "", 200, ask.ID},
-		{"the list of pending asks", "GET", "/api/v1/asks", ana, "", 200, `{"items":[],"next_cursor":null}`},
+		{"the list of pending asks", "GET", "/api/v1/asks", ana, "", 200, `{"items":[],"next_cursor":null,"events_cursor":"NC4w"}`},
 	} {
 		got := w.send(step.method, step.path, w.token(step.who), step.body)
 		if got.status != step.status || !strings.Contains(got.body, step.contains) {

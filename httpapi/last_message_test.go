@@ -41,3 +41,33 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 		t.Errorf("got %d %s, want the last message", got.status, got.body)
 	}
 }
+
+// settledAuthenticator is an Authenticator whose clients return [askback.ErrSettled] without an
+// ask, as a [httpapi.Client] does if the reply of another server has none.
+type settledAuthenticator struct{ *engine.Engine }
+
+func (g settledAuthenticator) As(p askback.Principal) askback.Client {
+	return settledClient{g.Engine.As(p)}
+}
+
+type settledClient struct{ askback.Client }
+
+func (settledClient) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrSettled
+}
+
+func (settledClient) Decline(context.Context, string, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrSettled
+}
+
+// If a client returns ErrSettled without an ask, the problem has no ask.
+func TestSettledProblemMayHaveNoAsk(t *testing.T) {
+	w := newFixture(t, nil)
+	w.server.Config.Handler = checkTraffic(t, httpapi.NewHandler(settledAuthenticator{w.engine}, nil))
+	for path, body := range map[string]string{"answer": `{"answer": "yes"}`, "decline": `{}`} {
+		got := w.send("POST", "/api/v1/asks/ask_1/"+path, w.token(ana), body)
+		if got.status != 409 || !strings.Contains(got.body, `"urn:askback:problem:settled"`) {
+			t.Errorf("%s: got %d %s, want the problem", path, got.status, got.body)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
@@ -72,6 +73,8 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"digest": "sha256:0"}`
 	case "PUT /asks/{id}/draft":
 		return `{"q1": "SQL"}`
+	case "PUT /asks/{id}/snooze":
+		return `{"until": "` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
 	case "POST /sessions":
 		return `{"external": true}`
 	case "POST /sessions/{id}/messages":

@@ -21,7 +21,7 @@ func (w *fixture) contents() string {
 	w.t.Helper()
 	var b strings.Builder
 	ctx := context.Background()
-	for _, kind := range []string{"ask", "session", "token", "login", "draft", "grant"} {
+	for _, kind := range []string{"ask", "session", "token", "login", "draft", "snooze", "grant"} {
 		records, err := w.store.List(ctx, store.Query{Kind: kind, Limit: store.MaxList})
 		if err != nil {
 			w.t.Fatal(err)

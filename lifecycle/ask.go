@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/codec"
 )
 
 // An AskState is an ask with what only the state machine needs, such as the number of late
@@ -179,16 +179,15 @@ func asked(in Asked) (Result[AskState], error) {
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})
-	r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At}, true)
+	if !s.OwnSession() {
+		r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At}, true)
+	}
 	return r, nil
 }
 
-// notifySession returns the effect that steps the session of the ask with in. It returns
-// nil for an implicit session, which has no record.
+// notifySession returns the effect that steps the session of the ask with in. The session
+// must not be implicit, because then it has no record.
 func (s AskState) notifySession(in Input, mustExist bool) []Effect {
-	if s.OwnSession() {
-		return nil
-	}
 	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in, MustExist: mustExist}}
 }
 
@@ -327,9 +326,11 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
 	r := changed(s, Event{Type: event})
-	r.Effects = s.notifySession(AskClosed{
-		ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
-	}, false)
+	if !s.OwnSession() {
+		r.Effects = s.notifySession(AskClosed{
+			ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
+		}, false)
+	}
 	return r, nil
 }
 
@@ -362,7 +363,7 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	e := Event{Type: askback.EventAnswerRefused, By: by, Via: via, Why: string(s.Ask.Status)}
 	if length(a) <= maxRefusedBytes {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
-		if json.Valid(a.Input) { // otherwise it could not be encoded
+		if codec.Valid(a.Input) { // otherwise it could not be stored
 			e.Input = a.Input
 		}
 	}

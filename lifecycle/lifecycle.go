@@ -87,26 +87,26 @@ func (CancelOpenAsks) effect() {}
 // An Event is one record of the history. It does not repeat the fields of the ask that
 // never change, such as the questions and the outcome.
 type Event struct {
-	Type     askback.EventType        `json:"-"` // stored in a separate column
-	By       string                   `json:"by,omitempty"`
-	Via      askback.Channel          `json:"via,omitempty"`
-	Why      string                   `json:"why,omitempty"`
-	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
-	Comment  string                   `json:"comment,omitempty"`
-	Decision askback.Decision         `json:"decision,omitempty"`
-	Input    json.RawMessage          `json:"input,omitempty"`
-	Reason   string                   `json:"reason,omitempty"`
-	Digest   string                   `json:"digest,omitempty"`
-	Grant    *askback.Grant           `json:"grant,omitempty"` // the grant after the event
+	Type     askback.EventType        `store:"-"` // stored in a separate column
+	By       string                   `store:"by"`
+	Via      askback.Channel          `store:"via"`
+	Why      string                   `store:"why"`
+	Answers  []askback.QuestionAnswer `store:"answers"`
+	Comment  string                   `store:"comment"`
+	Decision askback.Decision         `store:"decision"`
+	Input    json.RawMessage          `store:"input"`
+	Reason   string                   `store:"reason"`
+	Digest   string                   `store:"digest"`
+	Grant    *askback.Grant           `store:"grant"` // the grant after the event
 
 	// The fields of sessions.
-	Session *askback.Session `json:"session,omitempty"` // the session after the event
-	State   string           `json:"state,omitempty"`
-	Ask     string           `json:"ask,omitempty"`
-	Role    askback.Role     `json:"role,omitempty"`
-	Text    string           `json:"text,omitempty"`
-	Final   bool             `json:"final,omitempty"`
-	Todos   []askback.Todo   `json:"todos,omitempty"`
+	Session *askback.Session `store:"session"` // the session after the event
+	State   string           `store:"state"`
+	Ask     string           `store:"ask"`
+	Role    askback.Role     `store:"role"`
+	Text    string           `store:"text"`
+	Final   bool             `store:"final"`
+	Todos   []askback.Todo   `store:"todos"`
 }
 
 // Columns are the parts of a state by which a store selects records.

@@ -842,3 +842,134 @@ func readTodo(t *askback.Todo, r *codec.Reader) {
 		}
 	}
 }
+
+// Append appends e to b as JSON, in the form of the store.
+func (e Event) Append(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if e.By != "" {
+		b = append(b, `"by":`...)
+		b = codec.AppendString(b, e.By)
+	}
+	if e.Via != "" {
+		b = codec.AppendName(b, "via")
+		b = codec.AppendString(b, e.Via)
+	}
+	if e.Why != "" {
+		b = codec.AppendName(b, "why")
+		b = codec.AppendString(b, e.Why)
+	}
+	if len(e.Answers) > 0 {
+		b = codec.AppendName(b, "answers")
+		if b, err = codec.AppendList(b, e.Answers, askback.QuestionAnswer.AppendJSON); err != nil {
+			return b, err
+		}
+	}
+	if e.Comment != "" {
+		b = codec.AppendName(b, "comment")
+		b = codec.AppendString(b, e.Comment)
+	}
+	if e.Decision != "" {
+		b = codec.AppendName(b, "decision")
+		b = codec.AppendString(b, e.Decision)
+	}
+	if len(e.Input) > 0 {
+		b = codec.AppendName(b, "input")
+		if b, err = codec.AppendRaw(b, e.Input, `null`); err != nil {
+			return b, err
+		}
+	}
+	if e.Reason != "" {
+		b = codec.AppendName(b, "reason")
+		b = codec.AppendString(b, e.Reason)
+	}
+	if e.Digest != "" {
+		b = codec.AppendName(b, "digest")
+		b = codec.AppendString(b, e.Digest)
+	}
+	if e.Grant != nil {
+		b = codec.AppendName(b, "grant")
+		if b, err = codec.AppendPointer(b, e.Grant, askback.Grant.AppendJSON); err != nil {
+			return b, err
+		}
+	}
+	if e.Session != nil {
+		b = codec.AppendName(b, "session")
+		if b, err = codec.AppendPointer(b, e.Session, askback.Session.AppendJSON); err != nil {
+			return b, err
+		}
+	}
+	if e.State != "" {
+		b = codec.AppendName(b, "state")
+		b = codec.AppendString(b, e.State)
+	}
+	if e.Ask != "" {
+		b = codec.AppendName(b, "ask")
+		b = codec.AppendString(b, e.Ask)
+	}
+	if e.Role != "" {
+		b = codec.AppendName(b, "role")
+		b = codec.AppendString(b, e.Role)
+	}
+	if e.Text != "" {
+		b = codec.AppendName(b, "text")
+		b = codec.AppendString(b, e.Text)
+	}
+	if e.Final {
+		b = codec.AppendName(b, "final")
+		b = strconv.AppendBool(b, e.Final)
+	}
+	if len(e.Todos) > 0 {
+		b = codec.AppendName(b, "todos")
+		if b, err = codec.AppendList(b, e.Todos, askback.Todo.AppendJSON); err != nil {
+			return b, err
+		}
+	}
+	return append(b, '}'), nil
+}
+
+// read reads what Append appends.
+func (e *Event) read(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "by":
+			e.By = r.String()
+		case "via":
+			e.Via = askback.Channel(r.String())
+		case "why":
+			e.Why = r.String()
+		case "answers":
+			e.Answers = codec.ReadList(r, codec.ReadJSON[askback.QuestionAnswer])
+		case "comment":
+			e.Comment = r.String()
+		case "decision":
+			e.Decision = askback.Decision(r.String())
+		case "input":
+			e.Input = r.Raw()
+		case "reason":
+			e.Reason = r.String()
+		case "digest":
+			e.Digest = r.String()
+		case "grant":
+			e.Grant = codec.ReadPointer(r, codec.ReadJSON[askback.Grant])
+		case "session":
+			e.Session = codec.ReadPointer(r, codec.ReadJSON[askback.Session])
+		case "state":
+			e.State = r.String()
+		case "ask":
+			e.Ask = r.String()
+		case "role":
+			e.Role = askback.Role(r.String())
+		case "text":
+			e.Text = r.String()
+		case "final":
+			e.Final = r.Bool()
+		case "todos":
+			e.Todos = codec.ReadList(r, codec.ReadJSON[askback.Todo])
+		default:
+			r.Skip()
+		}
+	}
+}

@@ -79,7 +79,10 @@ func usualHeaders(h http.Header) bool {
 }
 
 func (d *directCall) read(r *codec.Reader) {
-	d.unusual = !r.Object()
+	if !r.Object() {
+		d.unusual = true
+		return
+	}
 	for name, ok := r.Member(); ok; name, ok = r.Member() {
 		switch name {
 		case "jsonrpc":
@@ -102,14 +105,22 @@ func (d *directCall) read(r *codec.Reader) {
 func readID(r *codec.Reader) json.RawMessage {
 	id := r.Raw()
 	isNumber := len(id) > 0 && len(id) < 16 && len(bytes.Trim(id, "0123456789")) == 0
-	if isNumber || bytes.HasPrefix(id, []byte{'"'}) {
+	isText := bytes.HasPrefix(id, []byte{'"'}) && !bytes.ContainsFunc(id, mayBeEscaped)
+	if isNumber || isText {
 		return id
 	}
 	return nil
 }
 
+// mayBeEscaped reports whether JSON can have c in a string in more than one way: package
+// encoding/json escapes <, > and &, and some letters outside ASCII.
+func mayBeEscaped(c rune) bool { return c == '\\' || c == '<' || c == '>' || c == '&' || c >= 0x80 }
+
 func (d *directCall) readParams(r *codec.Reader) {
-	d.unusual = !r.Object() || d.unusual
+	if !r.Object() {
+		d.unusual = true
+		return
+	}
 	for name, ok := r.Member(); ok; name, ok = r.Member() {
 		switch name {
 		case "name":

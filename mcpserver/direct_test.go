@@ -155,7 +155,7 @@ func sessionCall(body string) httpCall {
 }
 
 func inSession(params string) httpCall {
-	return sessionCall(`{"jsonrpc": "2.0", "id": "a\"1", "method": "tools/call", "params": {` + params + `}}`)
+	return sessionCall(`{"jsonrpc": "2.0", "id": "a-1", "method": "tools/call", "params": {` + params + `}}`)
 }
 
 // directCalls are served without the SDK.
@@ -212,7 +212,7 @@ func indirectCalls() []httpCall {
 		sessionCall(`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}}}`),
 		sessionCall(`{"jsonrpc": "2.0", "method": "notifications/initialized"}`), sessionCall(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`),
 	}
-	for _, id := range []string{`null`, `1.5`, `-1`, `1e3`, `9007199254740993`, `-0`, `{}`, `true`, `"a", "id": "b"`, `1, "own": 1`, `1, "ID": 2`} {
+	for _, id := range []string{`null`, `1.5`, `-1`, `1e3`, `9007199254740993`, `-0`, `{}`, `true`, `"a", "id": "b"`, `"a\"1"`, `"\u0041"`, `"<"`, `"é"`, `1, "own": 1`, `1, "ID": 2`} {
 		calls = append(calls, sessionCall(`{"jsonrpc": "2.0", "id": `+id+`, "method": "tools/call", "params": {`+question+`}}`))
 	}
 	for _, start := range []string{`{"jsonrpc": "1.0", `, `{"id": 1, `, `{"JSONRPC": "2.0", `, `{"jsonrpc": "2.0", "result": {}, `} {

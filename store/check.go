@@ -43,6 +43,7 @@ func (c Change) Check() (size int, err error) {
 			return checkCompletion(d, effects)
 		}),
 		each("Delete", c.Delete, func(d *Ref) error { return checkRef(d.Kind, d.ID, d.Version, records) }),
+		each("Unindex", c.Unindex, func(id *string) error { return checkText(*id) }),
 		each("Prune", c.Prune, checkFilter),
 		each("Events", c.Events, func(e *Event) error {
 			size += len(e.Data)

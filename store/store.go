@@ -98,14 +98,18 @@ type Event struct {
 // If its Key is empty, its old key becomes free. Delete compares versions in the same
 // way.
 //
-// The store applies Done first, then the deletions, then the records of Put in order:
+// The store applies Done first, then the deletions and Unindex, then the records of Put in order:
 // the key of each must be free by then. Then it adds Effects, deletes the events that
 // Prune selects, and appends Events in order. An effect whose id is taken is a
 // conflict. Text must be UTF-8 without NUL; see [Change.Check].
+//
+// The store does not change what a Change refers to. After Commit has returned, the caller
+// may use that memory again: what the store keeps, it has copied.
 type Change struct {
 	Put     []Record      // records to create or replace
 	Delete  []Ref         // records to delete, with their effects
 	Events  []Event       // events to append
+	Unindex []string      // ids of records whose documents are removed from the index
 	Prune   []EventFilter // events to delete
 	Effects []Effect      // new effects of records in Put
 	Done    []Completion  // results of effects
@@ -178,6 +182,9 @@ type Store interface {
 	// List returns the records that q selects. It omits damaged records. With q.Scan, the
 	// error may be a MoreError.
 	List(ctx context.Context, q Query) ([]Record, error)
+	// CountOpen returns the number of open records of a kind and an owner, at most limit.
+	// It also counts damaged records, and is faster than List.
+	CountOpen(ctx context.Context, kind, owner string, limit int) (int, error)
 	// History returns at most limit events of one stream or, if stream is "", of all. It
 	// begins with the first Seq greater than after and omits damaged events. A limit of 0
 	// or more than MaxList means MaxList.

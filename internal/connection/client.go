@@ -17,6 +17,7 @@ import (
 type Client interface {
 	askback.Asker
 	askback.Inbox
+	askback.Snoozer
 	askback.Grants
 	askback.Events
 	askback.Tokens
@@ -139,6 +140,24 @@ func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 			return a, err
 		}
 	}
+}
+
+// Snooze implements [askback.Snoozer].
+func (c client) Snooze(ctx context.Context, id string, until time.Time) (askback.Snooze, error) {
+	return retry2(ctx, c, askback.Client.Snooze, id, until)
+}
+
+// Snoozed implements [askback.Snoozer].
+func (c client) Snoozed(ctx context.Context, id string) (askback.Snooze, error) {
+	return retry1(ctx, c, askback.Client.Snoozed, id)
+}
+
+// Unsnooze implements [askback.Snoozer].
+func (c client) Unsnooze(ctx context.Context, id string) error {
+	_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
+		return struct{}{}, to.Unsnooze(ctx, id)
+	})
+	return err
 }
 
 // CreateToken implements [askback.Tokens]. If the reply is lost, it creates another token.

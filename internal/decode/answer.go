@@ -3,6 +3,7 @@ package decode
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
@@ -113,6 +114,26 @@ func Digest(raw []byte) (string, error) {
 		r.problemAt("/digest", "digest is missing", `send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
 	}
 	return digest, r.err()
+}
+
+// Snooze parses the body of PUT /asks/{id}/snooze: {"until"}, which is required.
+func Snooze(raw []byte) (until time.Time, err error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return until, err
+	}
+	found := false
+	r.members(n, `{"until": "2026-01-31T09:00:00Z"}`, []string{"until"}, func(name string, n node) bool {
+		if name == "until" {
+			found = true
+			r.timestamp(n, &until)
+		}
+		return name == "until"
+	})
+	if (!found || until.IsZero()) && r.err() == nil {
+		r.problemAt("/until", "until is missing", `send the time when the ask comes back: "until": "2026-01-31T09:00:00Z"`)
+	}
+	return until, r.err()
 }
 
 // only reads a string if the member has the wanted name, and reports whether it has.

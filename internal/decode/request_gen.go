@@ -234,6 +234,42 @@ func (r *reader) sessionRequestMember(s *askback.SessionRequest, name string, n 
 	return true
 }
 
+// reportNames are the names of the members of the type Report in a request.
+var reportNames = []string{
+	"final", "text",
+}
+
+// reportMember reads the member of q with this name. It reports false if there is no
+// such member, or if its tag has the option manual.
+func (r *reader) reportMember(q *askback.Report, name string, n node) bool {
+	switch name {
+	case "text":
+		r.text(n, &q.Text)
+	case "final":
+		r.flag(n, &q.Final)
+	default:
+		return false
+	}
+	return true
+}
+
+// resumeSessionNames are the names of the members of the type ResumeSession in a request.
+var resumeSessionNames = []string{
+	"message",
+}
+
+// resumeSessionMember reads the member of q with this name. It reports false if there is no
+// such member, or if its tag has the option manual.
+func (r *reader) resumeSessionMember(q *askback.ResumeSession, name string, n node) bool {
+	switch name {
+	case "message":
+		r.text(n, &q.Message)
+	default:
+		return false
+	}
+	return true
+}
+
 // completeNames are the names of the members of the type Complete in a request.
 var completeNames = []string{
 	"error", "result", "status",
@@ -253,6 +289,11 @@ func (r *reader) completeMember(c *askback.Complete, name string, n node) bool {
 		return false
 	}
 	return true
+}
+
+// setTodosNames are the names of the members of the type SetTodos in a request.
+var setTodosNames = []string{
+	"todos",
 }
 
 // todoNames are the names of the members of the type Todo in a request.

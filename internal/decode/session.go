@@ -40,6 +40,8 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	return out, r.err()
 }
 
+var messageNames = append([]string{"role"}, reportNames...)
+
 // Message parses the body of POST /sessions/{id}/messages: {"text", "role"} and, from the
 // agent, "final". A body without "role" has the role that is passed.
 func Message(raw []byte, role askback.Role) (askback.Command, error) {
@@ -48,41 +50,34 @@ func Message(raw []byte, role askback.Role) (askback.Command, error) {
 		return nil, err
 	}
 	var (
-		text      string
-		final     bool
+		out       askback.Report
 		finalSent bool
 		sender    askback.Role
 	)
-	r.members(n, `{"text": "…"}`, []string{"text", "role", "final"}, func(name string, n node) bool {
-		switch name {
-		case "text":
-			r.text(n, &text)
-		case "role":
+	r.members(n, `{"text": "…"}`, messageNames, func(name string, n node) bool {
+		if name == "role" {
 			r.text(n, (*string)(&sender))
-		case "final":
-			finalSent = true
-			r.flag(n, &final)
-		default:
-			return false
+			return true
 		}
-		return true
+		finalSent = finalSent || name == "final"
+		return r.reportMember(&out, name, n)
 	})
 	switch role = cmp.Or(sender, role); {
 	case role == askback.RoleAssistant:
-		return askback.Report{Text: text, Final: final}, r.err()
+		return out, r.err()
 	case role != askback.RoleUser:
 		r.problemAt("/role", "role must be user or assistant", `"role": "user"`)
 	case finalSent:
 		r.problemAt("/final", "only a message of the agent can be final", "leave it out")
 	}
-	return askback.SendMessage{Text: text}, r.err()
+	return askback.SendMessage{Text: out.Text}, r.err()
 }
 
 // Resume parses the body of POST /sessions/{id}/resume: {"message"}, or no body.
 func Resume(raw []byte) (askback.ResumeSession, error) {
 	var out askback.ResumeSession
-	err := optional(raw, `{"message": "…"}`, []string{"message"}, func(r *reader, name string, n node) bool {
-		return r.only("message", name, n, &out.Message)
+	err := optional(raw, `{"message": "…"}`, resumeSessionNames, func(r *reader, name string, n node) bool {
+		return r.resumeSessionMember(&out, name, n)
 	})
 	return out, err
 }
@@ -120,7 +115,7 @@ func Todos(raw []byte) (askback.SetTodos, error) {
 	}
 	var out askback.SetTodos
 	found := false
-	r.members(n, exampleTodos, []string{"todos"}, func(name string, n node) bool {
+	r.members(n, exampleTodos, setTodosNames, func(name string, n node) bool {
 		if name != "todos" {
 			return false
 		}

@@ -88,7 +88,8 @@ func (l *Log) logRequest(r *http.Request, x *exchange) {
 // isProbe reports whether r is a health check or fetches a file of a page. Both are frequent,
 // and logged at level debug only.
 func isProbe(r *http.Request) bool {
-	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, "/assets/")
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/sw.js" || r.URL.Path == "/manifest.webmanifest" ||
+		strings.HasPrefix(r.URL.Path, "/assets/")
 }
 
 func remoteHost(r *http.Request) string {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/revision"
 )
 
 // An Engine authenticates callers, returns their clients, and logs browsers in and out.
@@ -13,9 +14,12 @@ type Engine interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
 	May(p askback.Principal, a askback.Action) error
+	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	Logout(ctx context.Context, secret string) error
+	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
+	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 }
 
 // An AuditedEngine is an [Engine] that writes the audit log: log-ins, log-outs, rejected
@@ -43,7 +47,8 @@ func (e AuditedEngine) Authenticate(ctx context.Context, secret string) (askback
 
 // As implements [Engine].
 func (e AuditedEngine) As(p askback.Principal) askback.Client {
-	return auditedClient{e.Engine.As(p), p, e.log}
+	client := e.Engine.As(p)
+	return auditedClient{client, revision.Of(client), p, e.log}
 }
 
 // Login implements [Engine].
@@ -71,6 +76,15 @@ func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
 	return err
 }
 
+// EndLogin implements [Engine].
+func (e AuditedEngine) EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error) {
+	t, err := e.Engine.EndLogin(ctx, p, id)
+	if err == nil {
+		e.log.record(ctx, "token_revoked", append(principalAttrs(p), tokenAttrs(t)...)...)
+	}
+	return t, err
+}
+
 // recordLogin logs that a browser was logged in, or that its log-in was rejected with err. It
 // does not log other errors. browser is the secret of the browser.
 func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
@@ -90,6 +104,7 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 // token, or creates a log-in link.
 type auditedClient struct {
 	askback.Client
+	revision.Source
 	principal askback.Principal
 	log       *Log
 }

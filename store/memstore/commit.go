@@ -29,6 +29,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		s.replace(s.records[name{d.Kind, d.ID}], nil)
 		s.deleteEffects(d.Kind, d.ID)
 	}
+	s.index.remove(c.Unindex)
 	for _, r := range c.Put {
 		old := s.records[name{r.Kind, r.ID}]
 		s.replace(old, storedForm(r, old))

@@ -32,6 +32,8 @@ type Store struct {
 	// Sorted lists of effects: those that can be claimed, those that are claimed,
 	// dead letters, and all by subject.
 	claimable, claimed, dead, subjects *sorted[effect]
+
+	index index
 }
 
 // A name identifies a record: its kind, and its id or key.
@@ -40,6 +42,7 @@ type name struct{ kind, id string }
 var (
 	_ store.Store = (*Store)(nil)
 	_ store.Queue = (*Store)(nil)
+	_ store.Index = (*Store)(nil)
 )
 
 // New returns an empty store.
@@ -125,6 +128,22 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 		}
 	}
 	return list, nil
+}
+
+// CountOpen returns the number of open records of a kind and an owner, at most limit.
+func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n int, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	for r := range s.owned.after(&store.Record{Kind: kind, Owner: owner}) {
+		if r.Kind != kind || r.Owner != owner || n >= limit {
+			break
+		}
+		n++
+	}
+	return n, nil
 }
 
 // afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.

@@ -11,29 +11,29 @@ import (
 
 // columns are the columns of records, in the order of the parameters of every statement
 // that writes one.
-const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
+const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, recent, sum, fixed_sum`
 
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
 const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
-		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
 
 	// SQLite rewrites an index if one of its columns is set, even to the same value. So
 	// three updates are tried in turn: one that matches if no indexed column changes, one
-	// that sets open, due and unacked, and one that sets all. The first writes three to six
+	// that sets open, due, unacked and recent, and one that sets all. The first writes three to six
 	// pages fewer than the others. If it does not match, it costs one look-up.
 	updateSame = `update records indexed by records_id set version = ?3, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
-	updateState = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16, ` + unindexed + `
+	updateState = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16, recent = ?17, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7`
-	updateAll = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16,
+	updateAll = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16, recent = ?17,
 		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 - 1`
 	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
-		fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)`
+		fixed = coalesce(?15, fixed), sum = ?18, fixed_sum = coalesce(?19, fixed_sum)`
 
 	deleteRecord = `delete from records indexed by records_id where kind = ?1 and id = ?2 and version = ?3`
 
@@ -65,6 +65,10 @@ type writes struct {
 
 	insertEffect, updateEffect, deleteEffect, deleteEffects *sqlite3.Stmt
 	effect, ready, claimed, claimedBy                       *sqlite3.Stmt
+
+	nthOpen, nthUnacked, ageOpen, ageUnacked, setBoundary *sqlite3.Stmt
+
+	index indexWrites
 }
 
 func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
@@ -93,12 +97,17 @@ func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
 		&s.ready:         selectReady,
 		&s.claimed:       selectClaimed,
 		&s.claimedBy:     selectClaimedBy,
+		&s.nthOpen:       nthOpen,
+		&s.nthUnacked:    nthUnacked,
+		&s.ageOpen:       ageOpen,
+		&s.ageUnacked:    ageUnacked,
+		&s.setBoundary:   setBoundary,
 	} {
 		if *stmt, err = conn.Prepare(text); err != nil {
 			return err // it has the text
 		}
 	}
-	return nil
+	return s.index.prepare(conn)
 }
 
 // change runs a statement that may change any number of rows. If it succeeds, it sets
@@ -139,6 +148,9 @@ func (w *writer) apply(r *request) error {
 	if r.claim != nil {
 		return w.claim(r.claim)
 	}
+	if r.index != nil {
+		return w.updateIndex(r.index)
+	}
 	for i := range r.complete {
 		if err := w.complete(&r.complete[i]); err != nil {
 			return err
@@ -151,6 +163,9 @@ func (w *writer) apply(r *request) error {
 		if err := w.change(w.stmt.deleteEffects, d.Kind, d.ID); err != nil {
 			return err
 		}
+	}
+	if err := w.unindex(r.unindex); err != nil {
+		return err
 	}
 	for i := range r.put {
 		if err := w.put(&r.put[i]); err != nil {
@@ -179,12 +194,16 @@ func (w *writer) apply(r *request) error {
 }
 
 func (w *writer) put(c *cells) error {
+	c.recent = c.id > w.boundaries.of(c.kind)
 	if c.version == 1 {
+		w.countNew(c.kind)
 		return w.putCells(w.stmt.insert, c)
 	}
 	updates := w.stmt.update[:]
 	if !c.open {
-		updates = updates[1:] // the change probably closes the record, so updateSame would not match
+		// The change probably closes the record, so that updateSame would not match. If the
+		// record was closed before, it is in few of the indices that updateState rewrites.
+		updates = updates[1:]
 	}
 	for _, update := range updates {
 		if err := w.putCells(update, c); !errors.Is(err, store.ErrConflict) {
@@ -197,7 +216,7 @@ func (w *writer) put(c *cells) error {
 // putCells runs a statement that writes a record.
 func (w *writer) putCells(s *sqlite3.Stmt, c *cells) error {
 	return w.changeOne(s, c.kind, c.id, c.version, c.stream, c.key, c.open, c.owner, c.agent, c.status, c.names,
-		c.created, c.updated, c.due, c.state, c.fixed, c.unacked, c.sum, c.fixedSum)
+		c.created, c.updated, c.due, c.state, c.fixed, c.unacked, c.recent, c.sum, c.fixedSum)
 }
 
 func (w *writer) append(e *store.Event) error {

@@ -35,6 +35,29 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
+// BenchmarkCycle measures an ask, its answer and its ack, one commit each, by concurrent
+// callers that each have one ask at a time.
+func BenchmarkCycle(b *testing.B) {
+	for _, callers := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
+			b.ResetTimer()
+			runParallel(b, s, callers, func(n int) error {
+				r := benchRecord(n)
+				r.Due = time.Time{}
+				for _, what := range []string{"asked", "answered", "acked"} {
+					r.Open, r.Unacked = what == "asked", what == "answered"
+					if _, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, what)}}); err != nil {
+						return err
+					}
+					r.Version, r.Fixed = r.Version+1, nil
+				}
+				return nil
+			})
+		})
+	}
+}
+
 func asks(b *testing.B, s *sqlite.Store, callers int) {
 	runParallel(b, s, callers, func(n int) error {
 		r := benchRecord(n)

@@ -11,7 +11,8 @@ import (
 // A request is a change or a claim in the queue of the writer. Its caller has encoded
 // the records, so that the writer has less work.
 type request struct {
-	claim *claim // nil in a change
+	claim *claim             // nil in a change
+	index *store.IndexUpdate // nil in a change
 
 	complete []store.Completion
 	drop     []store.Ref
@@ -19,6 +20,7 @@ type request struct {
 	effects  []store.Effect
 	prune    []pruning
 	events   []store.Event
+	unindex  []string
 	size     int
 
 	state atomic.Int32 // waiting, taken or givenUp
@@ -54,7 +56,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		return 0, err
 	}
 	r := &request{
-		complete: c.Done, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events,
+		complete: c.Done, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events, unindex: c.Unindex,
 		size: size, done: make(chan struct{}),
 	}
 	for i := range c.Put {

@@ -53,7 +53,9 @@ var settings = []string{
 // connect opens a connection with the settings. If readOnly is set, SQLite rejects writes on
 // it.
 func connect(path string, readOnly bool) (*sqlite3.Conn, error) {
-	extra := []string{"cache_size(-65536)"} // 64 MB of pages for the writer
+	// 16 MB of pages for the writer. After a commit that moved pages, SQLite scans the whole
+	// table of its cache: with 64 MB, a cycle took a twentieth more processor time.
+	extra := []string{"cache_size(-16384)"}
 	if readOnly {
 		extra = []string{"cache_size(-8192)", "query_only(1)"}
 	}

@@ -56,6 +56,12 @@ type Verification struct {
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
+// verifyRecords selects all records. The last column is 0 if a record is in the wrong indices
+// by owner: if its column recent differs from its place before or after the boundary.
+const verifyRecords = `select ` + columns + `,
+	not (open or unacked) or recent = (id > coalesce((select b.id from boundaries b where b.kind = records.kind), ''))
+	from records not indexed`
+
 // Verify compares all records, events and effects of a database with their checksums. The
 // uri has the form of sqlite.org/uri.html. Damaged rows are counted in v and are not an
 // error.
@@ -67,8 +73,11 @@ func Verify(ctx context.Context, uri string) (v Verification, err error) {
 	conn.SetBusyTimeout(5 * time.Second)
 	conn.SetInterrupt(ctx.Done())
 	err = cmp.Or(
-		v.each(conn, "select "+columns+" from records not indexed", func(row *sqlite3.Stmt) (bool, error) {
+		v.each(conn, verifyRecords, func(row *sqlite3.Stmt) (bool, error) {
 			c, err := scanCells(row)
+			if err == nil && row.ColumnInt64(row.ColumnCount()-1) == 0 {
+				err = store.DamagedError{Kind: c.kind, ID: c.id}
+			}
 			return c.summed(), err
 		}),
 		v.each(conn, "select "+eventColumns+" from history not indexed", func(row *sqlite3.Stmt) (bool, error) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"testing"
 
 	sqlite3 "zombiezen.com/go/sqlite"
 
@@ -28,18 +29,25 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 // The statements that search for rows: those of the writer, and those of the readers
 // other than List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
-	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, nthOpen, nthUnacked, ageOpen, ageUnacked}
+	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent}
 )
 
-// ListSQL returns the statements of a List: of the whole list, of the last id of a window,
-// and of the list up to that id.
+// ListSQL returns the statements of a List. For each of its listings, these are the
+// statement of all records, of the last id of a window, and of the records up to that id.
 func ListSQL(q store.Query) (texts []string, args [][]any) {
-	l := newListing(q)
-	for _, one := range []query{l.sql(noEnd), l.endSQL(firstWindow), l.sql("x")} {
-		texts, args = append(texts, one.text), append(args, one.args)
+	for _, l := range newListings(q, "boundary") {
+		for _, one := range []query{l.sql(noEnd), l.endSQL(firstWindow), l.sql("x")} {
+			texts, args = append(texts, one.text), append(args, one.args)
+		}
 	}
 	return texts, args
+}
+
+// AllOpenSQL returns the statement that reports whether a window has no closed records.
+func AllOpenSQL(q store.Query) (string, []any) {
+	one := newListings(q, "boundary")[0].allOpenSQL("x")
+	return one.text, one.args
 }
 
 // DeadSQL returns the statement of Dead.
@@ -50,6 +58,13 @@ func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
 func (s *Store) BreakHeadQuery() (err error) {
 	s.writer.stmt.head, err = s.writer.conn.Prepare("select json(?1)")
 	return err
+}
+
+// SetMaxRecent sets maxRecent and agedRecords until the test ends. No store may be open.
+func SetMaxRecent(t *testing.T, limit, aged int) {
+	oldLimit, oldAged := maxRecent, agedRecords
+	maxRecent, agedRecords = limit, aged
+	t.Cleanup(func() { maxRecent, agedRecords = oldLimit, oldAged })
 }
 
 // Waiting returns the number of changes in the queue.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,12 +15,26 @@ import (
 
 // List returns the records that q selects, in order of ID, or newest first if q.Newest is
 // set. It omits damaged records. If it stops because it has examined q.Scan records, it
-// returns those found and a store.MoreError.
-func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
-	if l := newListing(q); q.Scan <= 0 || !l.filters() {
-		return s.list(ctx, q.Limit, l.sql(noEnd))
+// returns those found and a store.MoreError. In a list for one owner, recent records do not
+// count as examined.
+func (s *Store) List(ctx context.Context, q store.Query) (list []store.Record, err error) {
+	full := store.AtMost(q.Limit)
+	for _, l := range newListings(q, s.writer.boundaries.of(q.Kind)) {
+		var found []store.Record
+		if q.Scan <= 0 || l.recent || !l.filters() {
+			found, err = s.list(ctx, full-len(list), l.sql(noEnd))
+		} else {
+			found, err = s.scan(ctx, l, full-len(list), q.Scan)
+		}
+		list = append(list, found...)
+		if more := (*store.MoreError)(nil); err != nil && !errors.As(err, &more) {
+			return nil, err
+		}
+		if err != nil || len(list) == full {
+			return list, err
+		}
 	}
-	return s.scan(ctx, q)
+	return list, nil
 }
 
 // The number of records in the first window of a list, which is enough for most lists. Each
@@ -29,29 +44,31 @@ const (
 	windowGrowth = 8
 )
 
-// scan reads a list in windows, until it is full or complete, or q.Scan records were
-// examined. It reads the end of a window first, because records may be deleted between two
-// statements.
-func (s *Store) scan(ctx context.Context, q store.Query) (list []store.Record, err error) {
-	full, left := store.AtMost(q.Limit), q.Scan
+// scan reads a listing in windows, until it has found full records, or all, or has examined
+// left records. It reads the end of a window first, because records may be deleted between
+// two statements.
+func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []store.Record, err error) {
 	for window := firstWindow; left > 0; window *= windowGrowth {
 		window = min(window, left)
 		left -= window
-		l := newListing(q)
 		end, err := s.windowEnd(ctx, l.endSQL(window))
 		if err != nil {
 			return nil, err
 		}
-		found, err := s.list(ctx, full-len(list), l.sql(end))
-		if err != nil {
+		var found []store.Record
+		if skip, err := s.allOpen(ctx, l, end); err != nil {
 			return nil, err
+		} else if !skip {
+			if found, err = s.list(ctx, full-len(list), l.sql(end)); err != nil {
+				return nil, err
+			}
 		}
 		if list = append(list, found...); len(list) == full || end == noEnd {
 			return list, nil
 		}
-		q.After = end
+		l.after(end)
 	}
-	return list, &store.MoreError{After: q.After}
+	return list, &store.MoreError{After: l.cursor().id}
 }
 
 // list returns the first records of a statement that are not damaged, at most limit.
@@ -69,21 +86,63 @@ func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	return id, err
 }
 
+// allOpen reports whether a window of a list of closed records has none, so that its rows
+// need not be read. It is for retention, which passes many open records.
+func (s *Store) allOpen(ctx context.Context, l listing, end string) (all bool, err error) {
+	if l.index != "records_id" || l.rest.Open == nil || end == noEnd {
+		return false, nil
+	}
+	q := l.allOpenSQL(end)
+	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
+		all = row.ColumnBool(0)
+		return false, nil
+	}, q.args...)
+	return all, err
+}
+
 // A query is a statement with its arguments.
 type query struct {
 	text string
 	args []any
 }
 
-// A listing is a list with the index that finds its records. It names the index that
-// probably has the fewest rows, because SQLite has no statistics to choose one.
+// A listing is a list, or a part of one, with the index that finds its records. It names the
+// index that probably has the fewest rows, because SQLite has no statistics to choose one.
 type listing struct {
 	index  string
 	found  conditions  // met by the rows that are read from the index
 	rest   store.Query // has the filters that are compared with each of these rows
 	newest bool
+	recent bool // it has only recent records
+
+	lower, upper bound
 }
 
+// A bound limits the ids of a listing. The zero value does not.
+type bound struct{ op, id string }
+
+// newListings returns the listings that together are a list, in its order. A list for one
+// owner has a listing of the records up to the boundary, and one of the recent records.
+func newListings(q store.Query, boundary string) []listing {
+	l := newListing(q)
+	if l.index != "records_owner" && l.index != "records_owner_unacked" {
+		l.after(q.After)
+		return []listing{l}
+	}
+	of := q.Owner
+	q.Owner = ""
+	old, recent := l, newListing(q)
+	recent.recent, recent.rest.Owner = true, of
+	old.upper, recent.lower = bound{"<=", boundary}, bound{">", boundary}
+	old.after(q.After)
+	recent.after(q.After)
+	if q.Newest {
+		return []listing{recent, old}
+	}
+	return []listing{old, recent}
+}
+
+// newListing returns the listing of a query, without regard to its After.
 func newListing(q store.Query) listing {
 	l := listing{index: "records_id", rest: q, newest: q.Newest}
 	l.found.add("kind = ?%d", q.Kind)
@@ -94,16 +153,37 @@ func newListing(q store.Query) listing {
 		l.found.add("stream <> '' and stream = ?%d", q.Stream)
 	case open && q.Owner != "":
 		l.index, l.rest.Open, l.rest.Owner = "records_owner", nil, ""
-		l.found.add("open = 1 and owner = ?%d", q.Owner)
+		l.found.add("open = 1 and recent = 0 and owner = ?%d", q.Owner)
 	case open:
 		l.index, l.rest.Open = "records_open", nil
 		l.found.terms = append(l.found.terms, "open = 1")
 	case q.Unacked && q.Owner != "":
-		l.index, l.rest.Unacked, l.rest.Owner = "records_unacked", false, ""
-		l.found.add("unacked = 1 and owner = ?%d", q.Owner)
+		l.index, l.rest.Unacked, l.rest.Owner = "records_owner_unacked", false, ""
+		l.found.add("unacked = 1 and recent = 0 and owner = ?%d", q.Owner)
+	case q.Unacked:
+		l.index, l.rest.Unacked = "records_unacked", false
+		l.found.terms = append(l.found.terms, "unacked = 1")
 	}
-	l.found.after(q)
 	return l
+}
+
+// after limits a listing to the ids after an id, in its order. The id "" limits nothing.
+func (l *listing) after(id string) {
+	switch {
+	case id == "":
+	case l.newest && (l.upper.op == "" || id <= l.upper.id):
+		l.upper = bound{"<", id}
+	case !l.newest && id >= l.lower.id:
+		l.lower = bound{">", id}
+	}
+}
+
+// cursor returns the bound at which a listing begins.
+func (l *listing) cursor() bound {
+	if l.newest {
+		return l.upper
+	}
+	return l.lower
 }
 
 // filters reports whether the list may omit rows that are read from the index.
@@ -134,26 +214,52 @@ func (l listing) conditions() conditions {
 // noEnd as an argument of sql means that every row is examined.
 const noEnd = ""
 
-// sql returns the statement of the list up to and including the id end.
-func (l listing) sql(end string) query {
-	c := l.conditions()
+// upTo limits a listing to the ids up to and including end.
+func (l *listing) upTo(end string) {
 	switch {
 	case end == noEnd:
 	case l.newest:
-		c.add("id >= ?%d", end)
+		l.lower = bound{">=", end}
 	default:
-		c.add("id <= ?%d", end)
+		l.upper = bound{"<=", end}
 	}
-	return l.query(columns, c, "")
+}
+
+// sql returns the statement of the list up to and including the id end.
+func (l listing) sql(end string) query {
+	l.upTo(end)
+	return l.query(columns, l.conditions(), "")
+}
+
+// allOpenSQL returns the statement that compares the numbers of all records and of open
+// ones, up to and including the id end. It reads the indices only.
+func (l listing) allOpenSQL(end string) query {
+	l.upTo(end)
+	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}
+	l.addBounds(&c)
+	ids := strings.Join(c.terms, " and ")
+	return query{"select (select count(*) from records indexed by records_id where " + ids + ") = " +
+		"(select count(*) from records indexed by records_open where open = 1 and " + ids + ")", c.args}
 }
 
 // endSQL returns the statement that selects the id of the nth row that the list reads from
 // the index, if there are that many.
 func (l listing) endSQL(n int) query {
-	return l.query("id", l.found, fmt.Sprintf(" limit 1 offset %d", n-1))
+	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}
+	return l.query("id", c, fmt.Sprintf(" limit 1 offset %d", n-1))
+}
+
+// addBounds adds the bounds of a listing to its conditions.
+func (l listing) addBounds(c *conditions) {
+	for _, b := range []bound{l.lower, l.upper} {
+		if b.op != "" {
+			c.add("id "+b.op+" ?%d", b.id)
+		}
+	}
 }
 
 func (l listing) query(columns string, c conditions, limit string) query {
+	l.addBounds(&c)
 	return query{"select " + columns + " from records indexed by " + l.index + c.where(l.newest) + limit, c.args}
 }
 

@@ -38,6 +38,14 @@ func TestSchema5IsMigrated(t *testing.T) {
 	if got, want := idsOf(unacked), []string{record(1).ID}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("List of what is not acknowledged: got %q, %v, want %q", got, err, want)
 	}
+	next := record(4)
+	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{next}}); err != nil {
+		t.Error(err)
+	}
+	open, err := s.List(t.Context(), store.Query{Kind: "ask", Owner: next.Owner, Open: new(true)})
+	if got, want := idsOf(open), []string{record(2).ID, record(3).ID, next.ID}; err != nil || !cmp.Equal(got, want) {
+		t.Errorf("List of what is open: got %q, %v, want %q", got, err, want)
+	}
 	events, err := s.History(t.Context(), "", 0, 0)
 	if err != nil || len(events) != 1 || events[0].Type != "asked" {
 		t.Errorf("History: got %+v, %v, want one event", events, err)
@@ -50,8 +58,8 @@ func TestSchema5IsMigrated(t *testing.T) {
 	if err != nil || len(effects) != 2 || effects[0].ID != "eff_2" || effects[0].Attempts != 2 || effects[1].ID != "eff_3" {
 		t.Errorf("Claim: got %+v, %v, want eff_2 again and eff_3", effects, err)
 	}
-	if v := verifyFile(t, path); v.Rows != 7 || v.Damaged != 0 || v.Without != 0 {
-		t.Errorf("Verify: got %+v, want seven rows with their checksums", v)
+	if v := verifyFile(t, path); v.Rows != 8 || v.Damaged != 0 || v.Without != 0 {
+		t.Errorf("Verify: got %+v, want eight rows with their checksums", v)
 	}
 }
 

@@ -23,6 +23,11 @@ const (
 		where stream = ?1 and seq > ?2 order by seq`
 	selectRecent = `select ` + eventColumns + ` from history indexed by history_stream
 		where stream = ?1 and seq < ?2 order by seq desc`
+	// The first counts the records in the index by owner, the second the recent ones.
+	countOld = `select count(*) from (select 1 from records indexed by records_owner
+		where kind = ?1 and open = 1 and recent = 0 and owner = ?2 and id <= ?3 limit ?4)`
+	countRecent = `select count(*) from (select 1 from records indexed by records_open
+		where kind = ?1 and open = 1 and owner = ?2 and id > ?3 limit ?4)`
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
@@ -81,6 +86,21 @@ func readError(ctx context.Context, err error) error {
 // errPage is the error for a page of the file that SQLite cannot read. The ids of the
 // records on that page are unknown.
 var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
+
+// CountOpen returns the number of open records of a kind and an owner, at most limit.
+func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n int, err error) {
+	boundary := s.writer.boundaries.of(kind)
+	for _, text := range []string{countOld, countRecent} {
+		err := s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
+			n += int(row.ColumnInt64(0))
+			return false, nil
+		}, kind, owner, boundary, max(limit-n, 0))
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
 
 // Due returns at most n records whose Due is set and not later than before, in order of
 // Due, then ID, then Kind. It omits damaged records.

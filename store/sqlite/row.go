@@ -40,7 +40,7 @@ func scanCells(row *sqlite3.Stmt) (c cells, err error) {
 	c = cells{
 		kind: r.text(), id: r.text(), version: r.number(), stream: r.text(), key: r.nullText(), open: r.flag(),
 		owner: r.text(), agent: r.text(), status: r.text(), names: r.nullText(), created: r.number(), updated: r.number(),
-		due: r.nullNumber(), state: r.bytes(), fixed: r.bytes(), unacked: r.flag(), sum: r.nullNumber(), fixedSum: r.nullNumber(),
+		due: r.nullNumber(), state: r.bytes(), fixed: r.bytes(), unacked: r.flag(), recent: r.flag(), sum: r.nullNumber(), fixedSum: r.nullNumber(),
 	}
 	if r.bad || !c.matches() || c.names.Valid && !areNames(c.names.String) {
 		return c, store.DamagedError{Kind: c.kind, ID: c.id}

@@ -45,6 +45,7 @@ type Store struct {
 	heartbeats heartbeats
 
 	mu     sync.RWMutex // read-locked by calls that need the store open
+	leave  func()       // mu.RUnlock, made once because each method value is allocated
 	closed bool
 	queue  chan *request
 
@@ -55,6 +56,7 @@ type Store struct {
 var (
 	_ store.Store = (*Store)(nil)
 	_ store.Queue = (*Store)(nil)
+	_ store.Index = (*Store)(nil)
 )
 
 // Open opens the database at path, creates it if it does not exist, and migrates its
@@ -104,6 +106,9 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 		return nil, err
 	}
 	damaged := &damages{log: log}
+	if err := restoreIndex(path, log); err != nil {
+		return nil, err
+	}
 	w, err := newWriter(path, log, damaged)
 	if err != nil {
 		return nil, err
@@ -113,10 +118,12 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 		_ = w.conn.Close() // the caller returns the first error
 		return nil, err
 	}
-	return &Store{
+	s := &Store{
 		log: log, damaged: damaged, writer: w, read: read, heartbeats: heartbeats{},
 		queue: make(chan *request, queueLength), ended: make(chan struct{}),
-	}, nil
+	}
+	s.leave = s.mu.RUnlock
+	return s, nil
 }
 
 // enter returns an error if ctx has ended, or if the store is closed or has failed.
@@ -134,7 +141,7 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 		s.mu.RUnlock()
 		return nil, err
 	}
-	return s.mu.RUnlock, nil
+	return s.leave, nil
 }
 
 // Close commits the changes in the queue, waits for reads, moves the write-ahead log

@@ -20,7 +20,7 @@ type cells struct {
 	key, names                             sql.NullString
 	version, created, updated              int64
 	due                                    sql.NullInt64
-	open, unacked                          bool
+	open, unacked, recent                  bool // the writer sets recent
 	state, fixed                           []byte
 
 	// Null in rows of older versions. If a change keeps fixed, its fixedSum is null too.
@@ -38,7 +38,8 @@ func checksum(last []byte, fill func([]byte) []byte) int64 {
 	return int64(crc32.Update(crc32.Checksum(*b, castagnoli), castagnoli, last))
 }
 
-// sumOf returns the checksum of all columns except fixed and the checksums.
+// sumOf returns the checksum of all columns except fixed, recent and the checksums. A row
+// must not be read to change recent, which can be computed from the others.
 func (c *cells) sumOf() int64 {
 	return checksum(c.state, func(b []byte) []byte {
 		b = appendTexts(b, c.kind, c.id, c.stream, c.owner, c.agent, c.status)

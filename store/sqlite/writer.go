@@ -21,8 +21,8 @@ const (
 	batchBytes  = 4 << 20
 )
 
-// errPartlyWritten is returned if a change failed and a part of it may have been written.
-// The transaction must then be repeated with savepoints.
+// errPartlyWritten is returned if a change, or age, failed and a part of it may have been
+// written. The transaction must then be repeated with savepoints, and without age.
 var errPartlyWritten = errors.New("a change failed after a part of it was written")
 
 // A writer owns the connection that writes. While run runs, only its goroutine uses the
@@ -43,6 +43,10 @@ type writer struct {
 	heads    map[string]int64 // StreamSeq of the newest event of some streams
 	newAfter string           // a stream that sorts after it has no events unless it is in heads; valid if seq is known
 
+	boundaries boundaries
+	untilAging map[string]int    // how many new records of a kind may be added until age looks at it
+	moved      map[string]string // the boundaries that the present transaction has moved
+
 	freed   bool // the claims of earlier processes are free
 	written bool // a part of the current request was written
 }
@@ -58,9 +62,9 @@ func newWriter(path string, log *slog.Logger, damaged *damages) (*writer, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log, damaged: damaged, path: path, conn: conn, ended: make(chan struct{})}
+	w := &writer{log: log, damaged: damaged, path: path, conn: conn, ended: make(chan struct{}), untilAging: map[string]int{}, moved: map[string]string{}}
 	w.resetNumbers()
-	if err := w.stmt.prepare(conn); err != nil {
+	if err := errors.Join(w.stmt.prepare(conn), w.boundaries.load(conn)); err != nil {
 		_ = conn.Close() // the caller returns the first error
 		return nil, err
 	}
@@ -120,15 +124,16 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 // write commits a batch in one transaction. A change whose first statement conflicts has
 // written nothing and is skipped. If a change fails otherwise, but not by an error of the
 // disk, the transaction is repeated with a savepoint around each change. Then only that
-// change is lost. If the disk has no room for the batch, write tries each change alone.
+// change is lost. If age fails, the transaction is repeated without it. If the disk has no
+// room for the batch, write tries each change alone.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
-		err = w.transaction(batch, w.applyPlain)
+		err = w.transaction(batch, w.applyPlain, w.age)
 	}
 	if errors.Is(err, errPartlyWritten) {
 		w.count.reruns.Add(1)
-		err = w.transaction(batch, w.applyInSavepoint)
+		err = w.transaction(batch, w.applyInSavepoint, nil)
 	}
 	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
 		for i := range batch { // a small change may fit although the batch did not
@@ -143,9 +148,10 @@ func (w *writer) write(batch []*request) {
 	}
 }
 
-// transaction writes each request of a batch with apply, commits, and sets the results in
-// the requests. If transaction returns an error, these results are not valid.
-func (w *writer) transaction(batch []*request, apply func(*request) error) (err error) {
+// transaction writes each request of a batch with apply, calls age unless it is nil, commits,
+// and sets the results in the requests. If transaction returns an error, these results are
+// not valid.
+func (w *writer) transaction(batch []*request, apply func(*request) error, age func() error) (err error) {
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
 	}
@@ -160,8 +166,17 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 			w.rollback()
 			return err
 		}
-		if r.err == nil && (r.claim == nil || len(r.claim.effects) > 0) {
+		if r.err == nil && r.index == nil && (r.claim == nil || len(r.claim.effects) > 0) {
 			committed++
+		}
+	}
+	if age != nil {
+		if err := age(); err != nil {
+			w.rollback()
+			if failed := w.fail("extend the indices by owner", err); isDisk(err) {
+				return failed
+			}
+			return errPartlyWritten // the batch may fit on a full disk
 		}
 	}
 	if err := run(w.stmt.commit); err != nil {
@@ -172,6 +187,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
 	}
 	w.freed = true
+	w.keepBoundaries()
 	if committed > 0 {
 		w.checkRoom() // a small change may fit although the disk is still full
 		w.count.commits.Add(1)
@@ -220,6 +236,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 
 func (w *writer) rollback() {
 	w.resetNumbers()
+	clear(w.moved)
 	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
@@ -250,6 +267,9 @@ func (w *writer) fail(doing string, err error) error {
 
 // codeOf returns the result code of SQLite in err, or SQLITE_OK if there is no code.
 func codeOf(err error) int {
+	if err == nil {
+		return codes.SQLITE_OK
+	}
 	if e := (*modernc.Error)(nil); errors.As(err, &e) { // from database/sql
 		return e.Code()
 	}

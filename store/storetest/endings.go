@@ -17,6 +17,7 @@ func callAll(ctx context.Context, s Store) map[string]error {
 	_, errs["ReadKey"] = s.ReadKey(ctx, "ask", "k")
 	_, errs["List"] = s.List(ctx, store.Query{Kind: "ask"})
 	_, errs["History"] = s.History(ctx, "", 0, 1)
+	_, errs["CountOpen"] = s.CountOpen(ctx, "ask", "agent-1", 1)
 	_, errs["Recent"] = s.Recent(ctx, "ses_1", 0, 1)
 	_, _, errs["Head"] = s.Head(ctx, "ses_1")
 	_, errs["Due"] = s.Due(ctx, noon, 1)

@@ -86,6 +86,14 @@ func testList(t *testing.T, sub Subject) {
 		mustEqual(t, fmt.Sprintf("List %+v", q), mustList(t, s, q), filter(all, q))
 	}
 
+	for _, limit := range []int{-1, 0, 3, 100} {
+		open := filter(all, store.Query{Kind: "ask", Owner: "agent-2", Open: new(true)})
+		n, err := s.CountOpen(t.Context(), "ask", "agent-2", limit)
+		if want := min(len(open), max(limit, 0)); n != want || err != nil {
+			t.Errorf("CountOpen with limit %d: got %d and %v, want %d", limit, n, err, want)
+		}
+	}
+
 	// All pages together have each record once, in order.
 	for _, newest := range []bool{false, true} {
 		q := store.Query{Kind: "ask", Newest: newest}

@@ -21,6 +21,7 @@ import (
 type Store interface {
 	store.Store
 	store.Queue
+	store.Index
 }
 
 // A Subject is a new, empty store under test. The function that opens it must also close
@@ -83,6 +84,10 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"effects are committed with their records", testEffectAtomicity},
 		{"deleting a record deletes its effects", testDeletedEffects},
 		{"invalid effects are rejected", testInvalidEffects},
+		{"a search finds words and phrases", testFind},
+		{"pages of a search are complete", testFindPages},
+		{"the index has a position", testIndexPosition},
+		{"a change removes documents from the index", testUnindex},
 		{"one of two concurrent changes is kept", testTwoCommits},
 		{"one of a hundred concurrent changes is kept", testHundredCommits},
 		{"a conflict leaves nothing behind", testPartialConflict},

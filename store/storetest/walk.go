@@ -252,7 +252,9 @@ func (w *walk) list(rt *rapid.T) {
 		open := rapid.Bool().Draw(rt, "open")
 		q.Open = &open
 	}
+	q.Unacked = rapid.Bool().Draw(rt, "unacked")
 	w.both("List", func(s Store) (any, error) { return s.List(w.t.Context(), q) })
+	w.both("CountOpen", func(s Store) (any, error) { return s.CountOpen(w.t.Context(), q.Kind, q.Owner, q.Limit) })
 }
 
 func (w *walk) due(rt *rapid.T) {

@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/search"
+	"github.com/askback/askback/store"
+)
+
+const (
+	// indexInterval is the time between two looks for asks that were settled.
+	indexInterval = time.Second
+	// indexBatch and indexBytes limit the asks that one update of the index adds. Other
+	// commits wait for it, so it must take only a few milliseconds.
+	indexBatch = 32
+	indexBytes = 64 << 10
+	// indexPause is the shortest pause between two updates. It is also indexIdle times as
+	// long as the update, so that the writer has nearly all its time for other commits.
+	indexPause = 20 * time.Millisecond
+	indexIdle  = 19
+	// maxIndexed is how many bytes of the words of an ask can be found.
+	maxIndexed = 32 << 10
+	// searchWait is how long a search adds to the index what was settled before it.
+	searchWait = 100 * time.Millisecond
+	// searchChunk is how many asks a search reads at once.
+	searchChunk = 64
+)
+
+// indexLoop adds settled asks to the index until ctx ends. It reads the history after the
+// position of the index, so it also fills a new index.
+func (e *Engine) indexLoop(ctx context.Context) {
+	retry := indexInterval // after an error
+	for ctx.Err() == nil {
+		begun := time.Now()
+		more, err := e.fillIndex(ctx)
+		pause := indexInterval
+		switch {
+		case err != nil && ctx.Err() == nil:
+			e.log.Warn("the index for searches could not be filled", "error", err, "again", retry)
+			pause, retry = retry, min(2*retry, cleanInterval)
+		case more:
+			pause = max(indexPause, indexIdle*time.Since(begun))
+			retry = indexInterval
+		}
+		_ = sleep(ctx, pause, nil) // the loop ends with ctx
+	}
+}
+
+// fillIndex adds the next settled asks to the index. It reports whether there may be more.
+func (e *Engine) fillIndex(ctx context.Context) (more bool, err error) {
+	e.indexing.Lock()
+	defer e.indexing.Unlock()
+	from, err := e.store.Indexed(ctx)
+	if err != nil {
+		return false, err
+	}
+	events, err := e.store.History(ctx, "", from, store.MaxList)
+	if err != nil || len(events) == 0 {
+		return false, err
+	}
+	u := store.IndexUpdate{From: from}
+	size := 0
+	for _, ev := range events {
+		u.To = ev.Seq
+		if !askback.EventType(ev.Type).Settles() {
+			continue
+		}
+		d, ok, err := e.documentOf(ctx, ev.Subject)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			u.Add = append(u.Add, d)
+			size += len(d.Words)
+		}
+		if len(u.Add) == indexBatch || size >= indexBytes {
+			break
+		}
+	}
+	more = u.To < events[len(events)-1].Seq || len(events) == store.MaxList
+	err = e.store.UpdateIndex(ctx, u)
+	if errors.Is(err, store.ErrConflict) {
+		return true, nil // another process has added them
+	}
+	return more, err
+}
+
+// documentOf returns the document of an ask for the index. It reports false if the ask was
+// deleted, or cannot be read.
+func (e *Engine) documentOf(ctx context.Context, id string) (d store.Document, ok bool, err error) {
+	row, err := e.store.Read(ctx, kindAsk, id)
+	if damaged := (store.DamagedError{}); errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) {
+		return d, false, nil
+	}
+	if err != nil {
+		return d, false, err
+	}
+	state, err := decodeAsk(row)
+	if err != nil {
+		return d, false, nil // lists log it
+	}
+	return store.Document{Kind: kindAsk, ID: id, At: row.Created, Words: wordsOf(state.Ask)}, true, nil
+}
+
+// wordsOf returns the words of an ask that a search finds.
+func wordsOf(a askback.Ask) string {
+	b := make([]byte, 0, 512)
+	add := func(texts ...string) {
+		for _, t := range texts {
+			b = search.AppendWords(b, t, maxIndexed)
+		}
+	}
+	add(a.Title, a.Agent)
+	add(a.Tags...)
+	if c := a.Confirmation; c != nil {
+		add(c.ToolName, c.Server, c.Description)
+	}
+	for _, q := range a.Questions {
+		add(q.Header, q.Text)
+	}
+	if o := a.Outcome; o != nil {
+		add(o.Actor.Name, o.Comment, o.Reason)
+		for _, one := range o.Answers {
+			add(one.Selected...)
+			add(one.Other, one.Notes)
+		}
+		addJSON(add, o.Input)
+	}
+	for _, q := range a.Questions {
+		for _, o := range q.Options {
+			add(o.Label, o.Description)
+		}
+	}
+	if c := a.Confirmation; c != nil {
+		addJSON(add, c.Input)
+		add(c.Context)
+	}
+	addJSON(add, a.Context)
+	return string(b)
+}
+
+// addJSON adds the names, texts and numbers of a JSON value.
+func addJSON(add func(...string), raw json.RawMessage) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return // the end
+		}
+		switch t := token.(type) {
+		case string:
+			add(t)
+		case json.Number:
+			add(t.String())
+		}
+	}
+}
+
+// usesIndex reports whether the index has all asks that a query may select.
+func usesIndex(q askback.Query) bool {
+	switch q.Status {
+	case askback.SettledStatus, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired:
+		return q.Search != ""
+	}
+	return false
+}
+
+// search returns a page of the settled asks that contain all words of a query, newest first.
+// First it adds to the index what was settled lately.
+func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page, err error) {
+	e := c.engine
+	begun := time.Now()
+	for more := true; more && time.Since(begun) < searchWait; {
+		if more, err = e.fillIndex(ctx); err != nil {
+			return page, fromStore(err)
+		}
+	}
+	from := store.Search{After: q.Cursor, Limit: searchChunk}
+	for _, p := range search.Parse(q.Search) {
+		from.Phrases = append(from.Phrases, store.Phrase(p))
+	}
+	if len(from.Phrases) == 0 {
+		return page, nil
+	}
+	switch {
+	case q.Cursor != "": // its document may have been deleted
+		from.Before = ids.Time(q.Cursor)
+	case !q.Until.IsZero():
+		from.Before = q.Until.Add(time.Millisecond)
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = askback.DefaultLimit
+	}
+	last, size := q.Cursor, 0
+	for begun := time.Now(); ; {
+		found, err := e.store.Find(ctx, from)
+		if err != nil {
+			return askback.Page{}, fromStore(err)
+		}
+		for _, id := range found {
+			a, ok, err := c.foundAsk(ctx, q, id)
+			switch {
+			case err != nil:
+				return askback.Page{}, err
+			case ok && (len(page.Items) == limit || size > listBytes):
+				page.NextCursor = last
+				return page, nil
+			case ok:
+				page.Items = append(page.Items, a)
+				size += askBytes(&a)
+			}
+			last = id
+		}
+		if len(found) < searchChunk {
+			return page, nil
+		}
+		if from.After = last; time.Since(begun) >= maxListTime {
+			page.NextCursor = last
+			return page, nil
+		}
+	}
+}
+
+// foundAsk returns an ask that a search has found. It reports false if the principal may not
+// list it, if it does not match the other filters, or if it cannot be read.
+func (c *client) foundAsk(ctx context.Context, q askback.Query, id string) (a askback.Ask, ok bool, err error) {
+	found, err := c.engine.fetch(ctx, id)
+	switch {
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
+		return a, false, nil
+	case err != nil:
+		return a, false, err
+	}
+	a, q.Search = found.state.Ask, ""
+	if c.authorizeAsk(askback.ActList, &found.state) != nil || !c.listsAsk(a) || !matchesQuery(q, a) {
+		return a, false, nil
+	}
+	ok = a.Settled() && (q.Status == askback.SettledStatus || q.Status == a.Outcome.Status) &&
+		(q.Agent == "" || q.Agent == a.Agent) && (q.SessionID == "" || q.SessionID == a.SessionID)
+	return a, ok, nil
+}
+
+// listsAsk reports whether the lists of a principal have an ask: those of an agent have its
+// own asks, the others those for this person or for every person.
+func (c *client) listsAsk(a askback.Ask) bool {
+	if c.who.Kind == askback.Agent {
+		return a.Owner == c.who.Name
+	}
+	return access.Ever(c.who.Kind, askback.ActList) && (len(a.To) == 0 || slices.Contains(a.To, c.who.Name))
+}

@@ -1,0 +1,59 @@
+package askback
+
+import "time"
+
+// Figures has the outcomes and waiting times of the asks that were made in a period, for
+// the web pages (F16). Open asks are counted even if they are older.
+type Figures struct {
+	Since    time.Time
+	Asked    int            // in the period
+	Wait     WaitFigures    // of all answers
+	Outcomes []OutcomeCount // in order of status and actor
+	Agents   []AgentFigures // in order of label and owner
+	People   []PersonFigures
+	// OpenForAll is the number of open asks that are addressed to every person.
+	OpenForAll int
+	Waiting    []WaitingCount // at equal intervals until now, oldest first
+	Partial    bool           // only the newest asks are counted, because there are too many
+}
+
+// WaitFigures has the time from asks to the answers of people.
+type WaitFigures struct {
+	Answers     int // 0 means that the other fields have no meaning
+	Median, P90 time.Duration
+}
+
+// An OutcomeCount counts the asks with a status that a kind of actor settled.
+type OutcomeCount struct {
+	Status Status
+	Actor  ActorKind
+	Count  int
+}
+
+// AgentFigures are the figures of one agent, which has a label and a token.
+type AgentFigures struct {
+	Label, Owner string
+	Open, Asked  int
+	Wait         WaitFigures
+	LastSeen     time.Time // its newest ask or acknowledgement in the period; zero if there is none
+}
+
+// PersonFigures are the figures of one person who has answered, or who has an open ask.
+type PersonFigures struct {
+	Name             string
+	Open             int // open asks that are addressed to this person by name
+	Approved, Denied int
+	Wait             WaitFigures
+}
+
+// A WaitingCount is the number of asks that were open at one time.
+type WaitingCount struct {
+	At    time.Time
+	Count int
+}
+
+// A FiguresQuery selects [Figures].
+type FiguresQuery struct {
+	Period time.Duration // until now
+	Points int           // the length of Figures.Waiting
+}

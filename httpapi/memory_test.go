@@ -1,0 +1,114 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net"
+	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+// A request that waits has a stack of 4 KB, and its connection another of 2 KB, on which
+// net/http detects that the client disconnects. To make an ask needs more; garbage
+// collections then halve the stack as long as a quarter is enough for the wait. The limits
+// leave a quarter more, which another release of Go may need.
+func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
+	if underRace() {
+		t.Skip("the race detector enlarges stacks")
+	}
+	const n = 100
+	head := " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+	get := func(path string) string { return "GET " + path + head + "\r\n" }
+	post := func(path, body string) string {
+		return "POST " + path + head + "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+	}
+	for _, in := range []struct {
+		name    string
+		limit   int // bytes for each request
+		request func(a askback.Ask) string
+	}{
+		{"long poll", 8000, func(a askback.Ask) string { return get("/api/v1/asks/" + a.ID + "?wait=60s") }},
+		{"ask with wait", 13_000, func(askback.Ask) string { return post("/api/v1/asks?wait=60s", databases) }},
+	} {
+		t.Run(in.name, func(t *testing.T) {
+			db := memstore.New()
+			w := newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: n}), db, &httpapi.Options{})
+			server := httptest.NewServer(w.handler)
+			t.Cleanup(server.Close)
+			t.Cleanup(w.handler.Stop)
+			ask := w.ask(databases)
+			secret := w.token(bot)
+			defer startSmallStacks()()
+			before, others := stackBytes(), blocked()
+			for range n {
+				conn, err := net.Dial("tcp", server.Listener.Addr().String())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				fmt.Fprintf(conn, in.request(ask), secret)
+			}
+			waitForBlocked(t, others+2*n)
+			for range collections {
+				runtime.GC()
+			}
+			if got := (stackBytes() - before) / n; got > in.limit {
+				t.Errorf("got %d bytes of stack for each request, want at most %d", got, in.limit)
+			}
+		})
+	}
+}
+
+// waitForBlocked returns when as many goroutines block.
+func waitForBlocked(t *testing.T, goroutines uint64) {
+	t.Helper()
+	for limit := limitedContext(t); blocked() < goroutines; runtime.Gosched() {
+		if limit.Err() != nil {
+			t.Fatalf("%d goroutines block, want %d", blocked(), goroutines)
+		}
+	}
+}
+
+// blocked returns how many goroutines block.
+func blocked() uint64 {
+	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+// startSmallStacks makes new goroutines start with the smallest stack until end is called. A
+// garbage collection sets the size to the average that all goroutines use.
+func startSmallStacks() (end func()) {
+	stop := make(chan struct{})
+	for range 1000 {
+		go func() { <-stop }()
+	}
+	for range collections {
+		runtime.GC()
+	}
+	return func() { close(stop) }
+}
+
+// collections is how many garbage collections shrink all stacks: each halves one at most.
+const collections = 4
+
+func stackBytes() int {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.StackInuse)
+}
+
+// underRace reports whether the test was built with -race, which needs more memory.
+func underRace() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}

@@ -1,0 +1,54 @@
+package askback
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Snooze hides a pending ask from the inbox of one person until a time. It holds no
+// deadline and changes nothing for the agent or for other people, who cannot see it.
+type Snooze struct {
+	AskID string    `api:"ask_id"` // the id of the ask
+	Until time.Time `api:"until"`  // zero: the ask is not snoozed
+}
+
+// Hides reports whether the ask is hidden at this time.
+func (s Snooze) Hides(now time.Time) bool { return now.Before(s.Until) }
+
+// The limits of snoozes.
+const (
+	// MaxSnooze is how long an ask can be snoozed.
+	MaxSnooze = 366 * 24 * time.Hour
+	// SnoozeMarkTime is how long a snooze is stored after its end, to mark the ask that
+	// has come back.
+	SnoozeMarkTime = 7 * 24 * time.Hour
+	// MaxSnoozes is how many snoozes of a person are stored.
+	MaxSnoozes = 500
+)
+
+// A Snoozer hides pending asks from the inbox of the person who uses it. Each person reads
+// and changes only their own snoozes. See [Query.Snoozed] and [Page.Snoozes].
+type Snoozer interface {
+	// Snooze hides a pending ask until a time, which is at most [MaxSnooze] from now. It
+	// replaces an earlier snooze of the ask. If the ask is settled, the error is
+	// [ErrSettled].
+	Snooze(ctx context.Context, id string, until time.Time) (Snooze, error)
+	// Snoozed returns the snooze of an ask, up to [SnoozeMarkTime] after its end. Its Until
+	// is zero if there is none, or if the ask is settled.
+	Snoozed(ctx context.Context, id string) (Snooze, error)
+	// Unsnooze deletes the snooze of an ask. It can be repeated.
+	Unsnooze(ctx context.Context, id string) error
+}
+
+// CheckSnooze returns an [Invalid] unless an ask can be snoozed now until this time.
+func CheckSnooze(until, now time.Time) error {
+	fix := fmt.Sprintf(`"until": %q`, now.Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339))
+	switch {
+	case !until.After(now):
+		return Invalid{{Pointer: "/until", Detail: "this time is not in the future", Fix: fix}}
+	case until.Sub(now) > MaxSnooze:
+		return Invalid{{Pointer: "/until", Detail: "an ask can be snoozed for a year at most", Fix: fix}}
+	}
+	return nil
+}

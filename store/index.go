@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Document is what a search finds of a record: its words.
+type Document struct {
+	Kind, ID string    // of the record
+	At       time.Time // documents are found newest first
+	Words    string    // words in lower case, of letters and digits, with single spaces in between
+}
+
+// An IndexUpdate adds documents to the index. It contains the documents of the events after
+// From and up to To, which are Seqs. If the position of the index is not From, the update is
+// a conflict. The new position is To.
+//
+// A document is ignored if its record does not exist, or if the index has one of this record.
+type IndexUpdate struct {
+	From, To int64
+	Add      []Document
+}
+
+// Check returns an error if the update is invalid: if a document has no kind, id or time, or
+// its text is not UTF-8 or contains NUL.
+func (u IndexUpdate) Check() error {
+	return each("Add", u.Add, func(d *Document) error {
+		if d.Kind == "" || d.ID == "" || d.At.UnixMilli() <= 0 {
+			return errors.New("a document needs a kind, an id and a time")
+		}
+		return checkText(d.Kind, d.ID, d.Words)
+	})
+}
+
+// A Phrase is a sequence of words that are adjacent in a document. If Prefix is set, the last
+// one is the beginning of a word. Words have only letters and digits.
+type Phrase struct {
+	Words  []string
+	Prefix bool
+}
+
+// A Search selects documents that contain all phrases.
+type Search struct {
+	Phrases []Phrase  // at least one, each with at least one word
+	After   string    // only those after this document, in the order of the search
+	Before  time.Time // only those with an earlier At, unless the index has the document After
+	Limit   int       // maximum number of documents; 0 or more than MaxList means MaxList
+}
+
+// Check returns an error if the search is invalid.
+func (s Search) Check() error {
+	if len(s.Phrases) == 0 {
+		return errors.New("invalid search: it needs a phrase")
+	}
+	for _, p := range s.Phrases {
+		if len(p.Words) == 0 {
+			return errors.New("invalid search: a phrase needs a word")
+		}
+		if err := checkText(p.Words...); err != nil {
+			return fmt.Errorf("invalid search: %v", err)
+		}
+	}
+	return nil
+}
+
+// An Index finds records by their words. It is filled apart from commits, by a caller that
+// reads the history after the position of the index. So it may lack the newest records. If
+// its data is lost, the store begins again at position 0. [Change].Unindex removes documents.
+type Index interface {
+	// Indexed returns the position of the index: the Seq of the last event whose document
+	// was added, or 0.
+	Indexed(ctx context.Context) (seq int64, err error)
+	// UpdateIndex applies an update as a whole, or returns ErrConflict or another error.
+	UpdateIndex(ctx context.Context, u IndexUpdate) error
+	// Find returns the ids of the documents that a search selects, newest first. Those with
+	// the same time are in the order of their addition, the last one first.
+	Find(ctx context.Context, s Search) (ids []string, err error)
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/askback/askback/store"
+)
+
+// perMillisecond is how many numbers in search_ids a millisecond has.
+const (
+	perMillisecond     = 4096
+	perMillisecondText = "4096"
+)
+
+const (
+	selectIndexed = `select seq from search_position`
+	setIndexed    = `update search_position set seq = ?2 where seq = ?1`
+	// The number of a document is the first that is free in its millisecond. No row is
+	// selected if the record does not exist or is in the index.
+	nextDocument = `select max(?3, coalesce((select max(n) + 1 from search_ids where n >= ?3 and n < ?3 + ` + perMillisecondText + `), 0))
+		where exists (select 1 from records indexed by records_id where kind = ?1 and id = ?2)
+		and not exists (select 1 from search_ids where id = ?2)`
+	insertDocumentID = `insert into search_ids (n, id) values (?1, ?2)`
+	insertDocument   = `insert into search (rowid, words) values (?1, ?2)`
+	deleteDocument   = `delete from search where rowid = (select n from search_ids where id = ?1)`
+	deleteDocumentID = `delete from search_ids where id = ?1`
+
+	selectDocuments = `select i.id from search join search_ids i on i.n = search.rowid
+		where search match ?1 and search.rowid < coalesce((select n from search_ids where id = ?2), ?3)
+		order by search.rowid desc limit ?4`
+)
+
+// indexWrites are the prepared statements that write the index.
+type indexWrites struct {
+	position, next, addID, add, remove, removeID *sqlite3.Stmt
+}
+
+func (s *indexWrites) prepare(conn *sqlite3.Conn) (err error) {
+	for stmt, text := range map[**sqlite3.Stmt]string{
+		&s.position: setIndexed,
+		&s.next:     nextDocument,
+		&s.addID:    insertDocumentID,
+		&s.add:      insertDocument,
+		&s.remove:   deleteDocument,
+		&s.removeID: deleteDocumentID,
+	} {
+		if *stmt, err = conn.Prepare(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Indexed returns the position of the index.
+func (s *Store) Indexed(ctx context.Context) (seq int64, err error) {
+	err = s.eachRow(ctx, selectIndexed, func(row *sqlite3.Stmt) (bool, error) {
+		seq = row.ColumnInt64(0)
+		return false, nil
+	})
+	return seq, err
+}
+
+// UpdateIndex adds documents to the index. The writer commits them with other changes.
+func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
+	if err := u.Check(); err != nil {
+		return err
+	}
+	size := 0
+	for _, d := range u.Add {
+		size += len(d.Words)
+	}
+	_, err := s.do(ctx, &request{index: &u, size: size, done: make(chan struct{})})
+	return err
+}
+
+// Find returns the ids of the documents that a search selects.
+func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	below := int64(1) << 62
+	if !q.Before.IsZero() {
+		below = q.Before.UnixMilli() * perMillisecond
+	}
+	err = s.eachRow(ctx, selectDocuments, func(row *sqlite3.Stmt) (bool, error) {
+		ids = append(ids, row.ColumnText(0))
+		return true, nil
+	}, matchText(q.Phrases), q.After, below, store.AtMost(q.Limit))
+	return ids, err
+}
+
+// matchText returns phrases in the syntax of FTS5. Each is in quotes, so no word is taken
+// for an operator.
+func matchText(phrases []store.Phrase) string {
+	var b strings.Builder
+	for _, p := range phrases {
+		b.WriteString(`"` + strings.ReplaceAll(strings.Join(p.Words, " "), `"`, `""`) + `"`)
+		if p.Prefix {
+			b.WriteByte('*')
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// updateIndex writes an update of the index.
+func (w *writer) updateIndex(u *store.IndexUpdate) error {
+	if err := w.changeOne(w.stmt.index.position, u.From, u.To); err != nil {
+		return err
+	}
+	for i := range u.Add {
+		if err := w.addDocument(&u.Add[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) addDocument(d *store.Document) error {
+	next := w.stmt.index.next
+	bind(next, d.Kind, d.ID, d.At.UnixMilli()*perMillisecond)
+	row, err := next.Step()
+	n := next.ColumnInt64(0)
+	if err := errors.Join(err, next.Reset()); err != nil || !row {
+		return err
+	}
+	if err := w.changeOne(w.stmt.index.addID, n, d.ID); err != nil {
+		return err
+	}
+	return w.change(w.stmt.index.add, n, d.Words)
+}
+
+// unindex removes documents from the index.
+func (w *writer) unindex(ids []string) error {
+	for _, id := range ids {
+		if err := w.change(w.stmt.index.remove, id); err != nil {
+			return err
+		}
+		if err := w.change(w.stmt.index.removeID, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexTables are the tables of the index.
+const indexTables = `('search', 'search_ids', 'search_position')`
+
+// restoreIndex creates the index again, empty, if a table of it is missing.
+func restoreIndex(path string, log *slog.Logger) (err error) {
+	conn, err := connect(path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	rows, _, err := conn.PrepareTransient(`select count(*) from sqlite_schema where type = 'table' and name in ` + indexTables)
+	if err != nil {
+		return err
+	}
+	_, err = rows.Step()
+	n := rows.ColumnInt64(0)
+	if err := errors.Join(err, rows.Finalize()); err != nil || n == 3 {
+		return err
+	}
+	text, err := migrations.ReadFile("migrations/00008_search.sql")
+	if err != nil {
+		return err
+	}
+	script := []string{"begin immediate", "drop table if exists search", "drop table if exists search_ids", "drop table if exists search_position"}
+	for _, statement := range strings.SplitAfter(string(text), ";\n") {
+		if strings.Contains(statement, ";") {
+			script = append(script, statement)
+		}
+	}
+	for _, statement := range append(script, "commit") {
+		if err := execute(conn, statement); err != nil {
+			_ = execute(conn, "rollback") // the caller returns the first error
+			return err
+		}
+	}
+	log.Warn("the index for searches was missing; it is filled again")
+	return nil
+}
