@@ -18,6 +18,7 @@ import (
 // An Ask is an [askback.Ask] for display.
 type Ask struct {
 	ID         safetext.Text
+	Session    safetext.Text   // the id of the session
 	Agent      safetext.Text   // the agent's label for itself; it proves nothing
 	Owner      safetext.Text   // the name of the agent's token, if it differs from Agent
 	Path       []safetext.Text // the parents of a sub-agent
@@ -31,6 +32,7 @@ type Ask struct {
 	Created    time.Time
 	Deadline   time.Time // zero if there is none
 	Hidden     bool      // the agent's text contains invisible characters
+	Quick      bool      // it can be answered from a list: see [Brief]
 	OwnSession bool      // the session ends with this ask, so a grant for the session would cover nothing
 
 	Questions    []Question
@@ -39,6 +41,8 @@ type Ask struct {
 	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
 
 	onTimeout askback.OnTimeout
+	agent     RawText   // as it was sent
+	tags      []RawText // as they were sent
 }
 
 // A Claim records that a person is looking at an ask.
@@ -54,7 +58,9 @@ type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
 	Arguments     safetext.Text // formatted, see [FormatJSON]
+	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
+	Changes       []TextChange  // the text that the call replaces, for tools that edit files
 	Warnings      []Warning     // about the arguments
 	Dangerous     bool
 	FreeText      bool // see [FreeText]
@@ -62,8 +68,10 @@ type Confirmation struct {
 	Digest        safetext.Text
 
 	Description Markdown
-	Preview     safetext.Text // shown exactly
+	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
 	Context     Markdown
+
+	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
 
 	// SuggestYes is set if the agent suggests approval (C3). The terminal sets it from a
 	// flag of askback confirm, and only displays the suggestion.
@@ -109,8 +117,11 @@ func (a Ask) From() safetext.Text {
 func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
-		ID: c.line(a.ID), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
+		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
 		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
+	}
+	for _, t := range a.Tags {
+		v.tags = append(v.tags, RawText(t))
 	}
 	v.OwnSession = number(a.ID) == number(a.SessionID)
 	if a.Owner != a.Agent {
@@ -133,6 +144,9 @@ func Of(a askback.Ask) Ask {
 	}
 	if a.Outcome != nil {
 		v.Outcome, v.AckedAt = outcome(*a.Outcome), a.AckedAt
+		if v.Confirmation != nil && len(a.Outcome.Input) > 0 {
+			v.Outcome.Changes = Diff(v.Confirmation.Arguments.String(), v.Outcome.Arguments.String())
+		}
 	}
 	return v
 }
@@ -223,11 +237,16 @@ func (c *cleaner) context(raw json.RawMessage) (Markdown, safetext.Text) {
 func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	f := format(of.Input)
 	c.hidden = c.hidden || f.hidden
+	tree := treeOf(of.Input)
+	var changes []TextChange
+	if f.duplicates.count == 0 { // else a program may read another value than the one shown
+		changes = tree.textChanges()
+	}
 	return &Confirmation{
-		Repeated: repeated(of),
-		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(),
+		Repeated: repeated(of), Tree: tree, Changes: changes,
+		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
-		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.markdown(of.Context), raw: of.Input,
+		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}
 }
 

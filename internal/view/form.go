@@ -26,10 +26,12 @@ type Form struct {
 	Comment  RawText
 	Reason   RawText
 	Problems []Problem
+	Restored bool // the input is a draft that was not sent
 
 	// The fields below are for a confirmation.
 	Decision  askback.Decision
 	Input     RawText       // the arguments, editable; see [Form.Edited]
+	Word      RawText       // typed to approve a dangerous call
 	Scope     askback.Scope // for approve_all
 	ExpiresIn time.Duration
 
@@ -46,7 +48,7 @@ type Entry struct {
 
 // A Problem is a message about a field, to be shown next to it.
 type Problem struct {
-	Field string // q1, q1-other, q1-notes, comment, reason, input, scope, expires_in; "" is the whole form
+	Field string // q1, q1-other, q1-notes, comment, reason, input, word, scope, expires_in; "" is the whole form
 	Text  Text
 }
 
@@ -66,6 +68,14 @@ func NewForm(a Ask) Form {
 // them. An empty field is a change.
 func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
+}
+
+// Changes compares the edited arguments with those of the agent.
+func (f Form) Changes() []DiffLine {
+	if !f.Edited() {
+		return nil
+	}
+	return Diff(strings.TrimSpace(string(f.initialInput)), strings.TrimSpace(string(f.Input)))
 }
 
 // Empty reports whether nothing was filled in.
@@ -218,31 +228,4 @@ func settledFirst(o askback.Outcome) Text {
 		return safetext.Line(who + " denied first")
 	}
 	return safetext.Line(who + " " + string(o.Status) + " first")
-}
-
-// Brief returns the view of an ask for a list. It omits details that only the page of
-// the ask shows, so that a list of large asks is cheap.
-func Brief(a askback.Ask) Ask {
-	a.Context = nil
-	questions := a.Questions
-	a.Questions = nil
-	for _, q := range questions {
-		a.Questions = append(a.Questions, askback.Question{ID: q.ID, Text: q.Text, Header: q.Header})
-	}
-	if c := a.Confirmation; c != nil {
-		a.Confirmation = &askback.Confirmation{
-			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
-		}
-	}
-	return Of(a)
-}
-
-// front returns the first n runes of s.
-func front[T string | json.RawMessage](s T, n int) T {
-	for i := range string(s) {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"cmp"
+	"net/url"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -11,12 +14,14 @@ import (
 type Grant struct {
 	ID        safetext.Text
 	Agent     safetext.Text
+	Filter    string        // Agent without marks, escaped as the value of a query
 	Owner     safetext.Text // the name of the token that may use it, if it differs from Agent
 	Tool      safetext.Text
 	Server    safetext.Text
 	Scope     string        // what it covers, in words
 	Limit     safetext.Text // the session or the digest of the arguments that it is limited to
 	Arguments safetext.Text // of the call on which it was made; empty if they are too long to keep
+	FirstLine safetext.Text // the beginning of Arguments, in one line
 	Ask       safetext.Text // the id of the ask on which it was made
 	Exact     bool          // it covers these arguments and no others
 	FreeText  bool          // it covers any arguments of a free-text tool; see [FreeText]
@@ -32,7 +37,7 @@ type Grant struct {
 func OfGrant(g askback.Grant) Grant {
 	v := Grant{
 		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
-		Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
+		Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
 		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses,
 	}
 	if g.Owner != g.Agent {
@@ -41,6 +46,7 @@ func OfGrant(g askback.Grant) Grant {
 	v.Ask = safetext.Line(g.AskID)
 	if len(g.Input) > 0 {
 		v.Arguments, _ = FormatJSON(g.Input)
+		v.FirstLine = oneLine(g.Input)
 	}
 	v.FreeText = g.Scope != askback.ScopeInput && FreeText(g.ToolName)
 	switch g.Scope {
@@ -64,6 +70,52 @@ func ScopeText(s askback.Scope) string { return scopeTexts[s] }
 // Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }
 
+// A Breadth is how much a grant covers.
+type Breadth uint8
+
+// The breadths. People should look at wide grants first.
+const (
+	Narrow Breadth = iota // exactly the same arguments
+	Wide                  // any arguments, or dangerous calls
+	Widest                // any arguments of dangerous calls, or any free text
+)
+
+// Breadth returns how much the grant covers.
+func (g Grant) Breadth() Breadth {
+	switch {
+	case g.FreeText, g.Dangerous && !g.Exact:
+		return Widest
+	case g.Dangerous, !g.Exact:
+		return Wide
+	}
+	return Narrow
+}
+
+// A GrantGroup has the grants of one agent.
+type GrantGroup struct {
+	Agent  safetext.Text
+	Owner  safetext.Text // as in [Grant]
+	Grants []Grant       // the widest first
+}
+
+// GroupGrants groups grants by agent, in order of name.
+func GroupGrants(grants []Grant) []GrantGroup {
+	var groups []GrantGroup
+	for _, g := range grants {
+		i, found := slices.BinarySearchFunc(groups, g, func(group GrantGroup, g Grant) int {
+			return cmp.Or(cmp.Compare(group.Agent.String(), g.Agent.String()), cmp.Compare(group.Owner.String(), g.Owner.String()))
+		})
+		if !found {
+			groups = slices.Insert(groups, i, GrantGroup{Agent: g.Agent, Owner: g.Owner})
+		}
+		groups[i].Grants = append(groups[i].Grants, g)
+	}
+	for _, group := range groups {
+		slices.SortStableFunc(group.Grants, func(a, b Grant) int { return cmp.Compare(b.Breadth(), a.Breadth()) })
+	}
+	return groups
+}
+
 // Usage describes how often the grant approved a call.
 func (g Grant) Usage() string {
 	switch g.Uses {
@@ -74,3 +126,6 @@ func (g Grant) Usage() string {
 	}
 	return "used " + Count(g.Uses, "time")
 }
+
+// AskPath returns the path of the page of the ask on which the grant was made.
+func (g Grant) AskPath() string { return askback.PagePath(g.Ask.String()) }

@@ -16,6 +16,7 @@ type Outcome struct {
 	Comment   safetext.Text
 	Reason    safetext.Text
 	Arguments safetext.Text // the edited arguments; empty if they were not edited
+	Changes   []DiffLine    // what the person changed in the arguments
 	Grant     safetext.Text // id of the standing approval that was made, or that answered
 	At        time.Time
 	ByTimer   bool // the deadline passed without an answer

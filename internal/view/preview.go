@@ -1,6 +1,23 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/askback/askback/internal/markdown"
+)
+
+// fenced returns a preview as formatted text if it has blocks of code between fences and
+// text around them. Otherwise it returns nil, and the preview is shown exactly.
+func fenced(s string) Markdown {
+	if unfenced(s) == s {
+		return nil
+	}
+	doc := markdown.Parse(s)
+	if len(doc) < 2 {
+		return nil
+	}
+	return doc
+}
 
 // unfenced removes the Markdown code fences from a preview, which is shown as code
 // anyway. It returns s unchanged if a fence is not closed.

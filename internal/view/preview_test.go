@@ -24,3 +24,16 @@ func TestPreviewFencesAreRemoved(t *testing.T) {
 		}
 	}
 }
+
+// A preview with text around its blocks of code is formatted. One block alone is shown
+// exactly.
+func TestPreviewWithTextAndCodeIsFormatted(t *testing.T) {
+	for preview, want := range map[string]bool{
+		"select 1": false, "```sql\nselect 1\n```": false, "First:\n\n```sql\nselect 1\n```": true, "**bold**": false, "text\n```\nopen": false,
+	} {
+		a := view.Of(askback.Ask{Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}}})
+		if got := len(a.Questions[0].Choices[0].PreviewMarkdown) > 0; got != want {
+			t.Errorf("%q is formatted: %v, want %v", preview, got, want)
+		}
+	}
+}

@@ -29,8 +29,15 @@ type Choice struct {
 	Key         string // what a person types to pick it; see [Question.Match]
 	Label       safetext.Text
 	Description Markdown
-	Preview     safetext.Text // shown exactly
+	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
 	Default     bool
+
+	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
+}
+
+// HasPreviews reports whether an option has a preview.
+func (q Question) HasPreviews() bool {
+	return slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Preview.String() != "" })
 }
 
 // AllowsOther reports whether a person may answer in their own words.
@@ -44,7 +51,7 @@ func (c *cleaner) question(of askback.Question) Question {
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
 			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.markdown(o.Description), Preview: c.block(unfenced(o.Preview)),
-			Default: slices.Contains(of.Default, o.Label),
+			Default: slices.Contains(of.Default, o.Label), PreviewMarkdown: fenced(o.Preview),
 		})
 	}
 	if len(of.Options) > 0 && !of.NoOther {

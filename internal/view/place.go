@@ -1,0 +1,132 @@
+package view
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An Order is how a list is sorted, and what it is grouped by.
+type Order struct {
+	Urgent bool  // dangerous calls before the others
+	Group  Group // "" groups only by what is due soon
+}
+
+// A Group is what a list is grouped by.
+type Group string
+
+// The groups of a list.
+const (
+	GroupAgent   Group = "agent"
+	GroupSession Group = "session"
+	GroupKind    Group = "kind"
+	GroupTag     Group = "tag"
+)
+
+// A Place is the position of an ask in a list. Asks, and the headings of their groups, are in
+// the order of Sort.
+type Place struct {
+	Group string // a key of the group
+	Name  string // of the group, if Askback named it
+	Text  Text   // of the group, if an agent named it
+	Sort  string // ASCII; it begins with the key of the group
+}
+
+// soonTime is how long before its deadline an ask is urgent.
+const soonTime = time.Hour
+
+// Soon reports whether a deadline is near or has passed.
+func Soon(deadline, now time.Time) bool { return !deadline.IsZero() && deadline.Sub(now) < soonTime }
+
+// The groups of what is urgent, in order.
+const (
+	rankSoon = iota
+	rankDangerous
+	rankOther
+)
+
+var rankNames = [...]string{rankSoon: "Due soon", rankDangerous: "Dangerous", rankOther: "Others"}
+
+// Place returns the position of an ask. What is due soon is always first, ordered by deadline;
+// all else has the oldest first.
+func (o Order) Place(a Ask, now time.Time) Place {
+	rank, key := rankOther, a.ID.String()
+	switch {
+	case Soon(a.Deadline, now):
+		rank, key = rankSoon, fmt.Sprintf("%012d", max(0, a.Deadline.Unix()))+key
+	case o.Urgent && a.Confirmation != nil && a.Confirmation.Dangerous:
+		rank = rankDangerous
+	}
+	urgency := fmt.Sprint(rank)
+	p := Place{Group: "u" + urgency, Name: rankNames[rank]}
+	switch o.Group {
+	case GroupAgent:
+		p = Place{Group: "a" + textKey(a.Agent), Text: a.Agent}
+	case GroupSession:
+		p = Place{Group: "s" + textKey(a.Session), Text: a.Agent, Name: "session …" + end(a.Session.String(), 6)}
+		if a.OwnSession {
+			p = Place{Group: "t", Name: "Without a session"}
+		}
+	case GroupKind:
+		p = Place{Group: fmt.Sprint("k", a.Kind()), Name: kindNames[a.Kind()]}
+	case GroupTag:
+		p = Place{Group: "z", Name: "No tag"}
+		if len(a.Tags) > 0 {
+			p = Place{Group: "t" + textKey(a.Tags[0]), Text: a.Tags[0]}
+		}
+	}
+	p.Sort = p.Group + "-" + urgency + key
+	return p
+}
+
+// end returns the last n bytes of an id.
+func end(id string, n int) string { return id[max(0, len(id)-n):] }
+
+// maxSortText is how much of a text its key for sorting has, in bytes.
+const maxSortText = 40
+
+// textKey returns a short key that sorts like the text without case, and differs for other
+// texts.
+func textKey(t Text) string {
+	lower, sum := strings.ToLower(t.String()), sha256.Sum256([]byte(t.String()))
+	return hex.EncodeToString([]byte(lower[:min(len(lower), maxSortText)])) + "." + hex.EncodeToString(sum[:8])
+}
+
+// A Kind is a kind of ask, for lists. The most important is first.
+type Kind int
+
+// The kinds of asks.
+const (
+	KindDangerous Kind = iota
+	KindApproval
+	KindQuestion
+)
+
+var kindNames = [...]string{KindDangerous: "Dangerous calls", KindApproval: "Approvals", KindQuestion: "Questions"}
+
+// Kind returns the kind of an ask.
+func (a Ask) Kind() Kind {
+	switch {
+	case a.Confirmation == nil:
+		return KindQuestion
+	case a.Confirmation.Dangerous:
+		return KindDangerous
+	}
+	return KindApproval
+}
+
+// AgentLabel returns the agent's label exactly, to select its asks.
+func (a Ask) AgentLabel() RawText { return a.agent }
+
+// TagLabels returns the tags exactly, to select asks that have them. They are in the order of
+// [Ask.Tags].
+func (a Ask) TagLabels() []RawText { return a.tags }
+
+// Together reports whether a call can be decided together with others, from a table: it is
+// not dangerous, and nothing in it is hard to see.
+func (a Ask) Together() bool {
+	c := a.Confirmation
+	return c != nil && !c.Dangerous && !a.Hidden && len(c.Warnings) == 0
+}

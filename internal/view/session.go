@@ -1,0 +1,82 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// A Session is an [askback.Session] for display.
+type Session struct {
+	ID        safetext.Text
+	Agent     safetext.Text
+	Owner     safetext.Text // the name of the agent's token, if it differs from Agent
+	Title     safetext.Text
+	Status    string // "running", "waiting for you", "between turns" or how it ended
+	Ended     bool
+	Failed    bool
+	Waiting   bool
+	Pending   int // open asks
+	Total     int // all asks
+	Error     safetext.Text
+	Created   time.Time
+	Updated   time.Time
+	Completed time.Time // zero until it ends
+}
+
+// Path returns the path of the session's page.
+func (s Session) Path() string { return "/sessions/" + s.ID.String() }
+
+// SessionOf returns the view of a session.
+func SessionOf(s askback.Session) Session {
+	v := Session{
+		ID: safetext.Line(s.ID), Agent: safetext.Line(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
+		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
+		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
+	}
+	if s.Owner != s.Agent {
+		v.Owner = safetext.Line(s.Owner)
+	}
+	switch {
+	case v.Waiting:
+		v.Status = "waiting for an answer"
+	case s.Ended() && !s.Final():
+		v.Status = "between turns"
+	default:
+		v.Status = string(s.Status)
+	}
+	return v
+}
+
+// A Moment is an entry in the timeline of a session. One of Ask, Text and What is set.
+type Moment struct {
+	At      time.Time
+	Ask     *Ask          // it was asked, or settled if Settled is set
+	Settled bool          // the outcome of Ask
+	Text    safetext.Text // a message
+	By      safetext.Text // the person who sent the message; empty if the agent did
+	What    string        // a change of the session
+}
+
+// Timeline returns what happened in a session, newest last.
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message) []Moment {
+	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
+	for _, a := range asks {
+		v := Brief(a)
+		all = append(all, Moment{At: a.CreatedAt, Ask: &v})
+		if a.Settled() {
+			all = append(all, Moment{At: a.Outcome.At, Ask: &v, Settled: true})
+		}
+	}
+	for _, m := range messages {
+		all = append(all, Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Line(m.By)})
+	}
+	if s.Final() && !s.CompletedAt.IsZero() {
+		all = append(all, Moment{At: s.CompletedAt, What: "The session ended: " + string(s.Status)})
+	}
+	slices.SortStableFunc(all, func(a, b Moment) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli()) })
+	return all
+}
