@@ -73,8 +73,14 @@ func emulated(drawn string, width int) *console {
 	c := newConsole(width)
 	c.rows = strings.Count(drawn, "\n") + 20 // with room for rows that wrap
 	c.vt = vt10x.New(vt10x.WithSize(width, c.rows), vt10x.WithWriter(&c.replies))
+	io.WriteString(c.vt, "\x1b]0;"+title+"\x07"+forEmulator(drawn))
+	return c
+}
+
+// forEmulator returns drawn with wideFiller after each wide rune, and without runes that take
+// no cell.
+func forEmulator(drawn string) string {
 	var fed strings.Builder
-	fed.WriteString("\x1b]0;" + title + "\x07")
 	for _, r := range drawn {
 		switch {
 		case r == '\n':
@@ -85,8 +91,7 @@ func emulated(drawn string, width int) *console {
 			fed.WriteString(string(r) + string(wideFiller))
 		}
 	}
-	io.WriteString(c.vt, fed.String())
-	return c
+	return fed.String()
 }
 
 // laidOut is like emulated, but for text without control sequences. It is much faster, and

@@ -28,3 +28,22 @@ func columns(fd int) int {
 	}
 	return defaultWidth
 }
+
+// Rows returns the current number of rows of the terminal that stream is, or
+// [defaultHeight] if it is unknown.
+func Rows(stream any) int {
+	if f, ok := stream.(*os.File); ok {
+		if _, height, err := term.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return defaultHeight
+}
+
+// size returns the current width and height of a terminal.
+func size(fd int) (width, height int) {
+	if width, height, err := term.GetSize(fd); err == nil && width > 0 && height > 0 {
+		return width, height
+	}
+	return defaultWidth, defaultHeight
+}

@@ -20,3 +20,8 @@ func discard(int) error { return nil }
 // page returns an error, so the text is written below the prompt: a pager is not supported
 // on this system.
 func (t *TTY) page(context.Context, string) error { return errors.ErrUnsupported }
+
+// edit returns an error: the editor is not supported on this system.
+func (t *TTY) edit(context.Context, string, string) (string, error) {
+	return "", errors.ErrUnsupported
+}

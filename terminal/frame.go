@@ -51,14 +51,15 @@ type frame struct {
 	style  bool
 	zone   *time.Location
 
-	fold   bool // draw only the head and the tail of a long text
-	folded int  // rows that were not drawn
+	fold   bool   // draw only the head and the tail of a long text
+	folded int    // rows that were not drawn
+	show   string // what a person types to see those rows
 }
 
 // newFrame returns an empty frame. It does not use the last column, because some terminals
 // wrap after it.
 func newFrame(o Options) *frame {
-	f := &frame{margin: margin, style: o.Style, zone: o.zone()}
+	f := &frame{margin: margin, style: o.Style, zone: o.zone(), show: ":show"}
 	room := o.width() - utf8.RuneCountInString(gutter) - 2
 	if room-f.margin < minText {
 		f.margin = 0
@@ -132,7 +133,7 @@ func (f *frame) erasePrompt() {
 // withRowCount draws a part of the frame. Above more than maxRows rows, it draws their
 // number. If f.fold is true, it leaves out the middle of more than maxShown rows.
 func (f *frame) withRowCount(draw func(part *frame)) {
-	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone}
+	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone, show: f.show}
 	draw(part)
 	switch {
 	case f.fold && part.rows > maxShown:
@@ -160,13 +161,15 @@ func (f *frame) headAndTail(part *frame) {
 		tail = strings.LastIndexByte(text[:tail-1], '\n') + 1
 	}
 	f.b.WriteString(text[:head])
-	f.aside(notShown(hidden))
+	f.aside(f.notShown(hidden))
 	f.b.WriteString(text[tail:])
 	f.rows += headRows + tailRows
 }
 
 // notShown returns the note on rows that were left out.
-func notShown(rows int) string { return fmt.Sprintf("(%d rows are not shown; :show shows them)", rows) }
+func (f *frame) notShown(rows int) string {
+	return fmt.Sprintf("(%d rows are not shown; %s shows them)", rows, f.show)
+}
 
 // aside draws a note about the rows above or below it, indented to the gutter.
 func (f *frame) aside(words string) { f.message(strings.Repeat(" ", f.margin) + words) }

@@ -18,7 +18,7 @@ func (d *dialog) newFrame() *frame {
 func (d *dialog) addFolded(f *frame) {
 	d.unseenRows += f.folded
 	if f.folded > 0 {
-		f.message(notShown(f.folded))
+		f.message(f.notShown(f.folded))
 	}
 }
 

@@ -57,13 +57,7 @@ func (f *frame) context(a view.Ask) {
 
 // question draws a question with all its choices (F3).
 func (f *frame) question(a view.Ask, i int, q view.Question) {
-	if len(a.Questions) > 1 {
-		f.rule(fmt.Sprintf("%d of %d", i+1, len(a.Questions)))
-	} else {
-		f.row("", gutter, plain, "")
-	}
-	f.text("", dim, q.Header)
-	f.markdown("asks", bold, q.Text)
+	f.questionText(a, i, q)
 	if len(q.Choices) > 0 {
 		f.row("", gutter, plain, "")
 	}
@@ -74,6 +68,17 @@ func (f *frame) question(a view.Ask, i int, q view.Question) {
 		f.otherChoice(q.OtherKey)
 	}
 	f.text("*", plain, q.DefaultText)
+}
+
+// questionText draws the header and the text of a question.
+func (f *frame) questionText(a view.Ask, i int, q view.Question) {
+	if len(a.Questions) > 1 {
+		f.rule(fmt.Sprintf("%d of %d", i+1, len(a.Questions)))
+	} else {
+		f.row("", gutter, plain, "")
+	}
+	f.text("", dim, q.Header)
+	f.markdown("asks", bold, q.Text)
 }
 
 // choice draws a choice with its key.

@@ -63,10 +63,18 @@ type Options struct {
 	// Page shows a long text, and returns when the person has closed it. If Page is nil, the
 	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error
+
+	// The fields below are for a [Panel]. Height returns the number of rows; nil means 24.
+	// Edit lets the person change a text in their editor; nil means that there is none.
+	Height func() int
+	Edit   func(ctx context.Context, name, text string) (string, error)
 }
 
 // defaultWidth is the number of columns of an output whose width is unknown.
 const defaultWidth = 80
+
+// defaultHeight is the number of rows of a terminal whose height is unknown.
+const defaultHeight = 24
 
 func (o Options) width() int {
 	if o.Width == nil {

@@ -99,6 +99,18 @@ func (t *TTY) Foreground() bool {
 // at once are echoed correctly.
 func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without it
 
+// pause restores the state of the terminal until the next [TTY.Prepare] or Read.
+func (t *TTY) pause() {
+	_ = t.control(func(fd int) error {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.state == nil {
+			return nil
+		}
+		return term.Restore(fd, t.state)
+	})
+}
+
 // OnTyping sets the function that is called whenever text is typed.
 func (t *TTY) OnTyping(typed func()) { t.editor.onTyping(typed) }
 
@@ -110,6 +122,13 @@ func (t *TTY) Width() int {
 	width := defaultWidth
 	_ = t.control(func(fd int) error { width = columns(fd); return nil })
 	return width
+}
+
+// Height returns the current number of rows, or 24 if it is unknown.
+func (t *TTY) Height() int {
+	height := defaultHeight
+	_ = t.control(func(fd int) error { _, height = size(fd); return nil })
+	return height
 }
 
 // Style reports whether to use styles: not if NO_COLOR is set, and not if TERM is empty or
@@ -128,7 +147,7 @@ func (t *TTY) Discard() error {
 
 // Options returns the options for a person at this terminal.
 func (t *TTY) Options() *Options {
-	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page}
+	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page, Height: t.Height, Edit: t.edit}
 }
 
 // Close restores the state that the terminal had before the first [TTY.Prepare] or Read. It
@@ -142,7 +161,7 @@ func (t *TTY) restore(fd int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true
-	if t.state == nil {
+	if t.state == nil || !foreground(fd) { // in the background, the terminal is the shell's
 		return nil
 	}
 	return term.Restore(fd, t.state)

@@ -1,0 +1,171 @@
+package terminal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// choosing is the state of one question in a panel.
+type choosing struct {
+	q           view.Question
+	cursor      int   // the choice under the cursor; len(q.Choices) is "Other", and -1 none
+	picked      []int // indexes of choices
+	other       field
+	otherMarked bool // the text of other is a part of the answer
+	useDefault  bool
+	answered    bool
+	note        field
+	filter      field
+	key         string // the first characters of a key that is being typed
+}
+
+// newChoosing places the cursor on the default, and marks the defaults if several answers
+// are possible. Only Enter takes them.
+func newChoosing(q view.Question) *choosing {
+	c := &choosing{q: q}
+	for i, choice := range slices.Backward(q.Choices) {
+		if choice.Default {
+			c.cursor = i
+			if q.Multi {
+				c.toggle(i)
+			}
+		}
+	}
+	if text := q.DefaultText.String(); text != "" && q.OtherKey != "" && q.HasDefault {
+		c.other.set(q.DefaultAnswer().Other)
+		c.otherMarked = q.Multi
+		if len(q.DefaultAnswer().Selected) == 0 {
+			c.cursor = len(q.Choices)
+		}
+	}
+	return c
+}
+
+// visible returns the choices that match the filter. "Other" always matches.
+func (c *choosing) visible() (found []int) {
+	words := strings.Fields(strings.ToLower(c.filter.text()))
+	for i, choice := range c.q.Choices {
+		text := strings.ToLower(choice.Label.String() + " " + choice.Description.String())
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) }) {
+			found = append(found, i)
+		}
+	}
+	if c.q.OtherKey != "" {
+		found = append(found, len(c.q.Choices))
+	}
+	return found
+}
+
+// keepVisible moves the cursor to a visible choice.
+func (c *choosing) keepVisible() {
+	all := c.visible()
+	if slices.Contains(all, c.cursor) {
+		return
+	}
+	c.cursor = -1
+	if len(all) > 0 {
+		c.cursor = all[0]
+	}
+}
+
+// pageStep is the number of choices that Page Up and Page Down move.
+const pageStep = 5
+
+// step moves the cursor, and reports whether key is for that.
+func (c *choosing) step(key string) bool {
+	all := c.visible()
+	at, last := slices.Index(all, c.cursor), len(all)-1
+	switch key {
+	case "up", "k", "ctrl+p":
+		at--
+	case "down", "j", "ctrl+n":
+		at++
+	case "pgup":
+		at -= pageStep
+	case "pgdown":
+		at += pageStep
+	case "home":
+		at = 0
+	case "end":
+		at = last
+	default:
+		return false
+	}
+	if len(all) > 0 {
+		c.cursor = all[min(max(at, 0), last)]
+	}
+	return true
+}
+
+// typeKey adds a character to the key that is being typed. If it is the key of a choice, the
+// cursor moves there. ok reports whether the character can be a part of a key, and moved
+// whether the cursor moved.
+func (c *choosing) typeKey(text string) (ok, moved bool) {
+	for _, typed := range []string{c.key + text, text} {
+		for i := range len(c.q.Choices) + 1 {
+			if key := c.keyOf(i); key != "" && strings.HasPrefix(key, typed) {
+				ok, c.key = true, typed
+				if key == typed {
+					c.cursor = i
+					return true, true
+				}
+			}
+		}
+		if ok {
+			return true, false
+		}
+	}
+	c.key = ""
+	return false, false
+}
+
+// keyOf returns the key of a choice, or of "Other".
+func (c *choosing) keyOf(i int) string {
+	if i < len(c.q.Choices) {
+		return c.q.Choices[i].Key
+	}
+	return c.q.OtherKey
+}
+
+// toggle marks a choice, or removes its mark.
+func (c *choosing) toggle(i int) {
+	if at := slices.Index(c.picked, i); at >= 0 {
+		c.picked = slices.Delete(c.picked, at, at+1)
+		return
+	}
+	c.picked = append(c.picked, i)
+	slices.Sort(c.picked)
+}
+
+func (c *choosing) isMarked(i int) bool {
+	if i == len(c.q.Choices) {
+		return c.otherMarked
+	}
+	return slices.Contains(c.picked, i)
+}
+
+// answer returns what was chosen.
+func (c *choosing) answer() askback.QuestionAnswer {
+	other := ""
+	if c.otherMarked {
+		other = c.other.text()
+	}
+	a := c.q.Pick(c.picked, other)
+	if c.useDefault {
+		a = c.q.DefaultAnswer()
+	}
+	a.Notes = c.note.text()
+	return a
+}
+
+// values returns the answer for display.
+func (c *choosing) values() (out []safetext.Text) {
+	for _, value := range c.answer().Values() {
+		out = append(out, safetext.Line(value))
+	}
+	return out
+}

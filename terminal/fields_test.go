@@ -1,0 +1,40 @@
+package terminal_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/filltest"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+// The terminal shows each field of an ask that people see. If a new one is not for people,
+// add it to the list. Some of those in the list are shown in a dialog, or depend on a value
+// that these do not have, such as a status.
+func TestTerminalShowsEveryField(t *testing.T) {
+	show := func(a askback.Ask) (screens []string) {
+		confirmation, questions, pending := a, a, a
+		confirmation.Questions, questions.Confirmation, pending.Outcome = nil, nil, nil
+		for _, a := range []askback.Ask{confirmation, questions, pending} {
+			var b strings.Builder
+			if err := terminal.Show(&b, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
+				t.Fatal(err)
+			}
+			screens = append(screens, b.String())
+		}
+		return screens
+	}
+	if diff := cmp.Diff([]string{
+		"ID", "SessionID", "Kind", "Questions.ID", "Questions.MultiSelect", "Questions.Optional", "Confirmation.Tier",
+		"Confirmation.NoEdit", "Confirmation.Digest", "Quorum", "Claims.At", "Status", "CreatedAt", "OnTimeout", "PageURL",
+		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Repeated",
+	}, filltest.Ignored(show, slices.Equal)); diff != "" {
+		t.Errorf("fields of an ask that the terminal does not show: want -, got +\n%s", diff)
+	}
+}

@@ -1,0 +1,377 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// A picker is the state of a panel: the questions with what was chosen so far, or a call.
+// Keys change it, and its rows are drawn after each change.
+type picker struct {
+	options Options
+	ask     view.Ask
+	ctx     context.Context
+	painter painter
+	tty     *TTY   // nil in tests of the rows
+	stop    func() // stops this process until it is continued
+	open    bool   // the panel is on the screen
+	width   int
+	height  int
+
+	choices []*choosing // one per question
+	at      int         // the current question; len(choices) is the review
+	call    *deciding   // instead of questions
+
+	mode    mode
+	editing *field   // the text being edited, unless mode is picking
+	former  field    // that text before it was edited
+	comment field    // on the whole ask
+	reason  field    // for declining
+	problem string   // what the last key could not do
+	help    bool     // the keys are listed
+	compact bool     // the whole ask was written above the panel
+	above   []string // rows to write above the panel
+	unseen  int      // rows that the person has not been shown
+	armed   bool     // keys that answer work
+
+	claimed time.Time
+	claims  sync.WaitGroup
+	result  Result
+	err     error
+	done    bool
+}
+
+// A mode is what typed text means.
+type mode uint8
+
+const (
+	picking       mode = iota // keys are commands
+	filtering                 // text filters the options
+	writingOther              // text is the person's own answer
+	writingNote               // text is a note on the answer, or the reason of a decision
+	writingRemark             // text is a comment on the whole ask
+	declining                 // text is the reason for declining
+	confirming                // text is the word that approves a call
+)
+
+// armingTime is how long keys that answer are ignored after a panel appears: they were typed
+// for something else.
+const armingTime = 500 * time.Millisecond
+
+// The messages of the program.
+type (
+	armedMsg  struct{}
+	pagedMsg  struct{ err error }
+	editedMsg struct {
+		text string
+		err  error
+	}
+	stoppedMsg struct{ err error } // the process was stopped and continued
+	stopMsg    struct{}            // Ctrl+Z
+)
+
+func newPicker(ctx context.Context, a view.Ask, o Options) *picker {
+	p := &picker{options: o, ask: a, ctx: ctx, width: o.width(), height: o.height()}
+	for _, q := range a.Questions {
+		p.choices = append(p.choices, newChoosing(q))
+	}
+	if a.Confirmation != nil {
+		p.call = &deciding{Confirmation: a.Confirmation, form: view.NewForm(a)}
+	}
+	p.enterQuestion()
+	return p
+}
+
+func (o Options) height() int {
+	if o.Height == nil {
+		return defaultHeight
+	}
+	return o.Height()
+}
+
+// Init implements [tea.Model].
+func (p *picker) Init() tea.Cmd { return p.arm() }
+
+// arm ignores keys that answer for armingTime.
+func (p *picker) arm() tea.Cmd {
+	p.armed = false
+	return tea.Tick(armingTime, func(time.Time) tea.Msg { return armedMsg{} })
+}
+
+// View implements [tea.Model]. The picker draws itself.
+func (p *picker) View() tea.View { return tea.View{} }
+
+// Update implements [tea.Model].
+func (p *picker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := p.handle(msg)
+	if p.err = cmp.Or(p.err, p.painter.err); p.err != nil || p.result != nil {
+		p.done = true
+		return p, tea.Quit
+	}
+	p.draw()
+	return p, cmd
+}
+
+func (p *picker) handle(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case tea.WindowSizeMsg:
+		if m.Width > 0 && m.Height > 0 {
+			p.width, p.height = m.Width, m.Height
+		}
+	case armedMsg:
+		p.armed = true
+	case tea.PasteMsg:
+		p.claim()
+		p.paste(m.Content)
+	case tea.KeyPressMsg:
+		p.claim()
+		p.problem = ""
+		return p.press(keyName(m))
+	case stopMsg:
+		return tea.Exec(&external{p, stopProcess}, func(err error) tea.Msg { return stoppedMsg{err} })
+	case stoppedMsg:
+		p.err = m.err
+	case pagedMsg:
+		p.paged(m.err)
+	case editedMsg:
+		return p.edited(m.text, m.err)
+	}
+	return nil
+}
+
+// keyName returns the name of a key, and the text that it types. The terminal sends Enter as
+// a line feed, because it translates newlines.
+func keyName(m tea.KeyPressMsg) (name, text string) {
+	switch name = m.String(); name {
+	case "ctrl+j":
+		return "enter", ""
+	case "alt+ctrl+j", "ctrl+alt+j", "shift+enter":
+		return "alt+enter", ""
+	}
+	return name, m.Text
+}
+
+// claim claims the ask for the person who is typing. See [dialog.claim].
+func (p *picker) claim() {
+	if now := time.Now(); p.options.Claim != nil && now.Sub(p.claimed) >= claimEvery {
+		p.claimed = now
+		p.claims.Go(func() { p.options.Claim(p.ctx) })
+	}
+}
+
+// draw draws the current rows.
+func (p *picker) draw() {
+	if p.done {
+		return
+	}
+	rows, c := p.layout()
+	p.painter.paint(p.above, rows, c, p.width)
+	p.above = nil
+}
+
+// current returns the question that is shown, or nil in the review or for a call.
+func (p *picker) current() *choosing {
+	if p.at < len(p.choices) {
+		return p.choices[p.at]
+	}
+	return nil
+}
+
+// enterQuestion prepares the current question: one without options is a field.
+func (p *picker) enterQuestion() {
+	p.mode, p.editing, p.help = picking, nil, false
+	if c := p.current(); c != nil && len(c.q.Choices) == 0 {
+		p.edit(writingOther, &c.other)
+	}
+}
+
+// edit lets the person edit a text.
+func (p *picker) edit(m mode, f *field) {
+	p.mode, p.editing, p.former = m, f, *f
+	f.set(f.text())
+}
+
+// press handles a key. text is what it types, or "".
+func (p *picker) press(key, text string) tea.Cmd {
+	switch {
+	case p.editing != nil:
+		return p.pressInField(key, text)
+	case p.call != nil:
+		return p.pressForCall(key)
+	case p.current() == nil:
+		return p.pressInReview(key)
+	}
+	return p.pressForQuestion(key, text)
+}
+
+// paste adds pasted text to the field. Without a field, a paste does nothing: it must not
+// choose an option.
+func (p *picker) paste(text string) {
+	if p.editing == nil || p.mode == confirming {
+		p.problem = "Text can be pasted only into a field."
+		return
+	}
+	if p.mode == filtering {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	p.problem = p.editing.insert(text)
+}
+
+// pressInField handles a key while a text is edited.
+func (p *picker) pressInField(key, text string) tea.Cmd {
+	switch key {
+	case "enter":
+		return p.closeField()
+	case "esc":
+		p.leaveField()
+	case "tab", "shift+tab":
+		if p.mode == writingOther && len(p.choices) > 1 {
+			return p.move(key)
+		}
+	case "up", "down", "pgup", "pgdown":
+		if c := p.current(); p.mode == filtering {
+			c.step(key)
+		}
+	case "ctrl+g":
+		if p.mode != filtering && p.mode != confirming {
+			return p.openEditor("text.txt", p.editing.text())
+		}
+	case "alt+enter":
+		if p.mode != filtering && p.mode != confirming {
+			p.problem = p.editing.insert("\n")
+		}
+	case "ctrl+d":
+		if p.editing.text() == "" {
+			p.err = ErrNoInput
+		}
+	default:
+		if !p.editing.press(key) && text != "" {
+			p.problem = p.editing.insert(text)
+		}
+	}
+	if c := p.current(); p.mode == filtering {
+		c.keepVisible()
+	}
+	return nil
+}
+
+// leaveField ends editing without a change, as Esc does.
+func (p *picker) leaveField() {
+	if p.mode == writingOther && len(p.current().q.Choices) == 0 {
+		p.goBack()
+		return
+	}
+	*p.editing = p.former
+	if p.mode == filtering {
+		p.editing.set("")
+	}
+	p.mode, p.editing = picking, nil
+}
+
+// closeField accepts the text, as Enter does.
+func (p *picker) closeField() tea.Cmd {
+	c := p.current()
+	switch p.mode {
+	case declining:
+		if p.armed {
+			p.result = Declined{strings.TrimSpace(p.reason.text())}
+		}
+	case confirming:
+		p.checkWord()
+	case filtering:
+		p.mode, p.editing = picking, nil
+		if !c.q.Multi && c.cursor >= 0 {
+			return p.choose()
+		}
+	case writingOther:
+		return p.takeOther(c)
+	case writingNote, writingRemark:
+		p.mode, p.editing = picking, nil
+		if p.current() != nil && len(p.current().q.Choices) == 0 {
+			p.enterQuestion()
+		}
+	}
+	return nil
+}
+
+// takeOther accepts the person's own words.
+func (p *picker) takeOther(c *choosing) tea.Cmd {
+	c.other.set(strings.TrimSpace(c.other.text()))
+	free, empty := len(c.q.Choices) == 0, c.other.text() == ""
+	switch {
+	case empty && free && c.q.HasDefault:
+		c.useDefault = true
+		return p.finishQuestion()
+	case empty && free && c.q.Optional:
+		return p.finishQuestion()
+	case empty && free:
+		p.problem = "Write an answer first. To leave the question open, press Ctrl+C."
+		return nil
+	case empty:
+		c.otherMarked = false
+		p.mode, p.editing = picking, nil
+		return nil
+	}
+	c.useDefault, c.otherMarked = false, true
+	if c.q.Multi {
+		p.mode, p.editing = picking, nil
+		return nil
+	}
+	if !p.armed {
+		return nil
+	}
+	c.picked = nil
+	return p.finishQuestion()
+}
+
+// finishQuestion goes to the next question without an answer, or to the review. A single
+// question needs no review.
+func (p *picker) finishQuestion() tea.Cmd {
+	if !p.armed {
+		return nil
+	}
+	p.choices[p.at].answered = true
+	if len(p.choices) == 1 {
+		p.result = Answered{p.answer()}
+		return nil
+	}
+	next := p.at + 1
+	for next < len(p.choices) && p.choices[next].answered {
+		next++
+	}
+	return p.goTo(next)
+}
+
+// goTo shows a question, or the review.
+func (p *picker) goTo(i int) tea.Cmd {
+	p.at = i
+	p.enterQuestion()
+	return p.arm()
+}
+
+// goBack shows the question before this one.
+func (p *picker) goBack() {
+	if p.at == 0 {
+		p.problem = "To leave it open, press Ctrl+C."
+		return
+	}
+	p.at--
+	p.enterQuestion()
+}
+
+// answer returns the answer with everything that was chosen.
+func (p *picker) answer() askback.Answer {
+	out := askback.Answer{Comment: p.comment.text()}
+	for _, c := range p.choices {
+		out.Answers = append(out.Answers, c.answer())
+	}
+	return out
+}

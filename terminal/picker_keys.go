@@ -1,0 +1,158 @@
+package terminal
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// pressForQuestion handles a key while options are chosen. The key of an option comes before
+// a command with the same letter.
+func (p *picker) pressForQuestion(key, text string) tea.Cmd {
+	c := p.current()
+	if text != "" && key != "space" {
+		if ok, moved := c.typeKey(text); ok {
+			if moved {
+				c.filter.set("")
+				p.mark(c.cursor, c.q.Multi)
+			}
+			return nil
+		}
+	}
+	c.key = ""
+	if c.step(key) {
+		return nil
+	}
+	switch key {
+	case "enter":
+		return p.choose()
+	case "space":
+		p.mark(c.cursor, true)
+	case "/":
+		p.edit(filtering, &c.filter)
+	case "n":
+		p.edit(writingNote, &c.note)
+	case "s":
+		return p.skip()
+	case "esc":
+		if c.filter.text() != "" {
+			c.filter.set("")
+			return nil
+		}
+		p.goBack()
+	default:
+		return p.pressAnywhere(key)
+	}
+	return nil
+}
+
+// pressAnywhere handles the keys that work for every question, in the review and for a call.
+func (p *picker) pressAnywhere(key string) tea.Cmd {
+	switch key {
+	case "tab", "right", "shift+tab", "left":
+		return p.move(key)
+	case "v":
+		return p.showAll()
+	case "c":
+		if p.call == nil {
+			p.edit(writingRemark, &p.comment)
+		}
+	case "D":
+		p.edit(declining, &p.reason)
+	case "?", "h":
+		p.help = !p.help
+	case "ctrl+d":
+		p.err = ErrNoInput
+	default:
+		p.problem = "This key does nothing here; ? lists the keys."
+	}
+	return nil
+}
+
+// move goes to the next or the previous question, or to the review after the last.
+func (p *picker) move(key string) tea.Cmd {
+	if len(p.choices) < 2 {
+		return nil
+	}
+	to := p.at + 1
+	if key == "shift+tab" || key == "left" {
+		to = p.at - 1
+	}
+	if to < 0 || to > len(p.choices) {
+		return nil
+	}
+	return p.goTo(to)
+}
+
+// mark marks the choice under the cursor. A question with one answer has no marks: there the
+// cursor is the mark, and Enter chooses.
+func (p *picker) mark(i int, toggle bool) {
+	c := p.current()
+	switch {
+	case i < 0, !c.q.Multi || !toggle:
+	case i < len(c.q.Choices):
+		c.toggle(i)
+	case c.otherMarked:
+		c.otherMarked = false
+	default:
+		p.edit(writingOther, &c.other)
+	}
+}
+
+// choose takes the choice under the cursor or, if several answers are possible, all marked
+// ones.
+func (p *picker) choose() tea.Cmd {
+	c := p.current()
+	onOther := c.cursor == len(c.q.Choices)
+	switch {
+	case c.cursor < 0:
+		p.problem = "No option matches the filter; Esc shows all."
+	case onOther && !c.otherMarked, onOther && !c.q.Multi:
+		p.edit(writingOther, &c.other)
+	case c.q.Multi && len(c.picked) == 0 && !c.otherMarked && !c.q.Optional:
+		p.problem = "Nothing is marked. Space marks an option, and Enter then sends what is marked."
+	case c.q.Multi:
+		return p.finishQuestion()
+	case p.armed:
+		c.picked, c.otherMarked = []int{c.cursor}, false
+		return p.finishQuestion()
+	}
+	return nil
+}
+
+// skip leaves an optional question without an answer.
+func (p *picker) skip() tea.Cmd {
+	c := p.current()
+	if !c.q.Optional {
+		p.problem = "This question cannot be skipped; D declines to answer."
+		return nil
+	}
+	if !p.armed {
+		return nil
+	}
+	c.picked, c.otherMarked, c.useDefault = nil, false, false
+	return p.finishQuestion()
+}
+
+// pressInReview handles a key while all answers are shown. Enter sends them.
+func (p *picker) pressInReview(key string) tea.Cmd {
+	if len(key) == 1 && key[0] >= '1' && key[0] <= '9' && int(key[0]-'1') < len(p.choices) {
+		return p.goTo(int(key[0] - '1'))
+	}
+	switch key {
+	case "enter":
+		if !p.armed {
+			return nil
+		}
+		for i, c := range p.choices {
+			if !c.answered && !c.q.Optional {
+				p.problem = "This question has no answer yet."
+				return p.goTo(i)
+			}
+		}
+		p.result = Answered{p.answer()}
+	case "esc":
+		p.goBack()
+	default:
+		return p.pressAnywhere(key)
+	}
+	return nil
+}

@@ -1,0 +1,267 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// Numbers of rows and columns of a panel.
+const (
+	minOptionRows = 8  // rows for the options before the text of the ask is written above
+	usualFoot     = 3  // rows below the options that are kept free
+	briefRows     = 3  // rows of a question whose whole text was written above
+	besideWidth   = 90 // columns from which a preview is beside the options
+	minPreview    = 3  // rows of a preview below its option
+	maxLeft       = 76 // columns of the options beside a preview
+)
+
+// lines returns the rows of a frame.
+func (f *frame) lines() []string {
+	if f.b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(f.b.String(), "\n"), "\n")
+}
+
+func (p *picker) newFrame() *frame {
+	o := p.options
+	o.Width = func() int { return p.width }
+	f := newFrame(o)
+	f.fold, f.show = true, "v"
+	return f
+}
+
+// layout returns the rows of the panel, at most one less than the terminal has. If they do
+// not fit, the text of the ask is written above the panel, where it can be scrolled.
+func (p *picker) layout() ([]string, caret) {
+	room := max(p.height-1, 6)
+	top, foot, c := p.topRows(), p.footRows(), caret{}
+	middle := 0
+	if cur := p.current(); cur != nil {
+		middle = min(len(p.optionRows(room)), minOptionRows)
+	}
+	fieldRows, c := p.fieldRows(max(room/3, 2))
+	fixed := len(fieldRows) + len(foot)
+	if p.help && p.editing == nil && len(top)+middle+fixed > room {
+		return foot[:min(len(foot), room)], caret{}
+	}
+	if !p.compact && len(top)+middle+len(fieldRows)+max(len(foot), usualFoot) > room {
+		p.writeAbove()
+		top = p.topRows()
+	}
+	if limit := max(1, room-fixed-middle); len(top) > limit {
+		top = top[:limit]
+	}
+	rows := top
+	if p.current() != nil {
+		rows = append(rows, p.optionRows(room-fixed-len(top))...)
+	}
+	c.row += len(rows)
+	rows = append(append(rows, fieldRows...), foot...)
+	if len(rows) > room { // a terminal of very few rows
+		cut := len(rows) - room
+		rows, c.row = rows[cut:], max(0, c.row-cut)
+	}
+	return rows, c
+}
+
+// writeAbove writes the whole ask above the panel.
+func (p *picker) writeAbove() {
+	f := p.newFrame()
+	f.ask(p.ask)
+	p.compact, p.unseen = true, f.folded
+	p.above = append(p.above, f.lines()...)
+	if p.call != nil && p.call.form.Edited() {
+		edited := p.newFrame()
+		p.drawEdited(edited)
+		p.above = append(p.above, edited.lines()...)
+	}
+}
+
+// topRows returns the rows above the options: the ask, or what is left of it if it was
+// written above the panel.
+func (p *picker) topRows() []string {
+	f := p.newFrame()
+	switch {
+	case p.call != nil && p.compact:
+		f.message("The exact arguments are above; scroll up to read them. You decide about")
+		f.target(p.call.Confirmation)
+	case p.call != nil:
+		f.head(p.ask)
+		f.call(p.ask)
+		p.unseen = f.folded
+		p.drawEdited(f)
+		f.rule("")
+	case p.current() == nil:
+		p.drawReview(f)
+	case p.compact:
+		return p.briefQuestion()
+	default:
+		f.head(p.ask)
+		f.questionText(p.ask, p.at, p.current().q)
+		if len(p.current().q.Choices) > 0 {
+			f.row("", gutter, plain, "")
+		}
+	}
+	return f.lines()
+}
+
+// briefQuestion returns the first rows of the question.
+func (p *picker) briefQuestion() []string {
+	f, part := p.newFrame(), p.newFrame()
+	title := "Askback · question"
+	if len(p.choices) > 1 {
+		title = fmt.Sprintf("%d of %d", p.at+1, len(p.choices))
+	}
+	f.rule(title)
+	part.markdown("asks", bold, p.current().q.Text)
+	rows := part.lines()
+	if len(rows) > briefRows {
+		rows = rows[:briefRows]
+	}
+	f.message("Scroll up for the whole text.")
+	return append(f.lines(), rows...)
+}
+
+// drawEdited draws the arguments as the person changed them.
+func (p *picker) drawEdited(f *frame) {
+	if p.call.form.Edited() {
+		f.rule("you changed the arguments")
+		text, _ := view.FormatJSON(json.RawMessage(p.call.form.Input))
+		f.exact("with", plain, text)
+	}
+}
+
+// drawReview draws all questions with their answers.
+func (p *picker) drawReview(f *frame) {
+	f.rule("Askback · your answers")
+	for i, c := range p.choices {
+		f.oneLine(fmt.Sprint(i+1), plain, safetext.Line(c.q.Text.String()))
+		values := c.values()
+		switch {
+		case !c.answered && !c.q.Optional:
+			f.row("", gutter, dim, "  (no answer yet)")
+		case len(values) == 0:
+			f.row("", gutter, dim, "  (skipped)")
+		}
+		for _, value := range values {
+			f.text("→", bold, value)
+		}
+		f.text("note", dim, safetext.Block(c.note.text()))
+	}
+	f.text("remark", dim, safetext.Block(p.comment.text()))
+	f.rule("")
+}
+
+// oneLine draws the beginning of t on one row.
+func (f *frame) oneLine(word, sgr string, t safetext.Text) {
+	rows := safetext.Wrap(t, f.width-2)
+	text := rows[0].String()
+	if len(rows) > 1 {
+		text += " …"
+	}
+	f.row(word, gutter, sgr, text)
+}
+
+// footRows returns the rows below the options: what the last key could not do, and the keys.
+func (p *picker) footRows() []string {
+	f := p.newFrame()
+	if p.editing == nil || p.mode == writingOther {
+		f.message(p.ask.TimeoutNotice(f.zone))
+	}
+	if p.problem != "" {
+		f.message(p.problem)
+	}
+	if p.help && p.editing == nil {
+		for _, words := range p.helpRows() {
+			f.message(words)
+		}
+		return f.lines()
+	}
+	if !p.armed && p.editing == nil {
+		f.message("One moment …")
+		return f.lines()
+	}
+	f.message(p.keys())
+	return f.lines()
+}
+
+// keys returns the most important keys in one sentence.
+func (p *picker) keys() string {
+	c := p.current()
+	switch {
+	case p.mode == filtering:
+		return "Type to filter · ↑↓ move · Enter takes it · Esc shows all"
+	case p.mode == confirming:
+		return "Enter approves if the word is right · Esc goes back"
+	case p.mode == declining:
+		return "Enter declines to answer · Esc goes back"
+	case p.mode == writingOther && len(c.q.Choices) == 0:
+		return "Enter sends" + p.emptyMeans(c) + " · Ctrl+G opens your editor · Ctrl+C leaves it open"
+	case p.editing != nil:
+		return "Enter keeps it · Esc goes back · Ctrl+G opens your editor"
+	case p.call != nil:
+		return p.callKeys()
+	case c == nil:
+		return "Enter sends all · 1-9 or Esc changes an answer · ? more keys"
+	case c.q.Multi:
+		return "↑↓ move · Space marks · Enter takes what is marked" + p.tabKey() + " · / filter · n note · ? more keys"
+	}
+	return "↑↓ move · Enter chooses" + p.tabKey() + " · / filter · n note · ? more keys"
+}
+
+func (p *picker) tabKey() string {
+	if len(p.choices) > 1 {
+		return " · Tab next"
+	}
+	return ""
+}
+
+// emptyMeans explains what Enter does in an empty field.
+func (p *picker) emptyMeans(c *choosing) string {
+	switch {
+	case c.q.HasDefault:
+		return ", or takes the default if you type nothing"
+	case c.q.Optional:
+		return ", or skips it if you type nothing"
+	}
+	return ""
+}
+
+func (p *picker) callKeys() string {
+	out := "a approve · d deny · n reason"
+	if p.call.Dangerous || p.unseen > 0 {
+		out = "d deny · n reason"
+	}
+	if !p.call.NoEdit && !p.call.Repeated {
+		out += " · e edit"
+	}
+	if p.call.Dangerous || p.unseen > 0 {
+		out += " · a approve with a typed word"
+	}
+	return out + " · ? more keys"
+}
+
+// helpRows lists all keys.
+func (p *picker) helpRows() []string {
+	switch {
+	case p.call != nil:
+		return []string{
+			"a or y   approve exactly this call, once", "d        deny it", "n        write a reason for the decision", "e        change the arguments in your editor",
+			"A        also approve the same call later; shows for how long, and asks again", "v        show all rows in a pager", "D        decline to decide", "Ctrl+C   leave it open",
+		}
+	case p.current() == nil:
+		return []string{
+			"Enter      send all answers", "1-9, Esc   change an answer", "c          write a comment on all answers", "D          decline to answer", "Ctrl+C     leave it open",
+		}
+	}
+	return []string{
+		"↑ ↓ j k          move; PgUp, PgDn, Home and End too", "1 2 3            go to an option, or mark it if several can be chosen", "Space            mark an option, if several can be chosen",
+		"Enter            take the option, or what is marked", "/                filter the options", "n, c             write a note on this answer, or a comment on all",
+		"Tab, Shift+Tab   next and previous question", "s                skip an optional question", "v                show everything in a pager", "D                decline to answer", "Ctrl+C           leave it open",
+	}
+}

@@ -1,0 +1,203 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// A Panel shows asks at a terminal, one at a time, and lets a person answer with single keys.
+//
+// Its rules are those of a [Prompt], and these:
+//
+//   - Nothing is taken without Enter or, for a call, without its own key. Keys that answer are
+//     ignored for half a second after an ask appears. A default is only marked.
+//   - Digits go to an option, and a slash begins a filter, so that letters can be commands. If
+//     the keys of the options are letters, those come first.
+//   - A dangerous call, one that was not read, and one that approves later calls need a typed
+//     word.
+//   - The panel is drawn below the earlier output. When it ends, it is replaced by one row. An
+//     ask that needs more rows than the terminal has is first written as a whole.
+type Panel struct {
+	tty     *TTY
+	options Options
+}
+
+// NewPanel returns a panel on a terminal for which [TTY.ShowsPanels] is true.
+func NewPanel(tty *TTY, o *Options) *Panel { return &Panel{tty, *o} }
+
+// Small terminals have prompts with lines, which need no room.
+const minPanelWidth, minPanelHeight = 30, 10
+
+// ShowsPanels reports whether a panel can be shown. Otherwise use a [Prompt]: if NO_COLOR or
+// ACCESSIBLE is set, if TERM is empty or dumb, or if the terminal is small. Screen readers
+// read lines, and not a screen that changes.
+func (t *TTY) ShowsPanels() bool {
+	return t.Style() && os.Getenv("ACCESSIBLE") == "" &&
+		t.control(canStop) == nil && t.Width() >= minPanelWidth && t.Height() >= minPanelHeight
+}
+
+// Ask shows an ask and returns what the person did. Its errors are those of [Prompt.Ask].
+func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
+	if a.Outcome != nil {
+		return nil, askback.ErrSettled
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	m := newPicker(ctx, a, p.options)
+	m.painter = painter{out: p.tty, reflows: reflows()}
+	defer m.claims.Wait()
+	defer cancel()
+	keys, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoTerminal, err)
+	}
+	defer keys.Close()
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keys), tea.WithOutput(io.Discard),
+		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithWindowSize(m.width, m.height))
+	m.tty = p.tty
+	if err := p.tty.Discard(); err != nil {
+		return nil, err
+	}
+	m.enter()
+	defer m.leave()
+	signals := watchSignals(program, p.tty)
+	defer signals.close()
+	m.stop = signals.stopProcess
+	_, err = program.Run()
+	return m.finish(err)
+}
+
+// finish replaces the panel with the result.
+func (p *picker) finish(err error) (Result, error) {
+	p.done = true
+	if p.open {
+		p.painter.erase(p.width)
+	}
+	switch {
+	case p.ctx.Err() != nil:
+		return nil, p.ctx.Err()
+	case p.err != nil:
+		return nil, p.err
+	case err != nil || p.result == nil:
+		return nil, fmt.Errorf("%w: %v", ErrNoInput, err)
+	}
+	f := p.newFrame()
+	f.result(p.ask, p.result)
+	p.painter.write(strings.Join(f.lines(), "\r\n") + "\r\n")
+	return p.withReason(p.result), p.painter.err
+}
+
+// result draws an ask with the answer of this person, in one row if they fit.
+func (f *frame) result(a view.Ask, r Result) {
+	given, answered := r.(Answered)
+	switch {
+	case !answered:
+		f.oneLine("asked", plain, a.Headline())
+		f.message("You declined to answer.")
+	case a.Confirmation != nil && given.Answer.Decision == askback.Deny:
+		f.oneLine("no", bold, callLine(a.Confirmation, nil))
+	case a.Confirmation != nil:
+		f.oneLine("yes", bold, callLine(a.Confirmation, given.Answer.Input))
+	default:
+		for i, q := range a.Questions {
+			f.questionResult(q, given.Answer.Answers[i])
+		}
+	}
+}
+
+// callLine returns a call as one line, with changed arguments if there are any.
+func callLine(c *view.Confirmation, changed []byte) safetext.Text {
+	if len(changed) > 0 {
+		return safetext.Line(c.Tool.String() + " " + string(changed))
+	}
+	return safetext.Line(c.Tool.String() + " " + c.ArgumentsLine.String())
+}
+
+// questionResult draws a question and its answer.
+func (f *frame) questionResult(q view.Question, given askback.QuestionAnswer) {
+	question, answer := safetext.Line(q.Text.String()), safetext.Line(given.String())
+	if given.String() == "" {
+		answer = safetext.Line("(skipped)")
+	}
+	if safetext.Width(question)+1+safetext.Width(answer) <= f.width && !hasRightToLeft(question.String()+answer.String()) {
+		f.styledRow("asked", gutter, question.String(), question.String()+" "+f.withSGR(bold, answer.String()))
+		return
+	}
+	f.oneLine("asked", plain, question)
+	f.text("answer", bold, answer)
+}
+
+// Settled draws the outcome of a in place of its panel. If a has no outcome, it draws nothing.
+func (p *Panel) Settled(a view.Ask) error {
+	if a.Outcome == nil {
+		return nil
+	}
+	f := newFrame(p.options)
+	f.oneLine("asked", plain, a.Headline())
+	f.settled(a.Outcome)
+	return f.writeTo(p.tty)
+}
+
+// enter prepares the terminal for the panel, and draws it.
+func (p *picker) enter() {
+	p.tty.Prepare()
+	p.painter.write(markPaste)
+	p.open = true
+	p.draw()
+}
+
+// leave restores the terminal, so that other programs can use it.
+func (p *picker) leave() {
+	if !p.open {
+		return
+	}
+	p.open = false
+	p.painter.write(dontMark + wrap + showCursor)
+	p.tty.pause()
+}
+
+// external gives the terminal to another program, and draws the panel again when that ends.
+type external struct {
+	*picker
+	run func(*picker) error
+}
+
+// Run implements [tea.ExecCommand].
+func (e *external) Run() error {
+	e.painter.erase(e.width)
+	e.leave()
+	err := e.run(e.picker)
+	if !errors.Is(err, ErrNoInput) && e.ctx.Err() == nil {
+		e.width, e.height = e.options.width(), e.options.height()
+		e.enter()
+	}
+	return err
+}
+
+// SetStdin implements [tea.ExecCommand]. The program opens the terminal itself.
+func (e *external) SetStdin(io.Reader) {}
+
+// SetStdout implements [tea.ExecCommand].
+func (e *external) SetStdout(io.Writer) {}
+
+// SetStderr implements [tea.ExecCommand].
+func (e *external) SetStderr(io.Writer) {}
+
+// stopProcess stops this process, as Ctrl+Z does, until it continues. In the background it
+// returns [ErrNoInput]: there it must not use the terminal.
+func stopProcess(p *picker) error {
+	p.stop()
+	if !p.tty.Foreground() {
+		return ErrNoInput
+	}
+	return nil
+}
