@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -35,14 +36,42 @@ func (w *Window) Open(address string) {
 	w.Run(chromedp.Navigate(address), chromedp.WaitReady("main"))
 }
 
-// Press clicks the first element that matches selector, and waits for the next
-// page.
+// Press clicks the first element that matches selector, and waits until the next page is
+// loaded, or the page was changed in place by htmx.
 func (w *Window) Press(selector string) {
 	w.t.Helper()
-	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := chromedp.RunResponse(ctx, chromedp.Click(selector, chromedp.ByQuery))
-		return err
-	}), chromedp.WaitReady("main"))
+	w.next(chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// PressKey presses a key, and waits like [Window.Press].
+func (w *Window) PressKey(key string) {
+	w.t.Helper()
+	w.next(chromedp.KeyEvent(key))
+}
+
+// next runs an action and waits for the page that it leads to.
+func (w *Window) next(action chromedp.Action) {
+	w.t.Helper()
+	w.Run(
+		chromedp.Evaluate(`window.pressDone = false; document.addEventListener("htmx:finally:request", () => { window.pressDone = true; }, { once: true })`, nil),
+		action,
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			for tick := time.Tick(10 * time.Millisecond); ; {
+				var done bool
+				// An error means that the page is just being replaced.
+				err := chromedp.Evaluate(`window.pressDone !== false && document.readyState === "complete"`, &done).Do(ctx)
+				if err == nil && done {
+					return nil
+				}
+				select {
+				case <-tick:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		}),
+		chromedp.WaitReady("main"),
+	)
 }
 
 // Click clicks, in order, the first element that matches each selector.

@@ -36,8 +36,26 @@ document.addEventListener("visibilitychange", () => {
 // The Approve button says that it approves the edited arguments.
 document.addEventListener("input", (event) => {
   if (!(event.target instanceof HTMLTextAreaElement) || event.target.id !== "input") return;
-  const button = document.querySelector(".buttons .approve");
+  const button = document.querySelector(".approve-once");
   if (!button) return;
   button.dataset.label ||= button.textContent;
   button.textContent = event.target.value === event.target.defaultValue ? button.dataset.label : "Approve as edited";
 });
+
+// Next to Send stands what is still missing. Send works all the same: the server names what
+// is wrong.
+function showMissing() {
+  const place = document.getElementById("missing");
+  if (!place) return;
+  const questions = [...place.closest("form").querySelectorAll("fieldset.question")];
+  const isAnswered = (q) => q.querySelector(".choice input:checked:not([value=own])") || q.querySelector("textarea[id$='-other']")?.value.trim();
+  const missing = questions.flatMap((q, i) => (q.hasAttribute("data-required") && !isAnswered(q) ? [i + 1] : []));
+  let text = "";
+  if (missing.length > 0 && questions.length > 1) text = `Still to answer: question ${missing.join(", ")}`;
+  else if (missing.length > 0) text = questions[0].querySelector(".choice") ? "Choose an answer, then send it." : "Write an answer, then send it.";
+  place.hidden = text === "";
+  if (place.textContent !== text) place.textContent = text;
+}
+document.addEventListener("input", showMissing);
+document.addEventListener("DOMContentLoaded", showMissing);
+document.addEventListener("htmx:finally:swap", showMissing);

@@ -1,0 +1,307 @@
+// htmx parses HTML of this server only, and agents' text in it is escaped. This policy lets
+// it do so; the Content-Security-Policy allows no other.
+const policy = window.trustedTypes
+  ? trustedTypes.createPolicy("askback", { createHTML: (html) => html, createScriptURL: serviceWorkerURL })
+  : { createHTML: (html) => html, createScriptURL: serviceWorkerURL };
+
+// The service worker is the only script that a script may load.
+function serviceWorkerURL(url) {
+  if (url !== "/sw.js") throw new TypeError("this script must not be loaded");
+  return url;
+}
+htmx.registerExtension("trusted", {
+  init: (api) => api.initSecurity(policy),
+  // The list is changed in place, so that it does not flicker or scroll. An ask is always
+  // replaced: what was chosen or typed for one must never be in the form of another.
+  htmx_before_morph_node: (_, { oldNode, newNode }) => {
+    if (oldNode.id !== "detail") return true;
+    oldNode.replaceChildren(...newNode.childNodes);
+    htmx.process(oldNode);
+    return false;
+  },
+});
+
+const rows = () => [...document.querySelectorAll("#list > .row")];
+const openRows = () => rows().filter((row) => !row.classList.contains("is-settled"));
+const currentID = () => (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] || "";
+const prefersNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// refresh marks the row of the open ask, and shows the number of open asks in the heading,
+// the title and the icon.
+function refresh() {
+  const id = currentID();
+  for (const row of rows()) {
+    const is = row.dataset.ask === id;
+    row.classList.toggle("is-current", is);
+    row.querySelector(".row-link").setAttribute("aria-current", String(is));
+  }
+  const list = document.getElementById("list");
+  if (!list) return;
+  const count = openRows().length + (list.hasAttribute("data-more") ? "+" : "");
+  const shown = document.getElementById("count");
+  if (shown && shown.textContent !== count) shown.textContent = count;
+  const title = document.title.replace(/^\(\d+\+?\) /, "");
+  document.title = count === "0" ? title : `(${count}) ${title}`;
+  const empty = document.getElementById("list-empty");
+  if (empty) empty.hidden = rows().length > 0;
+  for (const head of list.querySelectorAll(":scope > .group")) {
+    if (!head.nextElementSibling?.classList.contains("row")) head.remove();
+  }
+}
+document.addEventListener("htmx:finally:swap", refresh);
+document.addEventListener("DOMContentLoaded", refresh);
+addEventListener("popstate", () => setTimeout(refresh));
+
+// The list never moves under what a person reads or is about to press. New rows go to their
+// places; if they are above what is shown, a button leads to them.
+let movedAt = -Infinity;
+const scroller = (list) => {
+  const pane = list.closest(".list-pane");
+  return pane && getComputedStyle(pane).overflowY === "auto" ? pane : document.scrollingElement;
+};
+
+// keepPlace changes the list, and keeps the rows that are shown where they are. If it cannot,
+// the buttons in rows do nothing for a moment.
+function keepPlace(list, change) {
+  const box = scroller(list);
+  const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
+  const shown = rows().find((row) => !row.classList.contains("is-leaving") && row.getBoundingClientRect().bottom > head);
+  const before = shown?.getBoundingClientRect().top;
+  change();
+  if (!shown?.isConnected) return;
+  box.scrollTop += shown.getBoundingClientRect().top - before;
+  if (Math.abs(shown.getBoundingClientRect().top - before) > 1) movedAt = performance.now();
+}
+
+const readingTime = 500; // milliseconds
+document.addEventListener("click", (event) => {
+  const early = event.target.closest?.(".quick button") && performance.now() - movedAt <= readingTime;
+  if (!early && !(event.target.closest?.(".bulk button") && !mayDecide())) return;
+  event.preventDefault();
+  event.stopPropagation();
+  announce("The page has just changed. Press again.");
+}, true);
+
+// putInPlace moves a row, or the heading of a group, into the list. A row of a later page
+// is dropped.
+function putInPlace(list, element) {
+  const old = document.getElementById(element.id);
+  if (old && old !== element && list.contains(old)) {
+    if (element.classList.contains("group")) return element.remove();
+    old.remove();
+  }
+  const all = [...list.children];
+  const next = all.find((other) => other.dataset.place > element.dataset.place);
+  if (!next && list.hasAttribute("data-more")) return element.remove();
+  list.insertBefore(element, next || null);
+}
+
+function takeIncoming() {
+  const incoming = document.getElementById("incoming");
+  const list = document.getElementById("list");
+  if (!list || !incoming?.firstElementChild) return;
+  keepPlace(list, () => {
+    for (const element of [...incoming.children]) putInPlace(list, element);
+  });
+  const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
+  const above = rows().filter((row) => row.hasAttribute("data-fresh") && row.getBoundingClientRect().bottom <= head);
+  showAbove(above.length);
+}
+document.addEventListener("htmx:after:swap", takeIncoming);
+document.addEventListener("htmx:finally:swap", takeIncoming);
+
+function showAbove(n) {
+  const button = document.getElementById("new-rows");
+  if (!button) return;
+  button.textContent = n + " new ↑";
+  button.hidden = n === 0;
+}
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest?.("#new-rows")) return;
+  const list = document.getElementById("list");
+  scroller(list).scrollTo({ top: 0, behavior: prefersNoMotion() ? "auto" : "smooth" });
+});
+// Fresh rows above what is shown are no longer new once they have been scrolled to.
+document.addEventListener("scroll", () => {
+  const button = document.getElementById("new-rows");
+  if (!button || button.hidden) return;
+  const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
+  const above = rows().filter((row) => {
+    if (!row.hasAttribute("data-fresh")) return false;
+    if (row.getBoundingClientRect().bottom > head) row.removeAttribute("data-fresh");
+    return row.hasAttribute("data-fresh");
+  });
+  showAbove(above.length);
+}, { capture: true, passive: true });
+
+// A menu of the list works at once; without scripts, its button applies it.
+document.addEventListener("change", (event) => {
+  if (event.target.matches?.("#view select")) event.target.form.requestSubmit();
+});
+
+// An ask that another person settled stays in the list for a moment, then it leaves.
+const leaveAfter = 4000;
+document.addEventListener("settled", (event) => {
+  const id = event.detail.data;
+  const row = document.getElementById("row-" + id);
+  refresh();
+  if (row) setTimeout(() => leave(row), leaveAfter);
+  const form = document.querySelector(`form.ask[data-ask="${CSS.escape(id)}"]`);
+  if (form && !form.dataset.sent) showSettled(form);
+});
+
+function leave(row) {
+  if (!row.isConnected || row.classList.contains("is-current")) return;
+  const remove = () => {
+    keepPlace(row.parentElement, () => {
+      row.remove();
+      refresh();
+    });
+  };
+  if (prefersNoMotion()) return remove();
+  row.classList.add("is-leaving");
+  setTimeout(remove, 250);
+}
+
+// showSettled replaces the form of an ask that was settled elsewhere by its outcome. What
+// the person typed is shown below it.
+async function showSettled(form) {
+  const chosen = [...form.querySelectorAll(".choice input:checked")].map((input) => ["Chosen", input.closest("label").querySelector(".name").textContent]);
+  const typed = [...form.querySelectorAll("textarea")]
+    .filter((field) => field.value.trim() !== "" && (field.id !== "input" || field.value !== field.defaultValue || field.hasAttribute("data-edited")))
+    .map((field) => [field.labels[0]?.textContent || "", field.value]);
+  const kept = [...chosen, ...typed];
+  await htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
+  announce("This ask was settled elsewhere.");
+  if (kept.length === 0) return;
+  const section = document.createElement("section");
+  section.className = "card draft";
+  const heading = document.createElement("h2");
+  heading.textContent = "What you filled in was not sent";
+  section.append(heading);
+  for (const [label, value] of kept) {
+    const name = document.createElement("p");
+    name.className = "label";
+    name.textContent = label;
+    const text = document.createElement("div");
+    text.className = "plain-text";
+    text.textContent = value;
+    section.append(name, text);
+  }
+  document.getElementById("detail")?.append(section);
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("form.ask")) event.target.dataset.sent = "true";
+});
+
+// Events are missing in the stream: load the list again.
+document.addEventListener("reload", () => {
+  htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
+});
+
+function announce(text) {
+  const place = document.getElementById("announcer");
+  if (place) place.textContent = text;
+}
+
+// Keys. A key that decides works only when its ask has been on the screen for a moment, so
+// that a key pressed twice does not decide the next ask unseen.
+let shownID = "";
+function arrive() {
+  if (currentID() === shownID && shownID !== "") return;
+  shownID = currentID();
+  delete document.body.dataset.keys;
+  clearTimeout(arrive.timer);
+  arrive.timer = setTimeout(() => { document.body.dataset.keys = "ready"; }, readingTime);
+}
+document.addEventListener("htmx:finally:swap", arrive);
+document.addEventListener("DOMContentLoaded", arrive);
+const mayDecide = () => document.body.dataset.keys === "ready";
+
+function open(row) {
+  if (!row) return;
+  row.querySelector(".row-link").click();
+  row.scrollIntoView({ block: "nearest" });
+}
+
+// move opens the next row. While the key is held, it only marks the rows, and opens the last
+// one when the key rests.
+const restTime = 150; // milliseconds
+function move(step, held) {
+  const all = document.getElementById("list")?.hasAttribute("data-history") ? rows() : openRows();
+  if (all.length === 0) return;
+  const at = all.findIndex((row) => row.classList.contains("is-current"));
+  const row = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
+  clearTimeout(move.timer);
+  if (!held) return open(row);
+  delete document.body.dataset.keys; // what is marked is not what is open
+  shownID = "";
+  all[at]?.classList.remove("is-current");
+  row.classList.add("is-current");
+  row.scrollIntoView({ block: "nearest" });
+  move.timer = setTimeout(() => open(row), restTime);
+}
+
+// choose picks the n-th option of the first question without an answer.
+function choose(n) {
+  const questions = [...document.querySelectorAll("form.ask fieldset.question")];
+  const question = questions.find((q) => !q.querySelector("input:checked")) || questions.find((q) => q.contains(document.activeElement)) || questions[0];
+  const input = question?.querySelectorAll(".choice.from-agent input")[n - 1];
+  if (!input) return;
+  input.click();
+  input.focus();
+}
+
+function press(selector) {
+  const button = document.querySelector(selector);
+  if (button && !button.disabled && mayDecide()) button.click();
+}
+
+const keys = {
+  j: (held) => move(1, held),
+  k: (held) => move(-1, held),
+  g: () => { gone = performance.now(); },
+  s: () => {
+    const menu = document.getElementById("snooze");
+    if (!menu) return;
+    menu.open = true;
+    menu.querySelector("button").focus();
+  },
+  u: () => document.querySelector(".back a")?.click(),
+  a: () => press(".decision:not(.dangerous) .approve-once"),
+  d: () => press(".bar .deny"),
+  e: () => {
+    const field = document.getElementById("input");
+    if (!field) return;
+    field.closest("details").open = true;
+    field.focus();
+  },
+  o: () => {
+    const field = document.querySelector("form.ask textarea[id$='-other']");
+    if (!field) return;
+    field.closest("details")?.setAttribute("open", "");
+    field.focus();
+  },
+  "/": () => document.getElementById("search")?.focus(),
+  "?": () => document.getElementById("keys")?.showModal(),
+};
+
+// After g, a second key leads to a page.
+const goTime = 1500; // milliseconds
+let gone = -Infinity;
+const goes = { i: "/", h: "/history" };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat && !"jk".includes(event.key)) return;
+  const field = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox]), select, dialog");
+  if (event.key === "Escape" && field && !field.matches("dialog")) return field.blur();
+  if (field) return;
+  const go = performance.now() - gone < goTime && goes[event.key];
+  gone = -Infinity;
+  const act = go && (() => document.querySelector(`.nav a[href="${go}"]`)?.click()) || keys[event.key] || (/^[1-9]$/.test(event.key) && document.querySelector("form.ask fieldset.question") && (() => choose(Number(event.key))));
+  if (!act) return;
+  event.preventDefault();
+  act(event.repeat);
+});
