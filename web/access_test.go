@@ -317,16 +317,16 @@ func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 		}
 		for name, want := range map[string]string{
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
-				"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
+				"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types askback",
 		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
 			}
 		}
 	}
-	hashed := regexp.MustCompile(`^/assets/[a-z]+\.[0-9a-f]{16}\.(css|js|svg)$`)
-	for _, n := range append(page.all("[src]"), page.all("link[href]")...) {
+	hashed := regexp.MustCompile(`^/(assets/[a-z-]+\.[0-9a-f]{16}\.(css|js|svg|png))$`)
+	for _, n := range append(page.all("[src]"), page.all("link[href]:not([rel=manifest])")...) {
 		at := n.attr["src"] + n.attr["href"]
 		w := h.do(browser{h, ""}.request(http.MethodGet, at, nil))
 		if w.Code != http.StatusOK || !hashed.MatchString(at) || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {

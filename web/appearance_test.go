@@ -49,7 +49,7 @@ func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 			Covered bool
 		}
 		const seen = `(() => {
-			const wait = document.querySelector(".buttons .wait"), button = document.querySelector(".buttons .approve");
+			const wait = document.querySelector(".approve-below .wait"), button = document.querySelector(".approve-once");
 			button.disabled = true; // as the script does until a moment has passed
 			const b = wait.getBoundingClientRect(), r = button.getBoundingClientRect();
 			wait.scrollIntoView();
@@ -64,8 +64,8 @@ func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 		w.waitUntilArmed()
 		var same bool
 		w.Run(chromedp.Evaluate(`(() => {
-			const of = (s) => getComputedStyle(document.querySelector(".buttons " + s));
-			return of(".deny").color === of(".approve").backgroundColor || of(".deny").borderColor === of(".approve").borderColor;
+			const of = (s) => getComputedStyle(document.querySelector(s));
+			return of(".deny").color === of(".approve-once").backgroundColor || of(".deny").borderColor === of(".approve-once").borderColor;
 		})()`, &same))
 		if same {
 			t.Errorf("dark %v: Deny and Approve have one colour", dark)

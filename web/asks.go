@@ -9,30 +9,21 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// list shows a page of the inbox: the person's open asks, oldest first.
-func (s *site) list(w http.ResponseWriter, r request) error {
-	page, err := r.client.List(r.Context(), askback.Query{Cursor: r.URL.Query().Get("cursor")})
-	if err != nil {
-		return err
-	}
-	asks := make([]view.Ask, len(page.Items))
-	for i, a := range page.Items {
-		asks[i] = view.Brief(a)
-	}
-	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, asks, page.NextCursor, s.anyGrant(r)))
-}
-
-// ask shows an ask: its form if it is open, its outcome if it is settled.
+// ask shows an ask next to the list: its form if it is open, its outcome if it is settled.
 func (s *site) ask(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
+	list, err := s.inbox(r, a.ID)
+	if err != nil {
+		return err
+	}
 	drawn := view.Of(a)
 	if a.Settled() {
-		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, drawn))
+		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, list, drawn))
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, drawn, view.NewForm(drawn)))
+	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
 }
 
 // settle handles the form of an ask. A form with errors is shown again as it was filled in.
@@ -54,21 +45,31 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	case wrong && a.Settled():
 		return s.renderConflict(w, r, a, sent.form)
 	case wrong:
-		return s.render(w, r.Request, http.StatusUnprocessableEntity, pages.Ask(r.frame, drawn, sent.form))
+		s.keepUnsent(r, drawn, sent)
+		return s.renderForm(w, r, http.StatusUnprocessableEntity, drawn, sent.form)
 	}
 	after, err := sent.submit(r, drawn)
 	var invalid askback.Invalid
 	switch {
 	case err == nil:
-		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
+		http.Redirect(w, r.Request, s.nextPath(r, a.ID, sent.then), http.StatusSeeOther)
 		return nil
 	case errors.Is(err, askback.ErrSettled):
 		return s.renderConflict(w, r, after, sent.form)
 	case errors.As(err, &invalid):
 		sent.form.AddInvalid(drawn, invalid)
-		return s.render(w, r.Request, http.StatusUnprocessableEntity, pages.Ask(r.frame, drawn, sent.form))
+		s.keepUnsent(r, drawn, sent)
+		return s.renderForm(w, r, http.StatusUnprocessableEntity, drawn, sent.form)
 	}
 	return s.renderRetry(w, r, drawn, sent.form, err)
+}
+
+// keepUnsent saves a form that was rejected as a draft, so that it is still there if the
+// person leaves the page.
+func (s *site) keepUnsent(r request, a view.Ask, sent submission) {
+	if err := s.keep(r, a, sent.values); err != nil {
+		s.log.Info("saving a rejected form as a draft failed", "ask", a.ID.String(), "error", err)
+	}
 }
 
 // claim records that the person is answering. The script of the page calls it. If the ask
@@ -82,8 +83,22 @@ func (s *site) claim(w http.ResponseWriter, r request) error {
 }
 
 func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, form view.Form) error {
+	list, err := s.inbox(r, a.ID)
+	if err != nil {
+		return err
+	}
 	conflict := view.ConflictOf(*a.Outcome, r.principal.Name)
-	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, view.Of(a), conflict, form))
+	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, list, view.Of(a), conflict, form))
+}
+
+// renderForm shows the form of an ask as it was filled in, with its problems.
+func (s *site) renderForm(w http.ResponseWriter, r request, status int, a view.Ask, form view.Form) error {
+	list, err := s.inbox(r, a.ID.String())
+	if err != nil {
+		// The form is worth more than the list.
+		s.log.Warn("listing the asks for the page of a form failed", "error", err)
+	}
+	return s.render(w, r.Request, status, pages.Ask(r.frame, list, a, form))
 }
 
 // renderRetry shows the form again if the server could not save the answer, so that the
@@ -100,5 +115,5 @@ func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form vi
 	default:
 		return err
 	}
-	return s.render(w, r.Request, status, pages.Ask(r.frame, a, form))
+	return s.renderForm(w, r, status, a, form)
 }

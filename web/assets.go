@@ -14,10 +14,22 @@ import (
 //go:embed assets
 var files embed.FS
 
+// scripts are the scripts of every page, in the order in which they run. The first two are
+// htmx 4.0.1 and its extension for event streams, unchanged (docs/design.md).
+var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "select.js", "menu.js", "install.js"}
+
+// styles are the parts of the style sheet, in order. They are served as one file.
+var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.css", "history.css", "phone.css"}
+
 // assets are the static files. The path of each changes with its content.
 type assets struct {
-	paths map[string]string // "page.css" is at "/assets/page.1f0c….css"
-	files map[string]asset
+	paths   map[string]string // "icon.svg" is at "/assets/icon.1f0c….svg"
+	files   map[string]asset
+	style   string   // the path of the style sheet
+	scripts []string // the paths of the scripts
+
+	touchIcon        string // its path
+	manifest, worker []byte
 }
 
 type asset struct {
@@ -26,26 +38,40 @@ type asset struct {
 }
 
 var mediaTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png",
 }
 
 func newAssets() assets {
-	a := assets{map[string]string{}, map[string]asset{}}
-	entries, err := files.ReadDir("assets")
+	a := assets{paths: map[string]string{}, files: map[string]asset{}}
+	a.add("icon.svg", readAsset("icon.svg"))
+	var style []byte
+	for _, name := range styles {
+		style = append(style, readAsset(name)...)
+	}
+	a.style = a.add("page.css", style)
+	for _, name := range scripts {
+		a.scripts = append(a.scripts, a.add(name, readAsset(name)))
+	}
+	a.addInstall()
+	return a
+}
+
+// add adds a file and returns its path.
+func (a *assets) add(name string, body []byte) string {
+	sum := sha256.Sum256(body)
+	end := path.Ext(name)
+	at := "/assets/" + strings.TrimSuffix(name, end) + "." + hex.EncodeToString(sum[:8]) + end
+	a.paths[name], a.files[at] = at, asset{mediaTypes[end], body}
+	return at
+}
+
+// readAsset returns an embedded file.
+func readAsset(name string) []byte {
+	body, err := files.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err) // impossible: the files are embedded
 	}
-	for _, e := range entries {
-		body, err := files.ReadFile("assets/" + e.Name())
-		if err != nil {
-			panic(err)
-		}
-		sum := sha256.Sum256(body)
-		end := path.Ext(e.Name())
-		at := "/assets/" + strings.TrimSuffix(e.Name(), end) + "." + hex.EncodeToString(sum[:8]) + end
-		a.paths[e.Name()], a.files[at] = at, asset{mediaTypes[end], body}
-	}
-	return a
+	return body
 }
 
 // serve sends a static file. Browsers can cache it forever, because its path has a hash

@@ -3,14 +3,18 @@ package web_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
@@ -39,6 +43,7 @@ type chromium struct {
 	*server
 	browsertest.Monitor
 	base string
+	down atomic.Bool // the server is not reachable
 }
 
 // newChromium returns a server for a test, which runs in parallel with others.
@@ -53,7 +58,12 @@ func newChromium(t *testing.T) *chromium {
 		t.Fatalf("start chromium: %v", sharedBrowser.err)
 	}
 	c := &chromium{server: newServer(t)}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.down.Load() {
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+		c.handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	c.base = server.URL
 	return c
@@ -122,6 +132,28 @@ func (w window) wantText(want ...string) {
 	}
 }
 
+// waitText waits until the page contains each text. A text may have alternatives, with | in
+// between.
+func (w window) waitText(want ...string) {
+	w.t.Helper()
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for tick := time.Tick(20 * time.Millisecond); ; {
+			var got string
+			_ = chromedp.Evaluate("document.body.innerText", &got).Do(ctx) // fails while the page changes
+			if !slices.ContainsFunc(want, func(s string) bool {
+				return !slices.ContainsFunc(strings.Split(s, "|"), func(one string) bool { return strings.Contains(got, one) })
+			}) {
+				return nil
+			}
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				return fmt.Errorf("the page does not contain %q:\n%s", want, got)
+			}
+		}
+	}))
+}
+
 func (c *chromium) outcome(a askback.Ask) *askback.Outcome {
 	c.t.Helper()
 	o := c.get(a.ID).Outcome
@@ -129,4 +161,71 @@ func (c *chromium) outcome(a askback.Ask) *askback.Outcome {
 		c.t.Fatalf("%s is not settled", a.ID)
 	}
 	return o
+}
+
+// waitUntil waits until a JavaScript expression is true.
+func (w window) waitUntil(expression string) {
+	w.t.Helper()
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for tick := time.Tick(20 * time.Millisecond); ; {
+			var ok bool
+			if err := chromedp.Evaluate(expression, &ok).Do(ctx); err == nil && ok {
+				return nil
+			}
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				return fmt.Errorf("%s is not true: %w", expression, ctx.Err())
+			}
+		}
+	}))
+}
+
+func (w window) waitTitle(want string) {
+	w.t.Helper()
+	w.waitUntil(fmt.Sprintf("document.title === %q", want))
+}
+
+func (w window) waitGone(selector string) {
+	w.t.Helper()
+	w.waitUntil(fmt.Sprintf("!document.querySelector(%q)", selector))
+}
+
+// next presses a key and waits for the ask that it opens.
+func (w window) next(key, id string) {
+	w.t.Helper()
+	w.Run(chromedp.KeyEvent(key))
+	w.waitUntil(fmt.Sprintf(`location.pathname === "/asks/%[1]s" && document.querySelector("form.ask")?.dataset.ask === %[1]q`, id))
+}
+
+// waitUntilKeysDecide waits until an ask has been on the screen long enough for keys.
+func (w window) waitUntilKeysDecide() {
+	w.t.Helper()
+	w.waitUntil(`document.querySelector("form.ask") && document.body.dataset.keys === "ready"`)
+}
+
+// waitAddress waits until the address of the page is the one that is wanted.
+func (w window) waitAddress(want func(string) bool) {
+	w.t.Helper()
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for tick := time.Tick(20 * time.Millisecond); ; {
+			var at string
+			if err := chromedp.Location(&at).Do(ctx); err == nil && want(at) {
+				return nil
+			}
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}))
+}
+
+// hover moves the pointer over an element.
+func (w window) hover(selector string) {
+	w.t.Helper()
+	var at struct{ X, Y float64 }
+	w.Run(chromedp.Evaluate(fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, selector), &at))
+	w.Run(chromedp.MouseEvent(input.MouseMoved, at.X, at.Y))
 }

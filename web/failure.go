@@ -40,6 +40,11 @@ var failures = []struct {
 			"If you did: the reverse proxy must forward Host and set X-Forwarded-Proto. Please tell the person who runs this server.",
 		},
 	}}},
+	{errAdminOnly, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Only for admins",
+		Body:    []string{"You are logged in, but this page is for admins. Please ask the person who runs this server."},
+		Home:    true,
+	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not with this token",
 		Body:    []string{"This browser is logged in with the token of an agent or an operator, which may not answer questions. To log in as a person, run this in a terminal:"},
@@ -58,6 +63,16 @@ var failures = []struct {
 	{errForm, failure{http.StatusBadRequest, pages.Notice{
 		Heading: "This form could not be read",
 		Body:    []string{"Nothing has changed. Open the page again and send the form from there."},
+		Home:    true,
+	}}},
+	{errSnoozeTime, failure{http.StatusUnprocessableEntity, pages.Notice{
+		Heading: "Not snoozed",
+		Body:    []string{"Choose a time in the future, at most a year from now. Go back in your browser to choose another one."},
+		Home:    true,
+	}}},
+	{errSnoozes, failure{http.StatusUnprocessableEntity, pages.Notice{
+		Heading: "Not snoozed",
+		Body:    []string{"You have snoozed too many questions. Answer some of them, or show them now."},
 		Home:    true,
 	}}},
 	{errTooLarge, failure{http.StatusRequestEntityTooLarge, pages.Notice{

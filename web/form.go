@@ -43,6 +43,8 @@ func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values,
 type submission struct {
 	action string
 	form   view.Form
+	then   string // the page to show next: see [site.nextPath]
+	values url.Values
 }
 
 // readForm reads the form of an ask. Fields are named by the ids of questions, and choices
@@ -53,11 +55,20 @@ func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (submission, e
 	if err != nil {
 		return submission{}, err
 	}
-	s := submission{action: values.Get("action"), form: view.NewForm(a)}
-	s.form.Comment, s.form.Reason = text(values, "comment"), text(values, "reason")
-	if !slices.Contains(actions(a), s.action) {
+	if !slices.Contains(actions(a), values.Get("action")) {
 		return submission{}, errForm
 	}
+	s, err := submissionOf(values, a)
+	s.values = values
+	return s, err
+}
+
+// submissionOf returns the form with these fields. The button may be missing.
+func submissionOf(values url.Values, a view.Ask) (submission, error) {
+	s := submission{action: values.Get("action"), form: view.NewForm(a)}
+	s.then = values.Get("then")
+	s.form.Comment, s.form.Reason = text(values, "comment"), text(values, "reason")
+	var err error
 	if a.Confirmation != nil {
 		if err := s.readDecision(values); err != nil {
 			return submission{}, err
@@ -81,6 +92,7 @@ func (s *submission) readDecision(values url.Values) error {
 	case pages.Deny:
 		s.form.Decision = askback.Deny
 	}
+	s.form.Word = text(values, "word")
 	if values.Has("input") {
 		s.form.Input = text(values, "input")
 	}
@@ -142,6 +154,9 @@ func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 		err = askback.CheckReason(string(s.form.Reason))
 	default:
 		s.form.Check(a)
+		if s.needsWord(a) {
+			s.form.AddProblem("word", "Type "+pages.ApprovalWord+" to approve this call, or deny it.")
+		}
 		if s.action != pages.Deny && s.form.Edited() && s.checkInput([]byte(s.form.Input)) {
 			return true
 		}
@@ -151,6 +166,12 @@ func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	errors.As(err, &invalid)
 	s.form.AddInvalid(a, invalid)
 	return len(s.form.Problems) > 0
+}
+
+// needsWord reports whether the form approves a dangerous call without the word for it.
+func (s *submission) needsWord(a view.Ask) bool {
+	approves := s.action == pages.Approve || s.action == pages.ApproveAll
+	return approves && a.Confirmation.Dangerous && !strings.EqualFold(strings.TrimSpace(string(s.form.Word)), pages.ApprovalWord)
 }
 
 // checkInput reports whether the edited arguments are invalid, and adds the problem to the

@@ -2,24 +2,54 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
 
-// grants shows a page of the standing approvals in force, or of those that ended.
+// pastGrants is how many ended standing approvals are folded below those in force.
+const pastGrants = 10
+
+// grants shows a page of the standing approvals in force, by agent, or of those that ended.
 func (s *site) grants(w http.ResponseWriter, r request) error {
-	q := askback.GrantQuery{Ended: r.URL.Query().Has("ended"), Cursor: r.URL.Query().Get("cursor")}
+	values := r.URL.Query()
+	list := pages.GrantList{Ended: values.Has("ended"), Agent: values.Get("agent")}
+	q := askback.GrantQuery{Ended: list.Ended, Agent: list.Agent, Cursor: values.Get("cursor")}
 	page, err := r.client.Grants(r.Context(), q)
 	if err != nil {
 		return err
 	}
-	grants := make([]view.Grant, len(page.Items))
-	for i, g := range page.Items {
-		grants[i] = view.OfGrant(g)
+	list.Groups, list.Next = view.GroupGrants(grantViews(page.Items)), page.NextCursor
+	list.MayRevoke = s.auth.May(r.principal, askback.ActRevoke) == nil
+	if !q.Ended && q.Cursor == "" {
+		past, err := r.client.Grants(r.Context(), askback.GrantQuery{Ended: true, Agent: q.Agent, Limit: pastGrants})
+		if err != nil {
+			return err
+		}
+		list.Past, list.MorePast = grantViews(past.Items), past.NextCursor != ""
+		list.Revoked = revokedGrant(list.Past, values.Get("done"))
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.Grants(r.frame, grants, q.Ended, page.NextCursor))
+	return s.render(w, r.Request, http.StatusOK, pages.Grants(r.frame, list))
+}
+
+func grantViews(grants []askback.Grant) []view.Grant {
+	views := make([]view.Grant, len(grants))
+	for i, g := range grants {
+		views[i] = view.OfGrant(g)
+	}
+	return views
+}
+
+// revokedGrant returns the revoked grant with an id, or nil.
+func revokedGrant(past []view.Grant, id string) *view.Grant {
+	i := slices.IndexFunc(past, func(g view.Grant) bool { return g.ID.String() == id && !g.RevokedAt.IsZero() })
+	if i < 0 {
+		return nil
+	}
+	return &past[i]
 }
 
 // maxEmptyForm is the limit in bytes for a form that has no fields.
@@ -33,19 +63,10 @@ func (s *site) revoke(w http.ResponseWriter, r request) error {
 	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
-	if _, err := r.client.Revoke(r.Context(), r.PathValue("id")); err != nil {
+	g, err := r.client.Revoke(r.Context(), r.PathValue("id"))
+	if err != nil {
 		return err
 	}
-	http.Redirect(w, r.Request, "/grants", http.StatusSeeOther)
+	http.Redirect(w, r.Request, "/grants?"+url.Values{"done": {g.ID}}.Encode(), http.StatusSeeOther)
 	return nil
-}
-
-// anyGrant reports whether there is a standing approval. On an error it returns false, so
-// that the inbox is shown without the link.
-func (s *site) anyGrant(r request) bool {
-	page, err := r.client.Grants(r.Context(), askback.GrantQuery{Limit: 1})
-	if err != nil {
-		s.log.Debug("reading standing approvals failed", "error", err)
-	}
-	return len(page.Items) > 0
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -114,9 +116,6 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 func TestGrantsAreListedAndRevoked(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
-	if got := ana.open("/", http.StatusOK); len(got.all("a[href=/grants]")) != 0 {
-		t.Error("the list leads to no grants")
-	}
 	if got := ana.open("/grants", http.StatusOK).one(t, ".notice").visibleText(); !strings.HasPrefix(got, "None.") {
 		t.Errorf("got %q", got)
 	}
@@ -124,9 +123,13 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	h.ask(harmless) // another session
 	h.now = h.now.Add(2 * time.Hour)
 	ana.open("/", http.StatusOK).one(t, "a[href=/grants]")
-	row := ana.open("/grants", http.StatusOK).one(t, "#"+g.ID)
+	group := ana.open("/grants", http.StatusOK).one(t, ".grant-group")
+	if got := group.one(t, "h2").visibleText(); got != "deploy-bot (token bot )" {
+		t.Errorf("the group is of %q", got)
+	}
+	row := group.one(t, "#"+g.ID)
 	for _, want := range []string{
-		"deploy-bot (token bot )", "may run mail.send", "This tool, with any arguments, in one session", g.SessionID, "approved by ben",
+		"may run mail.send", "This tool, with any arguments, in one session", g.SessionID, "approved by ben",
 		"since 3 November 2026, 18:30 UTC", "until 4 November 2026, 18:30 UTC", "22 hours left", "not used yet",
 	} {
 		if !strings.Contains(row.visibleText(), want) {
@@ -135,8 +138,12 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	}
 	form := row.one(t, "form[method=post]")
 	w := h.do(ana.request(http.MethodPost, form.attr["action"], url.Values{}))
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/grants" {
-		t.Fatalf("status %d, to %s", w.Code, w.Header().Get("Location"))
+	to := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther || to != "/grants?done="+g.ID {
+		t.Fatalf("status %d, to %s", w.Code, to)
+	}
+	if got := ana.open(to, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked") || !strings.Contains(got, "mail.send") {
+		t.Errorf("the notice is %q", got)
 	}
 	if n := len(h.grants(false)); n != 0 {
 		t.Errorf("%d grants hold", n)
@@ -176,6 +183,103 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 	if n := len(h.grants(false)); n != 1 {
 		t.Errorf("%d grants hold", n)
 	}
+}
+
+// F8: standing approvals are grouped by agent. The widest of each are first and marked, and
+// those with exact arguments show them.
+func TestWidestGrantsStandOut(t *testing.T) {
+	h := newServer(t)
+	ben := h.client(askback.Responder, "ben")
+	for _, c := range []struct {
+		agent, tool, input string
+		dangerous          bool
+		scope              askback.Scope
+	}{
+		{"b", "mail.send", `{"to":"ben"}`, false, askback.ScopeInput},
+		{"b", "mail.send", `{"to":"eve"}`, false, askback.ScopeTool},
+		{"b", "Bash", `{"command":"ls"}`, false, askback.ScopeTool},
+		{"b", "db.drop", `{"table":"x"}`, true, askback.ScopeInput},
+		{"a\u202e", "db.drop", `{"table":"y"}`, true, askback.ScopeTool},
+	} {
+		h.now = h.now.Add(time.Second)
+		a := h.ask(askback.Request{Agent: c.agent, Confirmation: &askback.Confirmation{ToolName: c.tool, Input: []byte(c.input), Dangerous: c.dangerous}})
+		if err := errorOf(ben.Answer(t.Context(), a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: c.scope}})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := h.browser("ana").open("/grants", http.StatusOK)
+	var got []string
+	for _, group := range page.all(".grant-group") {
+		for _, row := range group.all(".grant") {
+			got = append(got, group.one(t, "h2").visibleText()+": "+row.attr["class"]+" "+row.one(t, ".grant-head").visibleText())
+		}
+	}
+	want := []string{
+		"a⟨U+202E⟩ (token bot ): card grant is-widest may run db.drop any arguments dangerous calls too",
+		"b (token bot ): card grant is-widest may run Bash any arguments",
+		"b (token bot ): card grant is-wide may run db.drop dangerous calls too",
+		"b (token bot ): card grant is-wide may run mail.send any arguments",
+		"b (token bot ): card grant is-narrow may run mail.send",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	narrow := page.one(t, ".is-narrow")
+	if got := narrow.one(t, ".row-text").visibleText(); got != `Exactly these arguments { "to": "ben" }` {
+		t.Errorf("the row has the arguments %q", got)
+	}
+	if details := narrow.all("details"); len(details) != 2 || has(details[0], "open") || !strings.Contains(details[0].raw(), "\"to\": \"ben\"") {
+		t.Errorf("the whole arguments are not folded in %s", narrow.visibleText())
+	}
+	only := h.browser("ana").open(page.all(".grant-group-head a")[0].attr["href"], http.StatusOK)
+	if n := len(only.all(".grant")); n != 1 || !strings.Contains(only.one(t, ".filters").visibleText(), "a⟨U+202E⟩") {
+		t.Errorf("%d rows of one agent: %s", n, only.one(t, ".filters").visibleText())
+	}
+}
+
+// F8: the row links to the ask on which the standing approval was made. A revocation needs
+// a second step, which says what happens. The ended ones are folded.
+func TestGrantRowLeadsToItsAsk(t *testing.T) {
+	h := newServer(t)
+	g := h.grant(askback.ScopeTool)
+	ana := h.browser("ana")
+	row := ana.open("/grants", http.StatusOK).one(t, "#"+g.ID)
+	ana.open(row.one(t, ".meta a").attr["href"], http.StatusOK).one(t, ".result")
+	button := row.one(t, "button")
+	if !button.inside("details") || has(row.one(t, ".revoke"), "open") {
+		t.Error("one press revokes")
+	}
+	if got := row.one(t, ".second-step").visibleText(); !strings.Contains(got, "needs approval again") {
+		t.Errorf("the second step says %q", got)
+	}
+	ana.send(row.one(t, "form").attr["action"], url.Values{}, http.StatusSeeOther)
+	page := ana.open("/grants", http.StatusOK)
+	if past := page.one(t, "#"+g.ID); !past.inside("details.past") || len(past.all("form")) != 0 {
+		t.Errorf("the ended one is not folded: %s", page.visibleText())
+	}
+	operator := browser{h, h.secret(askback.Operator, "ops")}
+	next := h.grant(askback.ScopeTool)
+	if row := operator.open("/grants", http.StatusOK).one(t, "#"+next.ID); len(row.all("button")) != 0 {
+		t.Error("an operator sees a button that is not permitted")
+	}
+}
+
+// F8: on a phone, by keyboard alone, a standing approval is found and revoked.
+func TestChromiumRevokeByKeyboardOnAPhone(t *testing.T) {
+	c := newChromium(t)
+	g := c.grant(askback.ScopeTool)
+	w := c.window(phone)
+	w.login("ana")
+	w.open("/grants")
+	w.waitUntil("document.documentElement.scrollWidth <= innerWidth")
+	w.Run(chromedp.Focus(".revoke summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	w.waitText("needs approval again")
+	w.Run(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	w.waitText("Revoked")
+	if n := len(c.grants(false)); n != 0 {
+		t.Errorf("%d grants are in force", n)
+	}
+	w.waitUntil("location.search === '?done=" + g.ID + "'")
 }
 
 func TestGrantListIsSplitIntoPages(t *testing.T) {

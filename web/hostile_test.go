@@ -72,7 +72,14 @@ func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 				checkFrames(t, got, s)
 			}
 		}
-		for _, path := range []string{"/", "/grants"} {
+		for _, scope := range []askback.Scope{askback.ScopeTool, askback.ScopeInput} {
+			a := h.ask(hostile(s)[1])
+			answer := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}}
+			if err := errorOf(h.client(askback.Responder, "ben").Answer(t.Context(), a.ID, answer)); err != nil && !a.Settled() {
+				t.Fatal(err)
+			}
+		}
+		for _, path := range []string{"/agents", "/people", "/numbers", "/more", "/", "/grants", "/history", "/history?q=script+alert+x"} {
 			checkFrames(t, ana.open(path, http.StatusOK), s)
 		}
 	}
@@ -115,6 +122,9 @@ func structure(n *node) string {
 		if n.is(".hidden-badge") || n.is(".notice-line") {
 			return // Askback's own note about hidden characters
 		}
+		if n.is(".list-pane") {
+			return // it has the other asks, too: see rows
+		}
 		if n.is(".agent-text") || n.is(".markdown") || n.is(".preview") {
 			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
 			return
@@ -140,11 +150,11 @@ func structure(n *node) string {
 func checkFrames(t *testing.T, page *node, s string) {
 	t.Helper()
 	page.walk(func(n *node) {
-		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".markdown") && !n.inside(".plain-text") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
+		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".markdown") && !n.inside(".plain-text") && !n.inside(".row-text") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
 		if ours && strings.Contains(n.text, "~") {
 			t.Errorf("%.60q is outside of every block of the agent, in %s %v", s, n.parent.tag, n.parent.attr)
 		}
-		if (n.tag == "title" || n.tag == "button" || n.tag == "h1" || n.tag == "summary" || n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
+		if (n.tag == "title" || n.tag == "button" && !n.is(".from-agent") || n.tag == "h1" || n.tag == "summary" || n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
 			t.Errorf("%.60q is in a %s", s, n.tag)
 		}
 	})
@@ -156,14 +166,16 @@ func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input}})
 	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
-	code := page.one(t, ".call pre.code")
+	code := page.one(t, ".call .tree .string")
 	for _, want := range []string{"rm -rf /", "&& reboot"} {
-		if !strings.Contains(code.raw(), want) {
+		if !strings.Contains(code.raw(), want) || !strings.Contains(page.one(t, ".call .exact pre.code").raw(), want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
-	if code.inside("details") {
-		t.Error("the arguments are folded")
+	for n := code; n != nil; n = n.parent {
+		if n.tag == "details" && !has(n, "open") {
+			t.Error("the arguments are folded")
+		}
 	}
 	if got := page.one(t, ".call .size").visibleText(); !strings.Contains(got, "10 003 lines") {
 		t.Errorf("the size is %q", got)
@@ -174,7 +186,7 @@ func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 			t.Errorf("%q is not in the warning %q", want, notice.visibleText())
 		}
 	}
-	if all := page.one(t, "main").visibleText(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
+	if all := page.one(t, "#detail").visibleText(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
 		t.Error("the warning is below the arguments")
 	}
 }

@@ -47,7 +47,7 @@ func TestPageShowsEveryOption(t *testing.T) {
 		if d := cmp.Diff(labels, ana.settle(a, sent).Answers[0].Selected); d != "" {
 			t.Errorf("-want +got\n%s", d)
 		}
-		page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "main").visibleText()
+		page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "#detail").visibleText()
 		for _, label := range offered {
 			if !regexp.MustCompile(label + `\b`).MatchString(page) {
 				t.Errorf("%q is not on the page of the settled ask: %s", label, page)

@@ -4,20 +4,51 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/askback/askback/web/pages"
 )
 
-// An empty page of the inbox that is not the last one does not claim that there are no
-// questions.
-func TestEmptyPageOfInboxHasNextPage(t *testing.T) {
-	for next, want := range map[string]string{"": "No open questions", "ask_1": "No question on this page is for you"} {
+// Only the first page, if it is also the last one, claims that there are no questions.
+func TestEmptyPageOfInboxLeadsOn(t *testing.T) {
+	for _, c := range []struct {
+		in         pages.Inbox
+		want, link string
+	}{
+		{pages.Inbox{}, "No open questions", ""},
+		{pages.Inbox{Next: "ask_1"}, "No question on this page is for you", `href="/?cursor=ask_1"`},
+		{pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}, Next: "ask_1"}, "No question on this page is for you", `href="/?cursor=ask_1"`},
+		{pages.Inbox{Filter: pages.Filter{Cursor: "ask_0"}}, "No more questions for you", `<a href="/">the first page</a>`},
+	} {
 		var page strings.Builder
-		if err := pages.List(pages.Frame{}, nil, next, false).Render(t.Context(), &page); err != nil {
+		if err := pages.List(pages.Frame{}, c.in).Render(t.Context(), &page); err != nil {
 			t.Fatal(err)
 		}
 		text := page.String()
-		if !strings.Contains(text, want) || strings.Contains(text, "No open questions") != (next == "") || strings.Contains(text, "/?cursor=ask_1") != (next != "") {
-			t.Errorf("next page %q: got\n%s\nwant %q", next, text, want)
+		if !strings.Contains(text, c.want) || !strings.Contains(text, c.link) {
+			t.Errorf("%+v: got\n%s\nwant %q and %q", c.in, text, c.want, c.link)
+		}
+		if (c.want == "No open questions") != strings.Contains(text, "No open questions") {
+			t.Errorf("%+v: got\n%s", c.in, text)
 		}
 	}
+}
+
+// On a phone, a long user name is shortened, and the name of the product is in one line.
+func TestChromiumLongUserNameIsShortened(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("bob.with.a.long.name@example.com")
+	w.open("/")
+	var lines int
+	w.Run(chromedp.Evaluate(`(() => {
+		const name = document.createRange();
+		name.selectNodeContents(document.querySelector(".brand").lastChild);
+		return name.getClientRects().length;
+	})()`, &lines))
+	if lines != 1 {
+		t.Errorf("the name of the product has %d lines, want 1", lines)
+	}
+	w.checkWidth()
+	c.Check(t)
 }

@@ -130,7 +130,7 @@ func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	a := h.ask(askback.Request{Confirmation: &fixed})
 	c := h.browser("ana")
 	page := c.open("/asks/"+a.ID, http.StatusOK)
-	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "main").visibleText(), "This agent cannot run edited arguments") {
+	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "#detail").visibleText(), "This agent cannot run edited arguments") {
 		t.Errorf("the page has %d fields for arguments", n)
 	}
 	c.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {`{"to":"eve"}`}}, http.StatusUnprocessableEntity)
@@ -159,11 +159,11 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	r := call
 	r.Title, r.Context = "Routine", json.RawMessage(`{"why":"cleaning"}`)
 	page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-	all := page.one(t, "main").visibleText()
+	all := page.one(t, "#detail").visibleText()
 	at := -1
 	for _, part := range []string{
 		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
-		`"database": "prod"`, "drop table orders", "The agent's own words", "Routine", "Allow this call?",
+		"database prod", "drop table orders", "As JSON", `"database": "prod"`, "The agent's own words", "Routine", "Allow this call?",
 	} {
 		next := strings.Index(all, part)
 		if next <= at {
@@ -227,7 +227,7 @@ func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 		}
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) Which database should we use? just now 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) now Which database should we use? 1 hour 30 minutes left ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }
@@ -245,24 +245,24 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 	h.now = h.now.Add(time.Minute)
 	last := h.ask(call)
 	var got []string
-	for _, n := range ana.open("/", http.StatusOK).all(".list a") {
+	for _, n := range ana.open("/", http.StatusOK).all(".list .row-link") {
 		got = append(got, n.attr["href"])
 	}
 	if d := cmp.Diff([]string{"/asks/" + first.ID, "/asks/" + last.ID}, got); d != "" {
 		t.Error(d)
 	}
-	for range 50 {
+	for range 200 {
 		h.ask(single)
 	}
 	page := ana.open("/", http.StatusOK)
-	if n := len(page.all(".list li")); n != 50 {
-		t.Errorf("%d rows, want 50", n)
+	if n := len(page.all(".list .row")); n != 200 {
+		t.Errorf("%d rows, want 200", n)
 	}
 	rest := ana.open(page.one(t, "a.button").attr["href"], http.StatusOK)
-	if n := len(rest.all(".list li")); n != 2 {
+	if n := len(rest.all(".list .row")); n != 2 {
 		t.Errorf("%d rows on the second page, want 2", n)
 	}
-	if got := h.browser("cem").open("/", http.StatusOK); len(got.all(".list li")) != 50 {
+	if got := h.browser("cem").open("/", http.StatusOK); len(got.all(".list .row")) != 200 {
 		t.Error("cem does not see an ask for everyone")
 	}
 }

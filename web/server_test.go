@@ -95,7 +95,12 @@ type browser struct {
 
 func (h *server) browser(name string) browser { return browser{h, h.secret(askback.Responder, name)} }
 
+// request returns a request with a form. A form that approves has the word for a
+// dangerous call, unless the test sets another.
 func (b browser) request(method, path string, form url.Values) *http.Request {
+	if strings.HasPrefix(form.Get("action"), "approve") && !form.Has("word") {
+		form.Set("word", "approve")
+	}
 	var body io.Reader
 	if form != nil {
 		body = strings.NewReader(form.Encode())

@@ -34,7 +34,7 @@ func TestLateAnswerShowsTheFirstAnswer(t *testing.T) {
 			t.Errorf("%q is lost: %s", want, yours)
 		}
 	}
-	if n := len(page.all("main form")) + len(page.all("textarea")); n != 0 {
+	if n := len(page.all("#detail form")) + len(page.all("textarea")); n != 0 {
 		t.Error("there is still something to fill in")
 	}
 	// The person who answered first may repeat the same answer, but not send another.
@@ -111,7 +111,7 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 	if got := page.one(t, ".original").visibleText(); !strings.Contains(got, "postgres://db/askback") || !strings.Contains(got, "The build is green.") {
 		t.Errorf("what was asked is gone: %s", got)
 	}
-	for _, selector := range []string{"main form", "main button", "input", "textarea"} {
+	for _, selector := range []string{"#detail form", "#detail button", "#detail input", "textarea"} {
 		if n := len(page.all(selector)); n != 0 {
 			t.Errorf("%d %s on a settled page", n, selector)
 		}
@@ -199,7 +199,7 @@ func TestSettledPagesLinkToTheInbox(t *testing.T) {
 		"late":    ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"other"}}, http.StatusConflict),
 	}
 	for name, page := range pages {
-		if got := page.one(t, "main .aside a"); got.attr["href"] != "/" {
+		if got := page.one(t, ".back a"); got.attr["href"] != "/" {
 			t.Errorf("%s: the link leads to %q", name, got.attr["href"])
 		}
 	}

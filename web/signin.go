@@ -69,8 +69,8 @@ func returnPath(path string) string {
 	switch {
 	case len(parts) > 2 && parts[1] == "asks" && isID(parts[2]):
 		return askback.PagePath(parts[2])
-	case len(parts) > 1 && parts[1] == "grants":
-		return "/grants"
+	case len(parts) > 1 && isPage("/"+parts[1]):
+		return "/" + parts[1]
 	}
 	return "/"
 }

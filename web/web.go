@@ -30,6 +30,11 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the client of a principal.
 	As(p askback.Principal) askback.Client
+	// May returns [askback.ErrForbidden] if principals of this kind may never do an action.
+	May(p askback.Principal, action askback.Action) error
+	// Figures returns the figures of a period for a principal. The time that it takes has a
+	// limit, whatever the number of asks.
+	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
 	// Login exchanges the secret of a log-in link for the secret of a browser, which is
 	// valid for [askback.BrowserTime]. A link works once; after that, and for an unknown
 	// secret, Login returns [askback.ErrUnauthorized].
@@ -39,6 +44,10 @@ type Authenticator interface {
 	// [askback.ErrForbidden] for an unknown address, and [askback.ErrUnauthorized] if the
 	// issuer is no longer configured.
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
+	// Logins returns the valid log-ins of browsers of a person, oldest first.
+	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
+	// EndLogin revokes one of them. For another id, it returns [askback.ErrNotFound].
+	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
 	// Logout revokes the secret of a browser.
 	Logout(ctx context.Context, secret string) error
 }
@@ -54,8 +63,8 @@ type Options struct {
 	PublicURL string // the address of the pages, without a slash at the end
 }
 
-// New returns the handler of the pages: /, /asks/{id} and its claim, /grants and their
-// revocation, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
+// New returns the handler of the pages: /, /live, /decide, /asks/{id}, its claim and its draft, /history
+// with its asks and its export, /sessions, /grants and their revocation, /more, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
@@ -71,11 +80,31 @@ func New(auth Authenticator, o *Options) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", s.authenticated(s.list))
+	mux.Handle("GET "+livePath, s.authenticated(s.live))
+	mux.Handle("GET "+pages.DecidePath, s.authenticated(s.decide))
+	mux.Handle("POST "+pages.DecidePath, s.authenticated(s.decideAll))
 	mux.Handle("GET /asks/{id}", s.authenticated(s.ask))
 	mux.Handle("POST /asks/{id}", s.authenticated(s.settle))
 	mux.Handle("POST /asks/{id}/claim", s.authenticated(s.claim))
+	mux.Handle("POST /asks/{id}/snooze", s.authenticated(s.snooze))
+	mux.Handle("POST /asks/{id}/draft", s.authenticated(s.saveDraft))
+	mux.Handle("GET "+pages.SessionsPath, s.authenticated(s.sessions))
+	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))
+	mux.Handle("GET "+pages.SessionsPath+"/{id}/live", s.authenticated(s.liveSession))
+	mux.Handle("GET "+pages.HistoryPath, s.authenticated(s.history))
+	mux.Handle("GET "+pages.HistoryPath+"/export", s.authenticated(s.export))
+	mux.Handle("GET "+pages.HistoryPath+"/{id}", s.authenticated(s.historyAsk))
 	mux.Handle("GET /grants", s.authenticated(s.grants))
 	mux.Handle("POST /grants/{id}/revoke", s.authenticated(s.revoke))
+	mux.Handle("GET /agents", s.authenticated(s.agents))
+	mux.Handle("GET /people", s.authenticated(s.people))
+	mux.Handle("GET /numbers", s.authenticated(s.numbers))
+	mux.Handle("GET /tokens", s.authenticated(s.tokens))
+	mux.Handle("POST /tokens", s.authenticated(s.createToken))
+	mux.Handle("POST /tokens/{id}/revoke", s.authenticated(s.revokeToken))
+	mux.Handle("GET /logins", s.authenticated(s.logins))
+	mux.Handle("POST /logins/{id}/end", s.authenticated(s.endLogins))
+	mux.Handle("GET "+morePath, s.authenticated(s.more))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
 	if s.issuer != nil {
@@ -84,6 +113,9 @@ func New(auth Authenticator, o *Options) http.Handler {
 	}
 	mux.Handle("POST /logout", s.handler(s.logout))
 	mux.Handle("GET /assets/", s.handler(s.assets.serve))
+	mux.Handle("GET "+manifestPath, s.handler(s.assets.serveManifest))
+	mux.Handle("GET "+workerPath, s.handler(s.assets.serveWorker))
+	mux.Handle("GET "+offlinePath, s.handler(s.offline))
 	mux.Handle("/", s.handler(func(http.ResponseWriter, *http.Request) error { return askback.ErrNotFound }))
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(s.handler(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
@@ -109,8 +141,8 @@ type site struct {
 
 // policy is the Content-Security-Policy. A page loads Askback's own files and sends its
 // forms to Askback, and nothing else (T6, T7, T12).
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; " +
+	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types askback"
 
 // secureHeaders sets the security headers of all replies. Because of the referrer policy,
 // browsers send "Origin: null" with Askback's own forms; Sec-Fetch-Site identifies them.
@@ -154,8 +186,8 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 		if err != nil {
 			return err
 		}
-		frame := s.frame()
-		frame.Name = safetext.Line(who.Name)
+		frame := s.frameFor(who)
+		frame.Page = r.URL.Path
 		return f(w, request{r, who, s.auth.As(who), frame})
 	})
 }
@@ -183,16 +215,22 @@ func (s *site) authenticate(r *http.Request) (askback.Principal, error) {
 }
 
 func (s *site) frame() pages.Frame {
-	at := s.assets.paths
-	return pages.Frame{Style: at["page.css"], Script: at["page.js"], Icon: at["icon.svg"], Now: s.now(), Zone: s.zone}
+	return pages.Frame{Style: s.assets.style, Scripts: s.assets.scripts, Icon: s.assets.paths["icon.svg"], TouchIcon: s.assets.touchIcon, Now: s.now(), Zone: s.zone}
 }
 
 // frameOf returns the frame with the name of the person, if one is logged in.
 func (s *site) frameOf(r *http.Request) pages.Frame {
-	frame := s.frame()
 	if who, err := s.authenticate(r); err == nil {
-		frame.Name = safetext.Line(who.Name)
+		return s.frameFor(who)
 	}
+	return s.frame()
+}
+
+// frameFor returns the frame with the name of a person, and the pages that this person may
+// open.
+func (s *site) frameFor(who askback.Principal) pages.Frame {
+	frame := s.frame()
+	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(who)
 	return frame
 }
 

@@ -7,18 +7,38 @@ package pages
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/a-h/templ"
 
 	"github.com/askback/askback/internal/view"
 )
 
 // A Frame is the data for the head and the header of every page.
 type Frame struct {
-	Style, Script, Icon string    // paths of the static files
-	Name                view.Text // the person who is logged in; empty if there is none
-	Now                 time.Time
-	Zone                *time.Location // the time zone of the page; nil for UTC
+	Style, Icon string         // paths of the static files
+	TouchIcon   string         // the icon on the home screen of a phone
+	Scripts     []string       // paths of the scripts, in order
+	Page        string         // the path of the link in the navigation that leads to this page
+	Links       []PageLink     // the pages that the person may open
+	Name        view.Text      // the person who is logged in; empty if there is none
+	Now         time.Time      // the time of the request
+	Zone        *time.Location // the time zone of the page; nil for UTC
+}
+
+// htmxConfig switches off what the pages do not use: scripts in attributes, and styles
+// that the Content-Security-Policy blocks.
+const htmxConfig = `{"includeIndicatorCSS": false, "defaultTimeout": 0, "history": true, "extensions": "sse,trusted"}`
+
+// current returns the value of aria-current for a link.
+func current(is bool) string {
+	if is {
+		return "page"
+	}
+	return "false"
 }
 
 // A Notice is the content of a page with one message.
@@ -28,6 +48,7 @@ type Notice struct {
 	Command string   // a command for a terminal
 	After   string   // a sentence after the command
 	Home    bool     // show a link to the inbox
+	Retry   bool     // show a link that opens the page again
 	SignIn  SignIn   // show a link to log in, unless it is zero
 }
 
@@ -48,6 +69,9 @@ const (
 	NoAction   = "stay" // pressed by the Enter key: nothing is decided
 )
 
+// ApprovalWord is what a person types to approve a dangerous call.
+const ApprovalWord = "approve"
+
 // The values of the choices that Askback adds to the options of the agent.
 const (
 	OtherAnswer = "own"
@@ -66,6 +90,23 @@ func (f Frame) ago(t time.Time) string {
 	}
 	return "just now"
 }
+
+// age returns roughly how long ago t was, in a few letters.
+func (f Frame) age(t time.Time) string {
+	switch d := f.Now.Sub(t); {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " min"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + " h"
+	default:
+		return strconv.Itoa(int(d/(24*time.Hour))) + " d"
+	}
+}
+
+// soon reports whether a deadline is near.
+func (f Frame) soon(deadline time.Time) bool { return view.Soon(deadline, f.Now) }
 
 // timeLeft returns roughly how long it is until a deadline.
 func (f Frame) timeLeft(deadline time.Time) string {
@@ -119,6 +160,20 @@ func proseSize(t view.Text) view.Size {
 
 // isSet reports whether t is not empty.
 func isSet(t view.Text) bool { return t.String() != "" }
+
+// maxUnscrolled is the number of characters of a line that fit on a narrow phone.
+const maxUnscrolled = 30
+
+// focusable returns the attribute by which the keyboard reaches text that scrolls sideways,
+// because it has a long line.
+func focusable(t view.Text) templ.Attributes {
+	for line := range strings.Lines(t.String()) {
+		if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > maxUnscrolled {
+			return templ.Attributes{"tabindex": "0"}
+		}
+	}
+	return nil
+}
 
 // heading returns the heading of an open ask. It has no text of the agent.
 func heading(a view.Ask) string {
@@ -189,3 +244,10 @@ func pressedButton(f view.Form) string {
 	}
 	return ""
 }
+
+// ThemeLight and ThemeDark are the colors of the header, and of the bars of a phone around
+// an installed page. They are --card in tokens.css.
+const (
+	ThemeLight = "#fff"
+	ThemeDark  = "#191c25"
+)

@@ -1,12 +1,68 @@
 package pages
 
-import "net/url"
+import (
+	"net/url"
 
-// nextPage returns the address of the next page of standing approvals.
-func nextPage(ended bool, cursor string) string {
-	q := url.Values{"cursor": {cursor}}
+	"github.com/askback/askback/internal/view"
+)
+
+// A GrantList is a page of standing approvals.
+type GrantList struct {
+	Groups    []view.GrantGroup
+	Ended     bool         // the list has those that ended
+	Agent     string       // only of this agent; "" for all
+	Next      string       // the cursor of the next page; "" after the last one
+	Past      []view.Grant // the newest that ended, to fold below those in force
+	MorePast  bool         // there are more of them
+	Revoked   *view.Grant  // what the person revoked before this page was shown, or nil
+	MayRevoke bool
+}
+
+// AgentText returns the agent for display. It is text of the agent.
+func (l GrantList) AgentText() view.Text { return view.RawText(l.Agent).Text() }
+
+// path returns the address of standing approvals: in force or ended, of one agent or of
+// all, from a cursor on.
+func (l GrantList) path(ended bool, agent, cursor string) string {
+	q := url.Values{}
 	if ended {
 		q.Set("ended", "1")
 	}
+	if agent != "" {
+		q.Set("agent", agent)
+	}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	if len(q) == 0 {
+		return "/grants"
+	}
 	return "/grants?" + q.Encode()
+}
+
+// agentPath returns the address of the standing approvals of the agent of a group.
+func (l GrantList) agentPath(g view.GrantGroup) string {
+	if l.Ended {
+		return "/grants?ended=1&agent=" + g.Grants[0].Filter
+	}
+	return "/grants?agent=" + g.Grants[0].Filter
+}
+
+// breadthClass returns the class of the row of a standing approval.
+func breadthClass(g view.Grant) string {
+	switch g.Breadth() {
+	case view.Widest:
+		return "is-widest"
+	case view.Wide:
+		return "is-wide"
+	}
+	return "is-narrow"
+}
+
+// argumentsSummary returns the label of the folded arguments of a standing approval.
+func argumentsSummary(g view.Grant) string {
+	if g.Exact {
+		return "All arguments"
+	}
+	return "The arguments when it was made"
 }

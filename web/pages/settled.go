@@ -85,8 +85,30 @@ func instructions(q view.Question) string {
 	return s
 }
 
+// isPlain reports whether radio buttons alone show how to answer a question.
+func isPlain(q view.Question) bool { return len(q.Choices) > 0 && !q.Multi && !q.Optional }
+
 // hasBackground reports whether the agent sent a title or a context, or its request has
 // warnings.
 func hasBackground(a view.Ask) bool {
 	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings) > 0
+}
+
+// emptyValue returns the sign for an object without fields or an array without items.
+func emptyValue(v view.Value) string {
+	if v.Kind == view.ArrayValue {
+		return "[ ] empty list"
+	}
+	return "{ } empty"
+}
+
+// diffClass returns the CSS class of a line of a comparison.
+func diffClass(l view.DiffLine) string {
+	switch l.Sign {
+	case "+":
+		return "is-added"
+	case "-":
+		return "is-removed"
+	}
+	return ""
 }

@@ -1,0 +1,26 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// agents shows the agents with a token or an ask, and how long they wait.
+func (s *site) agents(w http.ResponseWriter, r request) error {
+	f, err := s.monthFigures(r)
+	if err != nil {
+		return err
+	}
+	tokens, err := r.client.Agents(r.Context())
+	if err != nil {
+		return err
+	}
+	grants, err := r.client.Grants(r.Context(), askback.GrantQuery{Limit: askback.MaxLimit})
+	if err != nil {
+		return err
+	}
+	return s.render(w, r.Request, http.StatusOK, pages.Agents(r.frame, view.OfAgents(f, tokens, grants.Items), f.Partial || grants.NextCursor != ""))
+}

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// A draft is what a person has filled in and not sent: the fields of the form by name.
+type draft struct {
+	Form url.Values `json:"form,omitempty"`
+}
+
+// saveDraft saves the form of an ask as it is filled in, or discards the draft if the
+// person wants that. The script of the page sends the form while the person types. If the
+// ask is settled, saveDraft does nothing.
+func (s *site) saveDraft(w http.ResponseWriter, r request) error {
+	a, err := r.client.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	values, err := readValues(w, r.Request, maxForm)
+	if err != nil {
+		return err
+	}
+	if values.Has("discard") {
+		if err := r.client.SaveDraft(r.Context(), a.ID, json.RawMessage("{}")); err != nil && !errors.Is(err, askback.ErrSettled) {
+			return err
+		}
+		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
+		return nil
+	}
+	if err := s.keep(r, view.Of(a), values); err != nil && !errors.Is(err, askback.ErrSettled) {
+		var invalid askback.Invalid
+		if errors.As(err, &invalid) {
+			err = errTooLarge
+		}
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// keep saves the fields of a form as the draft of an ask.
+func (s *site) keep(r request, a view.Ask, values url.Values) error {
+	sent, err := submissionOf(values, a)
+	if err != nil {
+		return err
+	}
+	var d draft
+	if !sent.form.Empty() {
+		d.Form = url.Values{}
+		for name, value := range values {
+			if isDraftField(name) {
+				d.Form[name] = value
+			}
+		}
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return r.client.SaveDraft(r.Context(), a.ID.String(), b)
+}
+
+// isDraftField reports whether a draft has the field. The word that approves a dangerous
+// call is typed for each approval, and a button is pressed for it.
+func isDraftField(name string) bool {
+	return name != "action" && name != "then" && name != "word"
+}
+
+// draftOf returns the form of an ask as it was last filled in by this person. Without a
+// draft, or if it cannot be read, the form is empty.
+func (s *site) draftOf(r request, a view.Ask) view.Form {
+	raw, err := r.client.Draft(r.Context(), a.ID.String())
+	var d draft
+	if err == nil && raw != nil {
+		err = json.Unmarshal(raw, &d)
+	}
+	if err != nil {
+		s.log.Warn("reading a draft failed", "ask", a.ID.String(), "error", err)
+	}
+	if len(d.Form) == 0 {
+		return view.NewForm(a)
+	}
+	d.Form.Del("action")
+	kept, err := submissionOf(d.Form, a)
+	if err != nil || kept.form.Empty() {
+		return view.NewForm(a)
+	}
+	kept.form.Restored = true
+	return kept.form
+}

@@ -1,0 +1,104 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// history shows the settled asks that the person may see, newest first (E6).
+func (s *site) history(w http.ResponseWriter, r request) error {
+	list, err := s.settledAsks(r, "")
+	if err != nil {
+		return err
+	}
+	return s.render(w, r.Request, http.StatusOK, pages.HistoryList(r.frame, list))
+}
+
+// historyAsk shows a settled ask next to the history. It redirects to the page of an ask
+// that is open.
+func (s *site) historyAsk(w http.ResponseWriter, r request) error {
+	a, err := r.client.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if !a.Settled() {
+		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
+		return nil
+	}
+	list, err := s.settledAsks(r, a.ID)
+	if err != nil {
+		return err
+	}
+	r.frame.Page = pages.HistoryPath
+	return s.render(w, r.Request, http.StatusOK, pages.HistoryAsk(r.frame, list, view.Of(a)))
+}
+
+// settledAsks returns the settled asks that the address of a page selects. current is the
+// ask that is open on the page, or "".
+func (s *site) settledAsks(r request, current string) (pages.History, error) {
+	values := r.URL.Query()
+	h := pages.History{Filter: pages.HistoryFilterOf(values), Cursor: values.Get("cursor"), Current: current, Found: map[string]view.Snippet{}}
+	q, err := historyQuery(h.Filter, h.Cursor, s.zone)
+	if err != nil {
+		return h, err
+	}
+	page, err := r.client.List(r.Context(), q)
+	if err != nil {
+		return h, err
+	}
+	for _, a := range page.Items {
+		h.Asks = append(h.Asks, view.Brief(a))
+		if h.Filter.Search != "" {
+			h.Found[a.ID] = view.SnippetOf(a, h.Filter.Search)
+		}
+	}
+	h.Next = page.NextCursor
+	return h, nil
+}
+
+// historyQuery returns the query for a page of the history. Days are those of the zone; nil
+// is UTC. The error is an [askback.Invalid].
+func historyQuery(f pages.HistoryFilter, cursor string, zone *time.Location) (askback.Query, error) {
+	q := askback.Query{
+		Status: askback.SettledStatus, Search: f.Search, Agent: f.Agent, By: f.Person, Tool: f.Tool, Tag: f.Tag, Cursor: cursor,
+	}
+	switch {
+	case !f.KnownOutcome():
+		return q, askback.Invalid{{Pointer: "?outcome", Detail: "this is no outcome", Fix: "outcome=answered"}}
+	case f.Outcome == "approved" || f.Outcome == "denied":
+		q.Decision = askback.Decision(f.Outcome)
+	case f.Outcome != "":
+		q.Status = askback.Status(f.Outcome)
+	}
+	since, err := parseDay("from", f.From, zone)
+	if err != nil {
+		return q, err
+	}
+	until, err := parseDay("to", f.To, zone)
+	if err != nil {
+		return q, err
+	}
+	if q.Since = since; !until.IsZero() {
+		q.Until = until.AddDate(0, 0, 1)
+	}
+	return q, nil
+}
+
+// parseDay parses the day in a field of the form. It returns the zero time if s is "".
+func parseDay(name, s string, zone *time.Location) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if zone == nil {
+		zone = time.UTC
+	}
+	t, err := time.ParseInLocation(time.DateOnly, s, zone)
+	if err != nil {
+		return t, askback.Invalid{{Pointer: "?" + name, Detail: "this is not a day", Fix: name + "=2026-11-03"}}
+	}
+	return t, nil
+}

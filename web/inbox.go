@@ -1,0 +1,116 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// list shows the inbox: the person's open asks, oldest first.
+func (s *site) list(w http.ResponseWriter, r request) error {
+	list, err := s.inbox(r, "")
+	if err != nil {
+		return err
+	}
+	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, list))
+}
+
+// inbox returns the list of open asks that the address of a page selects. current is the
+// ask that is open on the page, or "".
+func (s *site) inbox(r request, current string) (pages.Inbox, error) {
+	values := r.URL.Query()
+	i := pages.Inbox{Filter: pages.FilterOf(values), Current: current}
+	after, err := s.readList(r, &i)
+	if err != nil {
+		return i, err
+	}
+	if err := s.readSnoozes(r, &i); err != nil {
+		return i, err
+	}
+	if after != "" && i.Filter.Cursor == "" {
+		i.Live = livePath + "?" + liveQuery(i, after)
+	}
+	i.Done = s.done(r, values.Get("done"))
+	return i, nil
+}
+
+// readList reads the asks of a list, in their order. It returns the position in the stream
+// of events that the list shows.
+func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
+	page, err := r.client.List(r.Context(), queryOf(i.Filter))
+	if err != nil {
+		return "", err
+	}
+	for _, a := range page.Items {
+		if v := view.Brief(a); i.Filter.Selects(v) {
+			i.Asks = append(i.Asks, v)
+		}
+	}
+	i.Snoozes.Until = untilOf(page.Snoozes)
+	i.Next = page.NextCursor
+	i.Sort(r.frame.Now)
+	return page.EventsCursor, nil
+}
+
+func queryOf(f pages.Filter) askback.Query {
+	return askback.Query{Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != "")}
+}
+
+// done returns what the person did with an ask, to confirm it on the next page. It returns
+// nil if id is not an ask that this person settled or snoozed.
+func (s *site) done(r request, id string) *pages.Done {
+	if id == "" {
+		return nil
+	}
+	a, err := r.client.Get(r.Context(), id)
+	if err == nil && a.Outcome == nil {
+		return s.doneSnoozing(r, a)
+	}
+	if err != nil || a.Outcome.Actor.Name != r.principal.Name {
+		return nil
+	}
+	return pages.DoneOf(view.Of(a))
+}
+
+// nextPath returns the address of the page to show after an ask was settled: the ask
+// itself, the list, or the next open ask of the list, as the form requested.
+func (s *site) nextPath(r request, id, then string) string {
+	list := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
+	values := list.Filter.Values()
+	values.Set("done", id)
+	switch then {
+	case "list":
+		return "/?" + values.Encode()
+	case "next":
+		if _, err := s.readList(r, &list); err != nil {
+			break // the answer is saved; its page shows that
+		}
+		if next := s.after(r, list, id); next != "" {
+			return askback.PagePath(next) + "?" + values.Encode()
+		}
+		return "/?" + values.Encode()
+	}
+	return askback.PagePath(id)
+}
+
+// after returns the id of the open ask that follows a settled one in the list, or of the first
+// one after the last. It returns "" if the list is empty.
+func (s *site) after(r request, list pages.Inbox, id string) string {
+	if len(list.Asks) == 0 {
+		return ""
+	}
+	next := list.Asks[0]
+	if a, err := r.client.Get(r.Context(), id); err == nil {
+		order := list.Filter.ViewOrder()
+		at := order.Place(view.Brief(a), r.frame.Now).Sort
+		for _, v := range list.Asks {
+			if order.Place(v, r.frame.Now).Sort > at {
+				next = v
+				break
+			}
+		}
+	}
+	return next.ID.String()
+}

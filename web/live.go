@@ -1,0 +1,214 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// livePath is the address of the stream that keeps the list of a page up to date.
+const livePath = "/live"
+
+// liveHeartbeat is how often a comment is sent, so that proxies keep the connection.
+const liveHeartbeat = 15 * time.Second
+
+// liveQuery returns the query of the stream for a list.
+func liveQuery(i pages.Inbox, after askback.Cursor) string {
+	q := i.Filter.Values()
+	q.Set("after", string(after))
+	if next := i.Snoozes.Next; !next.IsZero() && i.Filter.Snoozed == "" {
+		q.Set("wake", strconv.FormatInt(next.UnixMilli(), 10))
+	}
+	return q.Encode()
+}
+
+// live sends the rows of asks that changed after a page was rendered (F11). A message is
+// HTML for htmx, which replaces the row or appends it to the list. After a reconnect, it
+// continues behind the last message.
+func (s *site) live(w http.ResponseWriter, r request) error {
+	values := r.URL.Query()
+	after := askback.Cursor(r.Header.Get("Last-Event-ID"))
+	if after == "" {
+		after = askback.Cursor(values.Get("after"))
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	out := newLiveWriter(w, cancel, func() error { return s.reauthenticate(r) })
+	defer out.stop()
+	list := pages.Inbox{Filter: pages.FilterOf(values)}
+	out.start()
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	group.Go(func() { s.liveSnoozes(ctx, out, r, list, values.Get("wake")) })
+	for ev, err := range r.client.Events(ctx, "", after) {
+		if err != nil {
+			return nil // the client has left, or reconnects
+		}
+		if err := s.sendRow(out, r, list, ev); err != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// sendRow sends the row of the ask of an event, if the list has it.
+func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.Event) error {
+	if ev.Type == askback.EventSnapshot { // events are missing: the page must be loaded again
+		return out.send(ev.Cursor, "reload", nil)
+	}
+	var about struct {
+		ID string `json:"question_id"`
+	}
+	if !strings.HasPrefix(string(ev.Type), "question_") || json.Unmarshal(ev.Data, &about) != nil || about.ID == "" {
+		return nil
+	}
+	a, err := r.client.Get(r.Context(), about.ID)
+	if errors.Is(err, askback.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	row := view.Brief(a)
+	if !inList(a, row, list.Filter, r.principal.Name) {
+		return nil
+	}
+	isNew := ev.Type == askback.EventQuestionPending
+	if !isNew || s.now().Sub(ev.At) > snoozeDelay { // a new ask is not snoozed
+		snooze, err := r.client.Snoozed(r.Context(), a.ID)
+		if err != nil {
+			return err
+		}
+		list.Snoozes.Until = untilOf([]askback.Snooze{snooze})
+		if isNew && snooze.Hides(s.now()) {
+			return nil
+		}
+	}
+	if isNew && list.Filter.Snoozed != "" {
+		return nil
+	}
+	if err := s.writeRow(out, r, list, row, ev.Cursor, isNew); err != nil {
+		return err
+	}
+	if a.Settled() {
+		return out.send(ev.Cursor, "settled", []byte(a.ID))
+	}
+	return nil
+}
+
+// writeRow sends the row of an ask. A cursor of "" keeps the position of the stream.
+func (s *site) writeRow(out *liveWriter, r request, list pages.Inbox, row view.Ask, at askback.Cursor, isNew bool) error {
+	frame := r.frame
+	frame.Now = s.now()
+	var b bytes.Buffer
+	if err := pages.RowChange(frame, list, row, isNew).Render(r.Context(), &b); err != nil {
+		return err
+	}
+	return out.send(at, "", b.Bytes())
+}
+
+// inList reports whether the list of a person has an ask.
+func inList(a askback.Ask, row view.Ask, f pages.Filter, name string) bool {
+	return (len(a.To) == 0 || slices.Contains(a.To, name)) && (f.Agent == "" || f.Agent == a.Agent) &&
+		(f.Session == "" || f.Session == a.SessionID) && f.Selects(row) &&
+		strings.Contains(strings.ToLower(row.Headline().String()), strings.ToLower(f.Search))
+}
+
+// A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the
+// person is logged out.
+type liveWriter struct {
+	response http.ResponseWriter
+	control  *http.ResponseController
+	cancel   context.CancelFunc
+	allowed  func() error // returns an error if the person is logged out
+
+	mu    sync.Mutex // held while writing
+	timer *time.Timer
+	ended bool
+}
+
+// liveWriteTime is how long a write may take until the client is taken to be gone.
+const liveWriteTime = 30 * time.Second
+
+func newLiveWriter(w http.ResponseWriter, cancel context.CancelFunc, allowed func() error) *liveWriter {
+	return &liveWriter{response: w, control: http.NewResponseController(w), cancel: cancel, allowed: allowed}
+}
+
+// start sends the header, and the heartbeats from now on.
+func (w *liveWriter) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.response.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // else nginx buffers events
+	w.response.WriteHeader(http.StatusOK)
+	w.timer = time.AfterFunc(liveHeartbeat, w.beat)
+	_ = w.write([]byte(":\n\n"))
+}
+
+func (w *liveWriter) beat() {
+	err := w.allowed()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return
+	}
+	if err != nil || w.write([]byte(":\n\n")) != nil {
+		w.cancel()
+		return
+	}
+	w.timer.Reset(liveHeartbeat)
+}
+
+// send sends a message. A message without a type is HTML for htmx.
+func (w *liveWriter) send(id askback.Cursor, kind string, data []byte) error {
+	if err := w.allowed(); err != nil {
+		return err
+	}
+	var b []byte
+	if id != "" { // an empty id would make the browser forget the position
+		b = append(append(append(b, "id: "...), id...), '\n')
+	}
+	if kind != "" {
+		b = append(append(append(b, "event: "...), kind...), '\n')
+	}
+	for line := range bytes.Lines(append(data, '\n')) {
+		b = append(append(append(b, "data: "...), bytes.TrimRight(line, "\r\n")...), '\n')
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.write(append(b, '\n'))
+}
+
+// write writes b at once. The caller holds the mutex. The errors of deadlines are ignored,
+// because the recorders of tests have none.
+func (w *liveWriter) write(b []byte) error {
+	_ = w.control.SetWriteDeadline(time.Now().Add(liveWriteTime))
+	if _, err := w.response.Write(b); err != nil {
+		return err
+	}
+	return w.control.Flush()
+}
+
+// stop ends the heartbeats.
+func (w *liveWriter) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}

@@ -1,0 +1,149 @@
+package web_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/browsertest"
+)
+
+// Rows A5, B6, F11: a new ask appears in the list of an open page. An ask that is answered
+// elsewhere leaves it, without a reload.
+func TestChromiumInboxIsLive(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	w.waitText("No open questions")
+	first, second := c.ask(single), c.ask(harmless)
+	w.waitText("Which database should we use?", "mail.send", "(token bot)")
+	w.waitTitle("(2) Inbox · Askback")
+	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), first.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	w.waitText("Answered by ben in the browser")
+	w.waitTitle("(1) Inbox · Askback")
+	w.waitGone("#row-" + first.ID)
+	if _, err := c.client(askback.Agent, "bot").Cancel(context.Background(), second.ID, "no longer needed"); err != nil {
+		t.Fatal(err)
+	}
+	w.waitTitle("Inbox · Askback")
+	w.waitGone("#row-" + second.ID)
+	c.Check(t)
+}
+
+// Rows E10, F4: an ask that is answered elsewhere becomes read-only while it is open, and
+// keeps what was typed. Nothing of it gets into the form of the next ask.
+func TestChromiumFormsOfAsksDoNotMix(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	one, two := inOrder(c.ask(single), c.ask(single))
+	w.open("/asks/" + one.ID)
+	w.Click("#q1-1")
+	w.typeInto("#q1-other", "my own words")
+	w.Run(chromedp.KeyEvent(kb.Escape)) // leaves the field
+	w.next("j", two.ID)
+	var state string
+	w.Run(chromedp.Evaluate(`document.querySelectorAll("#detail input:checked").length + "|" + document.querySelector("#q1-other").value`, &state))
+	if state != "0|" {
+		t.Errorf("the next ask has %s of the one before", state)
+	}
+	w.typeInto("#q1-other", "words for two")
+	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), two.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	w.waitText("What you filled in was not sent", "words for two", "Answered by ben in the browser")
+	c.Check(t)
+}
+
+// inOrder returns two asks in the order in which the list has them.
+func inOrder(a, b askback.Ask) (first, second askback.Ask) {
+	if a.ID < b.ID {
+		return a, b
+	}
+	return b, a
+}
+
+// Ten asks of all kinds are cleared with the keyboard alone.
+func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	for i := range 10 {
+		r := []askback.Request{single, harmless, multi}[i%3]
+		r.Title = "Ask " + strconv.Itoa(i)
+		c.ask(r)
+	}
+	w.open("/")
+	keys := 0
+	press := func(key string) {
+		keys++
+		w.Run(chromedp.KeyEvent(key))
+	}
+	press("j")
+	for range 10 {
+		w.waitUntilKeysDecide()
+		var id string
+		w.Run(chromedp.Evaluate("location.pathname", &id))
+		a := c.get(strings.TrimPrefix(id, "/asks/"))
+		if a.Confirmation != nil {
+			press("a")
+		} else {
+			press("2")
+			press(kb.Enter)
+		}
+		w.waitAddress(func(at string) bool { return !strings.Contains(at, "/asks/"+a.ID) })
+		if !c.get(a.ID).Settled() {
+			t.Fatalf("%s is not settled", a.ID)
+		}
+	}
+	w.waitText("All clear")
+	if keys > 30 {
+		t.Errorf("%d keys for ten asks, want at most 30", keys)
+	}
+	c.Check(t)
+}
+
+// A key that decides does nothing in the moment after an ask has appeared, so that a key
+// pressed twice does not decide the next ask.
+func TestChromiumKeyPressedTwiceDecidesOnce(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	one, two := inOrder(c.ask(harmless), c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(`{"to":"eve"}`)}}))
+	w.open("/asks/" + one.ID)
+	w.waitUntilKeysDecide()
+	w.Run(chromedp.Evaluate(`
+		document.addEventListener("htmx:finally:swap", () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "a", bubbles: true})));
+		document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "a", bubbles: true}))`, nil))
+	w.waitAddress(func(at string) bool { return strings.Contains(at, "/asks/"+two.ID) })
+	if !c.get(one.ID).Outcome.Approved() || c.get(two.ID).Settled() {
+		t.Errorf("got %+v and %+v, want only the first approved", c.get(one.ID).Outcome, c.get(two.ID).Outcome)
+	}
+	c.Check(t)
+}
+
+// T3: a call that can be approved in the list is shown there completely, also on a phone.
+func TestChromiumQuickApprovalShowsTheWholeCall(t *testing.T) {
+	c := newChromium(t)
+	for _, v := range []browsertest.Viewport{phone, {Width: 1400, Height: 900}} {
+		w := c.window(v)
+		w.login("ana")
+		a := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(`{"subject":"a report for the whole team","to":"everyone@example.com"}`)}})
+		w.open("/")
+		w.waitUntil(`!!document.querySelector("#row-` + a.ID + ` .chip-approve")`)
+		w.waitUntil(`[...document.querySelectorAll("#row-` + a.ID + ` .brief, #row-` + a.ID + ` .clamp")].every((e) => e.scrollWidth <= e.clientWidth + 1 && e.scrollHeight <= e.clientHeight + 1 || getComputedStyle(e).overflowX === "visible" && e.getBoundingClientRect().right <= innerWidth)`)
+		var style string
+		w.Run(chromedp.Evaluate(`getComputedStyle(document.querySelector("#row-`+a.ID+` .brief")).whiteSpaceCollapse + " " + getComputedStyle(document.querySelector("#row-`+a.ID+` .brief")).textWrapMode`, &style))
+		if style != "preserve wrap" {
+			t.Errorf("at %d px the arguments are cut: %s", v.Width, style)
+		}
+	}
+	c.Check(t)
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/web/pages"
+)
+
+// A sitePage is an entry of the navigation, with the action that its page requires.
+type sitePage struct {
+	pages.PageLink
+	action askback.Action // "" for a page that every person may open
+}
+
+// sitePages are the pages in the navigation, in order. The bar of a phone has room for
+// three of them and the link to the others.
+var sitePages = []sitePage{
+	{pages.PageLink{Name: "Inbox", Path: "/", Place: pages.InBar}, askback.ActList},
+	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, askback.ActList},
+	{pages.PageLink{Name: "Sessions", Path: pages.SessionsPath, Place: pages.InBar}, askback.ActFollow},
+	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, askback.ActGrants},
+	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, askback.ActPeople},
+	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, and what is open for them."}, askback.ActPeople},
+	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, askback.ActPeople},
+	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},
+	{pages.PageLink{Name: "Log-ins", Path: "/logins", About: "The browsers in which you are logged in."}, ""},
+}
+
+const morePath = "/more"
+
+// linksFor returns the navigation of a person: the pages that this person may open.
+func (s *site) linksFor(who askback.Principal) []pages.PageLink {
+	var links []pages.PageLink
+	for _, p := range sitePages {
+		if p.action == "" || s.auth.May(who, p.action) == nil {
+			links = append(links, p.PageLink)
+		}
+	}
+	return links
+}
+
+// isPage reports whether the navigation leads to a path.
+func isPage(path string) bool {
+	return path == morePath || slices.ContainsFunc(sitePages, func(p sitePage) bool { return p.Path == path })
+}
+
+// more shows the pages that have no place in the bar of a phone.
+func (s *site) more(w http.ResponseWriter, r request) error {
+	return s.render(w, r.Request, http.StatusOK, pages.More(r.frame))
+}

@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// A period is a choice of the page of numbers: until now, with this many bars in its chart.
+type period struct {
+	value, name string
+	length      time.Duration
+	points      int
+}
+
+const day = 24 * time.Hour
+
+// periods are the choices of the page of numbers. The first one is the default. The last
+// one is that of the pages of agents and people.
+var periods = []period{{"24h", "24 hours", day, 24}, {"7d", "7 days", 7 * day, 28}, {"30d", "30 days", 30 * day, 30}}
+
+// numbers shows waiting times, outcomes and how many asks waited in a period.
+func (s *site) numbers(w http.ResponseWriter, r request) error {
+	chosen := periods[0]
+	page := pages.NumbersPage{}
+	for _, p := range periods {
+		if r.URL.Query().Get("period") == p.value {
+			chosen = p
+		}
+	}
+	for _, p := range periods {
+		page.Periods = append(page.Periods, pages.Period{Value: p.value, Name: p.name, Chosen: p == chosen})
+	}
+	f, err := s.auth.Figures(r.Context(), r.principal, askback.FiguresQuery{Period: chosen.length, Points: chosen.points})
+	if err != nil {
+		return err
+	}
+	page.Name, page.Partial, page.Numbers = chosen.name, f.Partial, view.OfFigures(f)
+	return s.render(w, r.Request, http.StatusOK, pages.NumbersOf(r.frame, page))
+}
+
+// monthFigures returns the figures of the last 30 days, without a chart.
+func (s *site) monthFigures(r request) (askback.Figures, error) {
+	return s.auth.Figures(r.Context(), r.principal, askback.FiguresQuery{Period: periods[len(periods)-1].length})
+}

@@ -1,0 +1,152 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/browsertest"
+)
+
+// titled returns a question with a title.
+func titled(title string) askback.Request {
+	r := free
+	r.Title = title
+	return r
+}
+
+// listed returns the headings and the titles of a list, in order.
+func listed(t *testing.T, page *node) (out []string) {
+	t.Helper()
+	for _, n := range page.one(t, "#list").kids {
+		switch {
+		case n.is(".group"):
+			out = append(out, "# "+n.visibleText())
+		case n.is(".row"):
+			out = append(out, n.one(t, ".clamp").visibleText())
+		}
+	}
+	return out
+}
+
+// Rows A5, F11: what is due soon is first. The order, the groups and the filters are in the
+// address, so that they work without scripts.
+func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
+	h := newServer(t)
+	for _, r := range []askback.Request{titled("plain"), titled("tagged"), {Title: "danger", Confirmation: &askback.Confirmation{ToolName: "rm", Dangerous: true, Input: json.RawMessage(`{}`)}}, titled("late"), titled("soon")} {
+		r.Agent = "zeta"
+		switch r.Title {
+		case "tagged":
+			r.Tags, r.Agent = []string{"prod"}, "Alpha"
+		case "soon":
+			r.Timeout, r.OnTimeout = 30*time.Minute, askback.OnTimeoutDecline
+		case "late":
+			r.Timeout, r.OnTimeout = 3*time.Hour, askback.OnTimeoutDecline
+		}
+		h.ask(r)
+		h.now = h.now.Add(time.Second)
+	}
+	ana := h.browser("ana")
+	for path, want := range map[string][]string{
+		"/":                            {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
+		"/?order=urgent":               {"# Due soon", "soon", "# Dangerous", "rm: danger", "# Others", "plain", "tagged", "late"},
+		"/?group=agent":                {"# Alpha", "tagged", "# zeta", "soon", "plain", "rm: danger", "late"},
+		"/?group=kind":                 {"# Dangerous calls", "rm: danger", "# Questions", "soon", "plain", "tagged", "late"},
+		"/?group=tag":                  {"# prod", "tagged", "# No tag", "soon", "plain", "rm: danger", "late"},
+		"/?group=session":              {"# Without a session", "soon", "plain", "tagged", "rm: danger", "late"},
+		"/?tag=prod":                   {"# Others", "tagged"},
+		"/?kind=dangerous":             {"# Others", "rm: danger"},
+		"/?agent=Alpha&kind=dangerous": nil,
+	} {
+		page := ana.open(path, http.StatusOK)
+		if d := cmp.Diff(want, listed(t, page)); d != "" {
+			t.Errorf("%s: want -, got +\n%s", path, d)
+		}
+		_, query, _ := strings.Cut(path, "?")
+		for _, n := range page.all(".row-link") {
+			if _, got, _ := strings.Cut(n.attr["href"], "?"); !sameQuery(got, query) {
+				t.Errorf("%s: a row leads to %s", path, n.attr["href"])
+			}
+		}
+	}
+	page := ana.open("/?order=urgent", http.StatusOK)
+	if got, want := page.all(".row-top .agent")[0].attr["href"], "/?agent=zeta&order=urgent"; got != want {
+		t.Errorf("the agent leads to %q, want %q", got, want)
+	}
+	if got := ana.open("/?agent=Alpha&order=urgent", http.StatusOK).one(t, ".filter").attr["href"]; got != "/?order=urgent" {
+		t.Errorf("the filter is removed by %q", got)
+	}
+}
+
+func sameQuery(a, b string) bool {
+	one, _ := url.ParseQuery(a)
+	two, _ := url.ParseQuery(b)
+	return one.Encode() == two.Encode()
+}
+
+// After an answer, the next ask is the one below it in the list that is shown.
+func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
+	h := newServer(t)
+	first := h.ask(titled("first"))
+	h.now = h.now.Add(time.Second)
+	second := h.ask(titled("second"))
+	h.now = h.now.Add(time.Second)
+	urgent := h.ask(call)
+	ana := h.browser("ana")
+	for _, step := range []struct {
+		a    askback.Ask
+		form url.Values
+		want string
+	}{
+		{urgent, url.Values{"action": {"deny"}}, first.ID},
+		{second, url.Values{"action": {"answer"}, "q1-other": {"x"}}, first.ID},
+	} {
+		step.form.Set("then", "next")
+		w := ana.do(ana.request(http.MethodPost, "/asks/"+step.a.ID+"?order=urgent", step.form))
+		if got, want := w.Header().Get("Location"), "/asks/"+step.want+"?done="+step.a.ID+"&order=urgent"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// F11: a new ask goes to its place. What is shown does not move; a button leads to it.
+func TestChromiumNewRowDoesNotMoveTheList(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 700})
+	w.login("ana")
+	for i := range 20 {
+		c.ask(titled("Ask " + strconv.Itoa(i)))
+	}
+	w.open("/")
+	var before, after float64
+	const top = `document.querySelectorAll("#list > .row")[%s].getBoundingClientRect().top`
+	w.Run(chromedp.Evaluate(`document.querySelector(".list-pane").scrollTop = 600`, nil))
+	w.Run(chromedp.Evaluate(strings.Replace(top, "%s", "12", 1), &before))
+	urgent := titled("Urgent")
+	urgent.Timeout, urgent.OnTimeout = 10*time.Minute, askback.OnTimeoutDecline
+	urgent.Agent = "pager"
+	a := c.ask(urgent)
+	w.waitUntil(`document.querySelectorAll("#list > .row").length === 21 && document.querySelector("#list > .row").id === "row-` + a.ID + `"`)
+	w.Run(chromedp.Evaluate(strings.Replace(top, "%s", "13", 1), &after))
+	if before-after > 1 || after-before > 1 {
+		t.Errorf("a row moved from %v to %v", before, after)
+	}
+	w.waitUntil(`document.querySelector("#new-rows").textContent === "1 new ↑" && !document.querySelector("#new-rows").hidden`)
+	w.waitUntil(`[...document.querySelectorAll(".group")].map((g) => g.innerText).join() === "Due soon,Others"`)
+	w.Click("#new-rows")
+	w.waitUntil(`document.querySelector(".list-pane").scrollTop === 0 && document.querySelector("#new-rows").hidden`)
+	c.ask(titled("Last"))
+	w.waitUntil(`[...document.querySelectorAll("#list > .row .clamp")].some((n) => n.textContent === "Last")`)
+	w.Click(".view-menu summary")
+	w.Run(chromedp.SetValue(`select[name="group"]`, "agent"), chromedp.Evaluate(`document.querySelector('select[name="group"]').dispatchEvent(new Event("change", {bubbles: true}))`, nil))
+	w.waitUntil(`[...document.querySelectorAll(".group")].map((g) => g.innerText).join() === "deploy-bot,pager" && location.search.includes("group=agent")`)
+	c.Check(t)
+}

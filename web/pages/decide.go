@@ -1,0 +1,135 @@
+package pages
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// DecidePath is the address of the page that decides several calls.
+const DecidePath = "/decide"
+
+// MaxDecide is how many asks one page decides. More than these are not read by a person.
+const MaxDecide = 100
+
+// A Decide is the page with the calls that a person selected. Each is decided by its own
+// answer.
+type Decide struct {
+	Calls     []view.Ask // open calls that can be decided here
+	Apart     []view.Ask // dangerous calls and those with warnings: each needs its own page
+	Questions []view.Ask
+	Settled   []view.Ask
+	Missing   int  // asks that do not exist, or that the person may not see
+	More      bool // there are more asks than the page shows
+	Filter    Filter
+}
+
+// Add puts an ask where it belongs.
+func (d *Decide) Add(a view.Ask) {
+	switch {
+	case a.Outcome != nil:
+		d.Settled = append(d.Settled, a)
+	case a.Confirmation == nil:
+		d.Questions = append(d.Questions, a)
+	case !a.Together():
+		d.Apart = append(d.Apart, a)
+	default:
+		d.Calls = append(d.Calls, a)
+	}
+}
+
+// listPath returns the address of the list that the person came from.
+func (d Decide) listPath() string { return "/" + d.Filter.query("select", "") }
+
+// askPath returns the address of an ask that keeps the list as it is.
+func (d Decide) askPath(a view.Ask) string { return a.PagePath() + d.Filter.query("select", "") }
+
+// title returns the heading of the page.
+func (d Decide) title() string {
+	if len(d.Calls) == 0 {
+		return "Nothing to decide here"
+	}
+	return "Decide " + view.Count(len(d.Calls), "call")
+}
+
+// DecideValue is the value of the box of a call: the ask, and the digest of what is shown.
+func DecideValue(a view.Ask) string {
+	return a.ID.String() + " " + a.Confirmation.Digest.String()
+}
+
+// isLong reports whether the arguments of a call are folded, so that its box is not ticked
+// until a person ticks it.
+func isLong(c *view.Confirmation) bool { return rowCount(c.Arguments) > longPreview }
+
+// A DecideResult is what happened to one ask of the page.
+type DecideResult struct {
+	Ask  view.Ask // only its ID is set if it cannot be seen
+	Done bool
+	Why  string    // why it was not decided; a sentence of Askback
+	By   view.Text // how it was settled instead, if it was
+}
+
+// Decided is the page with what happened to the calls of a [Decide].
+type Decided struct {
+	Approve bool
+	Results []DecideResult
+	Filter  Filter
+}
+
+// failed returns the results that were not decided.
+func (d Decided) failed() (out []DecideResult) {
+	for _, r := range d.Results {
+		if !r.Done {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// title returns the heading of the page.
+func (d Decided) title() string {
+	verb := map[bool]string{true: "approved", false: "denied"}[d.Approve]
+	done, failed := len(d.Results)-len(d.failed()), len(d.failed())
+	text := view.Count(done, "call") + " " + verb
+	if failed > 0 {
+		text += ", " + strconv.Itoa(failed) + " not"
+	}
+	return text
+}
+
+// retryPath returns the address that shows the calls which are still open, or "".
+func (d Decided) retryPath() string {
+	q := d.Filter.Values()
+	q.Del("select")
+	for _, r := range d.failed() {
+		if r.By.String() == "" {
+			q.Add("ask", r.Ask.ID.String())
+		}
+	}
+	if !q.Has("ask") {
+		return ""
+	}
+	return DecidePath + "?" + q.Encode()
+}
+
+// hiddenFields returns the filter for a form that keeps it.
+func (f Filter) hiddenFields() (out []menuChoice) {
+	v := f.Values()
+	for _, name := range []string{"q", "agent", "tag", "session", "kind", "order", "group"} {
+		if v.Has(name) {
+			out = append(out, menuChoice{name, v.Get(name)})
+		}
+	}
+	return out
+}
+
+// sessionPath returns the address that decides all calls of the session of an ask.
+func (i Inbox) sessionPath(a view.Ask) string {
+	v := i.Filter.Values()
+	for _, name := range []string{"select", "cursor"} {
+		v.Del(name)
+	}
+	v.Set("all", cmp.Or(a.Session.String(), "none"))
+	return DecidePath + "?" + v.Encode()
+}

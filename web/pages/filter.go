@@ -1,0 +1,178 @@
+package pages
+
+import (
+	"cmp"
+	"hash/fnv"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// A Filter selects asks of the inbox, and their order. The zero value selects all, and has
+// the oldest first. It is part of the address of a page.
+type Filter struct {
+	Search  string
+	Agent   string
+	Tag     string
+	Session string
+	Kind    string // "approval", "dangerous", "question", or "" for all
+	Order   string // orderUrgent, or ""
+	Group   string // a view.Group
+	Snoozed string // OnlySnoozed, or "" for asks that are not hidden now
+	Cursor  string
+	Select  string // not empty if the list shows its boxes
+}
+
+// OnlySnoozed is the value of Filter.Snoozed that selects the asks that are hidden now.
+const OnlySnoozed = "only"
+
+// orderUrgent is the order that has dangerous calls before others.
+const orderUrgent = "urgent"
+
+// FilterOf returns the filter of an address.
+func FilterOf(v url.Values) Filter {
+	var f Filter
+	for name, field := range f.fields() {
+		*field = v.Get(name)
+	}
+	return f
+}
+
+// fields returns the fields by their names in an address.
+func (f *Filter) fields() map[string]*string {
+	return map[string]*string{
+		"q": &f.Search, "agent": &f.Agent, "tag": &f.Tag, "session": &f.Session, "kind": &f.Kind,
+		"order": &f.Order, "group": &f.Group, "snoozed": &f.Snoozed, "cursor": &f.Cursor, "select": &f.Select,
+	}
+}
+
+// Values returns the filter as the query of an address.
+func (f Filter) Values() url.Values {
+	q := url.Values{}
+	for name, field := range f.fields() {
+		if *field != "" {
+			q.Set(name, *field)
+		}
+	}
+	return q
+}
+
+// Active reports whether the filter selects less than everything.
+func (f Filter) Active() bool {
+	return f.Search+f.Agent+f.Tag+f.Session+f.Kind+f.Snoozed != ""
+}
+
+// ViewOrder returns the order of the list.
+func (f Filter) ViewOrder() view.Order {
+	return view.Order{Urgent: f.Order == orderUrgent, Group: view.Group(f.Group)}
+}
+
+// query returns the filter as the query of an address, with "?", or "". Changes are pairs
+// of a name and a value.
+func (f Filter) query(changes ...string) string {
+	q := f.Values()
+	for i := 0; i+1 < len(changes); i += 2 {
+		if q.Set(changes[i], changes[i+1]); changes[i+1] == "" {
+			q.Del(changes[i])
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// with returns the changes that select one value on the first page.
+func with(name, value string) []string { return []string{name, value, "cursor", ""} }
+
+// A listChip is a part of the filter that the page shows, with a link that removes it.
+type listChip struct {
+	Name  string // of the field in the address
+	Label string
+	Text  view.Text
+	Class string
+}
+
+// chips returns the parts of the filter that no other field of the page shows.
+func (f Filter) chips() []listChip {
+	var out []listChip
+	add := func(name, label, value, class string) {
+		if value != "" {
+			out = append(out, listChip{name, label, view.RawText(value).Text(), class})
+		}
+	}
+	add("agent", "only", f.Agent, "agent")
+	add("tag", "tag", f.Tag, "tag")
+	add("session", "session", f.Session, "id-text")
+	if f.Snoozed != "" {
+		add("snoozed", "only", "snoozed", "")
+	}
+	return out
+}
+
+// A menuChoice is an option of a menu.
+type menuChoice struct{ Value, Words string }
+
+// A menu is a field that chooses how the list is shown.
+type menu struct {
+	Name, Label, Value string
+	Choices            []menuChoice
+}
+
+// menus returns the fields that choose how the list is shown.
+func (f Filter) menus() []menu {
+	return []menu{
+		{"order", "Order", f.Order, []menuChoice{{"", "Oldest first"}, {orderUrgent, "Most urgent first"}}},
+		{"group", "Group by", f.Group, []menuChoice{
+			{"", "Nothing"},
+			{string(view.GroupAgent), "Agent"},
+			{string(view.GroupSession), "Session"},
+			{string(view.GroupKind), "Kind"},
+			{string(view.GroupTag), "Tag"},
+		}},
+		{"kind", "Show", f.Kind, []menuChoice{{"", "Everything"}, {"question", "Questions"}, {"approval", "Approvals"}, {"dangerous", "Dangerous calls"}}},
+	}
+}
+
+// hidden returns the parts of the filter that the form of the menus keeps.
+func (f Filter) hidden() []menuChoice {
+	var out []menuChoice
+	for _, name := range []string{"agent", "tag", "session", "snoozed"} {
+		if value := *f.fields()[name]; value != "" {
+			out = append(out, menuChoice{name, value})
+		}
+	}
+	return out
+}
+
+// Selects reports whether the list has an ask. It examines only what a query of the engine
+// does not.
+func (f Filter) Selects(a view.Ask) bool {
+	return (f.Kind == "" || f.Kind == kindClass(a)) && (f.Tag == "" || slices.Contains(a.TagLabels(), view.RawText(f.Tag)))
+}
+
+// Sort puts the asks of a list into their order.
+func (i Inbox) Sort(now time.Time) {
+	order := i.Filter.ViewOrder()
+	slices.SortFunc(i.Asks, func(a, b view.Ask) int {
+		return cmp.Compare(order.Place(a, now).Sort, order.Place(b, now).Sort)
+	})
+}
+
+// place returns the place of an ask in the list.
+func (i Inbox) place(f Frame, a view.Ask) view.Place { return i.Filter.ViewOrder().Place(a, f.Now) }
+
+// beginsGroup reports whether the n-th ask is the first of its group.
+func (i Inbox) beginsGroup(f Frame, n int) bool {
+	return n == 0 || i.place(f, i.Asks[n-1]).Group != i.place(f, i.Asks[n]).Group
+}
+
+// groupID returns the id of the heading of a group.
+func groupID(p view.Place) string {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(p.Group))
+	return "group-" + strconv.FormatUint(sum.Sum64(), 16)
+}

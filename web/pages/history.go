@@ -1,0 +1,197 @@
+package pages
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// HistoryPath is the address of the history.
+const HistoryPath = "/history"
+
+// A History is the list of settled asks, and which of them is open on the page.
+type History struct {
+	Asks    []view.Ask              // newest first
+	Found   map[string]view.Snippet // by the id of the ask: what the search found
+	Next    string                  // the cursor of the next page; "" after the last one
+	Cursor  string                  // the cursor of this page; "" is the first one
+	Filter  HistoryFilter
+	Current string // the id of the ask that is open; "" if there is none
+}
+
+// A HistoryFilter selects settled asks. Its fields are the values of the form, and keep the
+// history as it is in all addresses. The zero value selects all.
+type HistoryFilter struct {
+	Search, Outcome, Agent, Person, Tool, Tag string
+	From, To                                  string // days, as 2026-11-03
+}
+
+// historyKeys are the fields of a HistoryFilter in addresses, in the order of the page.
+var historyKeys = []string{"q", "outcome", "agent", "person", "tool", "tag", "from", "to"}
+
+// HistoryFilterOf returns the filter that the query of an address selects.
+func HistoryFilterOf(v url.Values) (f HistoryFilter) {
+	for _, key := range historyKeys {
+		*f.field(key) = v.Get(key)
+	}
+	return f
+}
+
+// field returns the field with a key of historyKeys.
+func (f *HistoryFilter) field(key string) *string {
+	return map[string]*string{
+		"q": &f.Search, "outcome": &f.Outcome, "agent": &f.Agent, "person": &f.Person,
+		"tool": &f.Tool, "tag": &f.Tag, "from": &f.From, "to": &f.To,
+	}[key]
+}
+
+// Active reports whether the filter selects less than everything.
+func (f HistoryFilter) Active() bool { return f != HistoryFilter{} }
+
+// values returns the fields that are set, except those with the given keys.
+func (f HistoryFilter) values(except ...string) url.Values {
+	v := url.Values{}
+	for _, key := range historyKeys {
+		if value := *f.field(key); value != "" && !slices.Contains(except, key) {
+			v.Set(key, value)
+		}
+	}
+	return v
+}
+
+// count returns how many fields are set, without the search.
+func (f HistoryFilter) count() int { return len(f.values("q")) }
+
+// An outcomeOption is a choice of the filter by outcome.
+type outcomeOption struct{ Value, Name string }
+
+var outcomeOptions = []outcomeOption{
+	{"", "Any outcome"},
+	{"answered", "Answered"},
+	{"approved", "Approved"},
+	{"denied", "Denied"},
+	{"declined", "Declined"},
+	{"cancelled", "Withdrawn"},
+	{"expired", "Expired"},
+}
+
+// KnownOutcome reports whether the filter by outcome has a value of the form.
+func (f HistoryFilter) KnownOutcome() bool {
+	return slices.ContainsFunc(outcomeOptions, func(o outcomeOption) bool { return o.Value == f.Outcome })
+}
+
+// path returns an address of the history that keeps the filter and the page.
+func (h History) path(at string, except ...string) templ.SafeURL {
+	v := h.Filter.values(except...)
+	if h.Cursor != "" && len(except) == 0 {
+		v.Set("cursor", h.Cursor)
+	}
+	return withQuery(at, v)
+}
+
+// nextPath returns the address of the next page.
+func (h History) nextPath() templ.SafeURL {
+	v := h.Filter.values()
+	v.Set("cursor", h.Next)
+	return withQuery(HistoryPath, v)
+}
+
+// exportPath returns the address of a file with all asks that the filter selects.
+func (h History) exportPath(format string) templ.SafeURL {
+	v := h.Filter.values()
+	v.Set("format", format)
+	return withQuery(HistoryPath+"/export", v)
+}
+
+// A filterChip is a filter that is set, with the link that removes it.
+type filterChip struct {
+	Name   string
+	Value  view.Text
+	Remove templ.SafeURL
+}
+
+// chips returns the filters that are set, without the search.
+func (h History) chips() (all []filterChip) {
+	names := map[string]string{"outcome": "", "agent": "agent", "person": "by", "tool": "tool", "tag": "tag", "from": "from", "to": "up to"}
+	for _, key := range historyKeys[1:] {
+		if value := *h.Filter.field(key); value != "" {
+			all = append(all, filterChip{names[key], view.RawText(value).Text(), h.path(HistoryPath, key)})
+		}
+	}
+	return all
+}
+
+// startsDay reports whether the ask n is the first one of its day in the list.
+func (h History) startsDay(f Frame, n int) bool {
+	return n == 0 || f.dayOf(h.Asks[n].Created) != f.dayOf(h.Asks[n-1].Created)
+}
+
+// dayOf returns the day of a time in the zone of the page.
+func (f Frame) dayOf(t time.Time) string { return t.In(f.zone()).Format(time.DateOnly) }
+
+func (f Frame) zone() *time.Location {
+	if f.Zone == nil {
+		return time.UTC
+	}
+	return f.Zone
+}
+
+// dayName names the day of a time, to follow a verb.
+func (f Frame) dayName(t time.Time) string {
+	switch f.dayOf(t) {
+	case f.dayOf(f.Now):
+		return "today"
+	case f.dayOf(f.Now.In(f.zone()).AddDate(0, 0, -1)):
+		return "yesterday"
+	}
+	return "on " + t.In(f.zone()).Format("Monday, 2 January 2006")
+}
+
+// clockTime returns the time of day.
+func (f Frame) clockTime(t time.Time) string { return t.In(f.zone()).Format("15:04") }
+
+// waited returns how long an ask was open, in a few letters, or "" if that was less than a
+// minute.
+func waited(a view.Ask) string {
+	asked := Frame{Now: a.Outcome.At}
+	if a.Outcome.At.Sub(a.Created) < time.Minute {
+		return ""
+	}
+	return "after " + asked.age(a.Created)
+}
+
+// An outcomeMark is a sign for an outcome, with its class.
+type outcomeMark struct{ Sign, Class string }
+
+func markOf(a view.Ask) outcomeMark {
+	switch o := a.Outcome; {
+	case o.ByTimer:
+		return outcomeMark{"◷", "mark-timer"}
+	case !withoutAnswer(a):
+		return outcomeMark{"✓", "mark-yes"}
+	case a.Confirmation != nil && settledHeading(o) == "Denied":
+		return outcomeMark{"✕", "mark-no"}
+	}
+	return outcomeMark{"–", "mark-none"}
+}
+
+// answerLine returns the answers of an ask in one line.
+func answerLine(a view.Ask) string {
+	var values []view.Text
+	for _, answer := range a.Outcome.Answers {
+		values = append(values, answer.Values...)
+	}
+	return join(values)
+}
+
+// withQuery returns a path with a query.
+func withQuery(path string, v url.Values) templ.SafeURL {
+	if len(v) > 0 {
+		path += "?" + v.Encode()
+	}
+	return templ.URL(path)
+}

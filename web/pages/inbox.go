@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"hash/fnv"
+	"io"
+	"strconv"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// An Inbox is the list of open asks, and which of them is open on the page.
+type Inbox struct {
+	Asks    []view.Ask
+	Next    string // the cursor of the next page; "" after the last one
+	Filter  Filter
+	Current string // the id of the ask that is open; "" if there is none
+	Live    string // the address of the stream of changes; "" if the list is not live
+	Done    *Done  // what the person did last; nil if nothing
+	Snoozes Snoozes
+	Fresh   bool // the row was asked after the page was shown
+}
+
+// askPath returns the address of an ask that keeps the list as it is.
+func (i Inbox) askPath(a view.Ask) string { return a.PagePath() + i.Filter.query() }
+
+// fresh returns the list for the row of a new ask.
+func (i Inbox) fresh() Inbox {
+	i.Fresh = true
+	return i
+}
+
+// listPath returns the address of the list, with changes to its filter in pairs.
+func (i Inbox) listPath(changes ...string) string {
+	return "/" + i.Filter.query(changes...)
+}
+
+// A Done is what a person did before the page was shown.
+type Done struct {
+	Path     string    // of the settled ask
+	Sentence string    // "Answered"
+	Detail   view.Text // the answer, or the tool
+}
+
+// liveID returns the id of the element that keeps the list up to date. It differs for other
+// filters and snoozes, so that their stream is not kept when the page changes.
+func (i Inbox) liveID() string {
+	sum := fnv.New32a()
+	_, _ = io.WriteString(sum, i.Filter.query()+i.Snoozes.key())
+	return "live-" + strconv.FormatUint(uint64(sum.Sum32()), 16)
+}
+
+// countText returns the number of open asks, with a plus sign if there are more pages.
+func (i Inbox) countText() string {
+	n := strconv.Itoa(len(i.Asks))
+	if i.Next != "" {
+		n += "+"
+	}
+	return n
+}
+
+// title returns the title of the inbox with the number of open asks.
+func (i Inbox) title() string {
+	if len(i.Asks) == 0 {
+		return "Inbox"
+	}
+	return "(" + i.countText() + ") Inbox"
+}
+
+// rowID returns the id of the row of an ask.
+func rowID(a view.Ask) string { return "row-" + a.ID.String() }
+
+// kindOf returns the kind of an ask in one or two words.
+func kindOf(a view.Ask) string {
+	switch {
+	case a.Confirmation != nil && a.Confirmation.Dangerous:
+		return "dangerous"
+	case a.Confirmation != nil:
+		return "approval"
+	case len(a.Questions) > 1:
+		return view.Count(len(a.Questions), "question")
+	}
+	return "question"
+}
+
+// kindClass returns the part of a class name for the kind of an ask.
+func kindClass(a view.Ask) string {
+	return [...]string{view.KindDangerous: "dangerous", view.KindApproval: "approval", view.KindQuestion: "question"}[a.Kind()]
+}
+
+// A keyBinding is a line of the list of keys.
+type keyBinding struct {
+	Keys []string
+	Does string
+}
+
+// keyBindings are the keys of the inbox. The script inbox.js handles them.
+var keyBindings = []keyBinding{
+	{[]string{"j", "k"}, "Next or previous ask"},
+	{[]string{"Enter"}, "Open the ask; in an answer, send it"},
+	{[]string{"1", "–", "9"}, "Choose an option"},
+	{[]string{"o"}, "Answer in your own words"},
+	{[]string{"a"}, "Approve, unless the call is dangerous"},
+	{[]string{"d"}, "Deny"},
+	{[]string{"e"}, "Edit the arguments"},
+	{[]string{"x"}, "Select the ask"},
+	{[]string{"Shift+X"}, "Select all from the last selected one"},
+	{[]string{"D"}, "Decide what is selected"},
+	{[]string{"s"}, "Snooze"},
+	{[]string{"u"}, "Back to the list"},
+	{[]string{"g", "i"}, "Go to the inbox"},
+	{[]string{"g", "h"}, "Go to the history"},
+	{[]string{"/"}, "Search"},
+	{[]string{"?"}, "Show these keys"},
+}
+
+// DoneOf returns what a person did with a settled ask.
+func DoneOf(a view.Ask) *Done {
+	d := &Done{Path: a.PagePath(), Sentence: settledHeading(a.Outcome)}
+	switch {
+	case a.Confirmation != nil:
+		d.Detail = a.Confirmation.Tool
+	case len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) == 1:
+		d.Detail = a.Outcome.Answers[0].Values[0]
+	}
+	return d
+}

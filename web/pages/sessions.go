@@ -1,0 +1,67 @@
+package pages
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// SessionsPath is the address of the list of sessions.
+const SessionsPath = "/sessions"
+
+// A SessionList is a page of the list of sessions.
+type SessionList struct {
+	Sessions              []view.Session
+	Search, Status, Agent string // the filters of the address
+	Cursor, Next          string // this page, and the next one
+}
+
+// filtered reports whether the list has less than all sessions.
+func (l SessionList) filtered() bool { return l.Search != "" || l.Status != "" || l.Agent != "" }
+
+// nextPath returns the address of the next page.
+func (l SessionList) nextPath() templ.SafeURL {
+	v := url.Values{"cursor": {l.Next}}
+	for name, value := range map[string]string{"q": l.Search, "status": l.Status, "agent": l.Agent} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return withQuery(SessionsPath, v)
+}
+
+// A SessionPage is a session with its timeline.
+type SessionPage struct {
+	Session view.Session
+	Moments []view.Moment // newest last
+	More    bool          // there are older asks
+}
+
+// askCount returns the numbers of asks of a session.
+func askCount(s view.Session) string {
+	if s.Pending == 0 {
+		return view.Count(s.Total, "ask")
+	}
+	return view.Count(s.Total, "ask") + ", " + strconv.Itoa(s.Pending) + " open"
+}
+
+// sessionStatuses are the choices of the filter by status.
+var sessionStatuses = []outcomeOption{
+	{"", "Any status"},
+	{"running", "Running"},
+	{"waiting_for_input", "Waiting for an answer"},
+	{"completed", "Completed"},
+	{"failed", "Failed"},
+	{"cancelled", "Cancelled"},
+}
+
+// momentPath returns the address of the ask of a moment.
+func momentPath(m view.Moment) templ.SafeURL {
+	if m.Ask.Outcome != nil {
+		return templ.URL(HistoryPath + "/" + m.Ask.ID.String())
+	}
+	return templ.URL(m.Ask.PagePath())
+}

@@ -1,0 +1,64 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// The values of the field "until" of the form that snoozes an ask. The others are the names
+// of [view.SnoozeTimes].
+const (
+	SnoozeOwn = "own" // the time in the field "at"
+	SnoozeEnd = "end" // no longer
+)
+
+// Snoozes has the snoozes of the person who is logged in.
+type Snoozes struct {
+	Until map[string]time.Time // by the id of the ask
+	Count string               // how many asks are hidden now; "" if there are none
+	Next  time.Time            // when the next of them comes back; zero if there are none
+}
+
+// of returns the end of the snooze of an ask, or the zero time.
+func (s Snoozes) of(a view.Ask) time.Time { return s.Until[a.ID.String()] }
+
+// key returns a text that changes when another ask comes back next.
+func (s Snoozes) key() string {
+	if s.Next.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(s.Next.UnixMilli(), 10)
+}
+
+// until returns the end of a snooze in words.
+func (f Frame) until(t time.Time) string { return view.FormatSnooze(t, f.Now, f.Zone) }
+
+// zoneName returns the name of the time zone of the page.
+func (f Frame) zoneName() string {
+	if f.Zone == nil {
+		return "UTC"
+	}
+	name, _ := f.Now.In(f.Zone).Zone()
+	if zone := f.Zone.String(); zone != "Local" && zone != name {
+		return zone + " (" + name + ")"
+	}
+	return name
+}
+
+// fieldTime formats a time for a field of the type datetime-local.
+func (f Frame) fieldTime(t time.Time) string {
+	if f.Zone == nil {
+		return t.UTC().Format("2006-01-02T15:04")
+	}
+	return t.In(f.Zone).Format("2006-01-02T15:04")
+}
+
+// snoozePath returns the address of the form that snoozes an ask.
+func (i Inbox) snoozePath(a view.Ask) string {
+	return a.PagePath() + "/snooze" + i.Filter.query()
+}
+
+// isHidden reports whether the list hides an ask now.
+func (i Inbox) isHidden(f Frame, a view.Ask) bool { return f.Now.Before(i.Snoozes.of(a)) }

@@ -1,0 +1,36 @@
+package pages
+
+import "github.com/askback/askback/internal/view"
+
+// A TokenPage is the content of the page of tokens.
+type TokenPage struct {
+	Tokens    []view.Token // newest first
+	Ended     []view.Token
+	Form      TokenForm
+	Revoked   *view.Token // what the person revoked before this page was shown, or nil
+	MayChange bool
+}
+
+// A TokenForm is the form for a new token.
+type TokenForm struct {
+	Kind    string
+	Name    view.RawText
+	Lasts   string
+	Problem string // with the name; "" if there is none
+}
+
+// tokenKinds are the kinds of tokens, with what each may do.
+var tokenKinds = [][2]string{
+	{"agent", "agent: asks"}, {"responder", "responder: answers"}, {"operator", "operator: reads figures"}, {"admin", "admin: may do everything"},
+}
+
+// tokenTimes are the choices of how long a new token is valid.
+var tokenTimes = [][2]string{{"30d", "30 days"}, {"90d", "90 days"}, {"365d", "1 year"}, {"never", "until it is revoked"}}
+
+// problemIf returns the id of the problem of the form, or "".
+func problemIf(f TokenForm) string {
+	if f.Problem == "" {
+		return ""
+	}
+	return "name-problem"
+}

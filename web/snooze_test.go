@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
+)
+
+// wantRows requires the rows of a list.
+func (b browser) wantRows(path string, want ...askback.Ask) *node {
+	b.t.Helper()
+	page := b.open(path, http.StatusOK)
+	var got, ids []string
+	for _, row := range page.all(".row") {
+		got = append(got, row.attr["data-ask"])
+	}
+	for _, a := range want {
+		ids = append(ids, a.ID)
+	}
+	if strings.Join(got, " ") != strings.Join(ids, " ") {
+		b.t.Errorf("%s: got rows %q, want %q", path, got, ids)
+	}
+	return page
+}
+
+// A snoozed ask leaves the inbox of the person, and no other. It is in the list of snoozed
+// asks, and comes back with a mark, all without scripts (E6).
+func TestSnoozedAskLeavesTheInbox(t *testing.T) {
+	h := newServer(t)
+	ana, ben := h.browser("ana"), h.browser("ben")
+	one := h.ask(single)
+	h.now = h.now.Add(time.Minute)
+	two := h.ask(harmless)
+	w := ana.do(ana.request(http.MethodPost, "/asks/"+one.ID+"/snooze", url.Values{"until": {"tomorrow"}, "then": {"next"}}))
+	if got, want := w.Header().Get("Location"), "/asks/"+two.ID+"?done="+one.ID; w.Code != http.StatusSeeOther || got != want {
+		t.Fatalf("got status %d to %q, want 303 to %q", w.Code, got, want)
+	}
+	if got := ana.open("/asks/"+two.ID+"?done="+one.ID, http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
+		t.Errorf("the notice is %q", got)
+	}
+	page := ana.wantRows("/", two)
+	if got := page.one(t, ".snoozed-link").visibleText(); got != "Snoozed (1)" {
+		t.Errorf("the link is %q", got)
+	}
+	page = ana.wantRows("/?snoozed=only", one)
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until tomorrow 09:00" {
+		t.Errorf("the mark is %q", got)
+	}
+	if page = ben.wantRows("/", one, two); strings.Contains(page.visibleText(), "Snoozed") {
+		t.Error("another person learns of the snooze")
+	}
+	if got := ana.open("/asks/"+one.ID, http.StatusOK).one(t, ".snoozed-now").visibleText(); !strings.Contains(got, "Snoozed until tomorrow 09:00") {
+		t.Errorf("the page of the ask has %q", got)
+	}
+	h.now = time.Date(2026, 11, 4, 9, 0, 0, 0, time.UTC)
+	page = ana.wantRows("/", one, two)
+	if got := page.one(t, ".snooze-mark").visibleText(); got != "Snoozed until 09:00" || len(page.all(".snoozed-link")) > 0 {
+		t.Errorf("the mark is %q, and there are %d links to snoozed asks", got, len(page.all(".snoozed-link")))
+	}
+	ana.send("/asks/"+one.ID+"/snooze", url.Values{"until": {"own"}, "at": {"2026-11-04T10:00"}}, http.StatusSeeOther)
+	ana.wantRows("/", two)
+	ana.send("/asks/"+one.ID+"/snooze?snoozed=only", url.Values{"until": {"end"}, "then": {"list"}}, http.StatusSeeOther)
+	if page = ana.wantRows("/", one, two); len(page.all(".snooze-mark")) > 0 {
+		t.Error("an ask that the person shows again has a mark")
+	}
+}
+
+// A form with a wrong time changes nothing. A settled ask is not snoozed; its page shows who
+// settled it.
+func TestWrongSnoozesAreExplained(t *testing.T) {
+	h := newServer(t)
+	ana := h.browser("ana")
+	a := h.ask(single)
+	for _, form := range []url.Values{
+		{"until": {"own"}, "at": {""}},
+		{"until": {"own"}, "at": {"2026-11-03T18:00"}},
+		{"until": {"own"}, "at": {"2028-01-01T18:00"}},
+		{"until": {"soon"}},
+		{},
+	} {
+		page := ana.send("/asks/"+a.ID+"/snooze", form, http.StatusUnprocessableEntity)
+		if !strings.Contains(page.visibleText(), "Choose a time in the future") {
+			t.Errorf("%v: got page %q", form, page.visibleText())
+		}
+	}
+	ana.wantRows("/", a)
+	if _, err := h.client(askback.Responder, "ben").Decline(t.Context(), a.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	w := ana.do(ana.request(http.MethodPost, "/asks/"+a.ID+"/snooze", url.Values{"until": {"1h"}}))
+	if got := w.Header().Get("Location"); w.Code != http.StatusSeeOther || got != "/asks/"+a.ID {
+		t.Errorf("settled: got status %d to %q, want 303 to the ask", w.Code, got)
+	}
+	ana.send("/asks/ask_unknown/snooze", url.Values{"until": {"1h"}}, http.StatusNotFound)
+}
+
+// A lockedRecorder records a reply, which may be read while it is written.
+type lockedRecorder struct {
+	mu       sync.Mutex
+	response *httptest.ResponseRecorder
+}
+
+func (w *lockedRecorder) Header() http.Header { return w.response.Header() }
+
+func (w *lockedRecorder) WriteHeader(status int) { w.response.WriteHeader(status) }
+
+func (w *lockedRecorder) Flush() {}
+
+func (w *lockedRecorder) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.response.Write(b)
+}
+
+func (w *lockedRecorder) body() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.response.Body.String()
+}
+
+// The row of a snoozed ask comes back by itself on an open page, with its mark, also if the
+// page reconnects later. The position of the stream does not change (E6, F11).
+func TestLivePageShowsAskThatComesBack(t *testing.T) {
+	for _, late := range []time.Duration{0, 2 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			e := engine.New(memstore.New(), nil)
+			h := &server{t: t, engine: e, handler: web.New(e, nil)}
+			ana := h.browser("ana")
+			a := h.ask(single)
+			if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+			live := ana.open("/", http.StatusOK).one(t, "[hx-swap=none]").attr["connect"]
+			<-time.After(late)
+			ctx, stop := context.WithCancel(t.Context())
+			r := ana.request(http.MethodGet, live, nil).WithContext(ctx)
+			w := &lockedRecorder{response: httptest.NewRecorder()}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				h.handler.ServeHTTP(w, r)
+			}()
+			<-time.After(time.Hour - time.Second)
+			synctest.Wait()
+			if early := w.body(); late == 0 && strings.Contains(early, a.ID) {
+				t.Errorf("the row is sent early: %s", early)
+			}
+			<-time.After(2 * time.Second)
+			synctest.Wait()
+			stop()
+			<-done
+			if got := w.body(); strings.Count(got, `id="row-`+a.ID) != 1 || !strings.Contains(got, "snooze-mark") || strings.Contains(got, "id: \n") {
+				t.Errorf("got stream %s, want the row of the ask once, with a mark and without an id", got)
+			}
+		})
+	}
+}
+
+// With s and Enter, the ask is snoozed and the next one opens.
+func TestChromiumSnoozesWithKeys(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	one, two := inOrder(c.ask(single), c.ask(single))
+	w.open("/asks/" + one.ID)
+	w.waitUntilKeysDecide()
+	w.Run(chromedp.KeyEvent("s"))
+	w.waitUntil(`document.activeElement.value === "1h"`)
+	w.Run(chromedp.KeyEvent("\r"))
+	w.waitAddress(func(address string) bool { return strings.Contains(address, two.ID) })
+	w.waitText("Snoozed until", "Snoozed (1)")
+	w.waitGone("#row-" + one.ID)
+	w.waitTitle("(1) Question · Askback")
+	w.Click(".snoozed-link")
+	w.waitUntil(`document.querySelectorAll("#list > .row").length === 1`)
+	w.Click(`#row-` + one.ID + ` button[value="end"]`)
+	w.waitGone("#row-" + one.ID)
+	w.open("/")
+	w.waitText("(token bot)")
+	w.waitUntil(`document.querySelectorAll("#list > .row").length === 2`)
+	c.Check(t)
+}

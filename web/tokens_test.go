@@ -1,0 +1,118 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+// T22: the secret of a new token is in one reply, which no cache keeps, and on no other page.
+// The token works until it is revoked.
+func TestTokenSecretIsShownOnce(t *testing.T) {
+	h := newServer(t)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	w := h.do(admin.request(http.MethodPost, "/tokens", url.Values{"kind": {"agent"}, "name": {"deploy-bot"}, "lasts": {"30d"}}))
+	page := admin.page(w, http.StatusCreated)
+	secret := page.one(t, "#secret").attr["value"]
+	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Location") != "" {
+		t.Errorf("the reply has the header %v", w.Header())
+	}
+	who, err := h.engine.Authenticate(t.Context(), secret)
+	if err != nil || who.Kind != askback.Agent || who.Name != "deploy-bot" {
+		t.Fatalf("got %+v, %v", who, err)
+	}
+	list := admin.open("/tokens", http.StatusOK)
+	row := list.one(t, "#"+who.Token)
+	for _, want := range []string{"deploy-bot", "agent", "made 3 November 2026, 18:30 UTC", "until 3 December 2026, 18:30 UTC", "You cannot undo this"} {
+		if !strings.Contains(row.visibleText(), want) {
+			t.Errorf("%q is not in %s", want, row.visibleText())
+		}
+	}
+	again := h.do(admin.request(http.MethodGet, "/tokens", nil))
+	if strings.Contains(again.Body.String(), secret) {
+		t.Error("the list has the secret")
+	}
+	if !row.one(t, "button").inside("details") {
+		t.Error("one press revokes")
+	}
+	done := h.do(admin.request(http.MethodPost, row.one(t, "form").attr["action"], url.Values{}))
+	if got := admin.open(done.Header().Get("Location"), http.StatusOK).one(t, ".done-notice").visibleText(); !strings.Contains(got, "Revoked deploy-bot") {
+		t.Errorf("the notice is %q", got)
+	}
+	if _, err := h.engine.Authenticate(t.Context(), secret); err == nil {
+		t.Error("the token is still valid")
+	}
+}
+
+// A name that is not valid is shown again with its problem. Other values are not of the form.
+func TestTokenFormIsChecked(t *testing.T) {
+	h := newServer(t)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	page := admin.send("/tokens", url.Values{"kind": {"responder"}, "name": {"@all"}, "lasts": {"never"}}, http.StatusUnprocessableEntity)
+	if got := page.one(t, "#name"); got.attr["value"] != "@all" || got.attr["aria-describedby"] != "name-problem" {
+		t.Errorf("the field has %v", got.attr)
+	}
+	if got := page.one(t, "#kind").one(t, "[selected]").attr["value"]; got != "responder" {
+		t.Errorf("the kind is %q", got)
+	}
+	page.one(t, "#name-problem")
+	for _, form := range []url.Values{{"kind": {"god"}, "name": {"x"}, "lasts": {"30d"}}, {"kind": {"agent"}, "name": {"x"}, "lasts": {"9999d"}}, {}} {
+		admin.send("/tokens", form, http.StatusBadRequest)
+	}
+}
+
+// F4: only an admin makes and revokes tokens. An operator reads the list. A GET changes
+// nothing.
+func TestOnlyAdminsChangeTokens(t *testing.T) {
+	h := newServer(t)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	who, err := h.engine.Authenticate(t.Context(), admin.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := url.Values{"kind": {"admin"}, "name": {"eve"}, "lasts": {"never"}}
+	for _, kind := range []askback.Kind{askback.Responder, askback.Operator, askback.Agent} {
+		b := browser{h, h.secret(kind, "eve")}
+		b.send("/tokens", filled, http.StatusForbidden)
+		b.send("/tokens/"+who.Token+"/revoke", url.Values{}, http.StatusForbidden)
+		if kind == askback.Operator {
+			if page := b.open("/tokens", http.StatusOK); len(page.all("main form")) != 0 {
+				t.Error("an operator sees a form")
+			}
+			continue
+		}
+		b.open("/tokens", http.StatusForbidden)
+	}
+	for _, path := range []string{"/tokens?" + filled.Encode(), "/tokens/" + who.Token + "/revoke"} {
+		h.do(admin.request(http.MethodGet, path, nil))
+	}
+	if n := len(admin.open("/tokens", http.StatusOK).all(".grant")); n != 4 {
+		t.Errorf("got %d tokens, want 4", n)
+	}
+}
+
+// On a phone, an admin makes a token and sees its secret, without a violation of WCAG 2.2 AA.
+func TestChromiumMakesATokenOnAPhone(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	secret, err := c.client(askback.Admin, "root").LoginSecret(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.open("/login?secret=" + secret)
+	w.Press(`form[action="/login"] button`)
+	w.open("/tokens")
+	w.Click(".new-token summary")
+	w.checkAccessibility("tokens")
+	w.look(360, "light")
+	w.typeInto("#name", "builder")
+	w.PressKey("\r")
+	w.waitText("It is never shown again")
+	w.waitUntil(`document.querySelector("#secret").value.startsWith("askback_")`)
+	w.waitUntil("document.documentElement.scrollWidth <= innerWidth && location.search === ''")
+	w.checkAccessibility("new token")
+	c.Check(t)
+}
