@@ -19,8 +19,8 @@ import (
 )
 
 type answerCommand struct {
-	ID      string   `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
-	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text if there are no options; with several questions, write q1=…"`
+	ID      string   `arg:"" optional:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text if there are no options; with several questions, write q1=…; with --approve or --deny, the ids of more calls."`
 	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions, write q1=TEXT."`
 	Notes   string   `help:"Add notes to your answer."`
 	Comment string   `help:"Add a comment on the whole ask."`
@@ -31,11 +31,19 @@ type answerCommand struct {
 	Expires string   `placeholder:"TIME" help:"Approve later calls for this long, such as 12h or 7d; a day by default."`
 	Input   string   `placeholder:"FILE" help:"Approve these arguments instead, from a JSON file or, with -, from standard input."`
 	Reason  string   `help:"Give the reason for your decision."`
+	Session string   `placeholder:"ID" help:"Approve or deny all open calls of this session."`
+	Yes     bool     `help:"Decide several calls without a confirmation at the terminal."`
 }
 
 // Run finds the ask, sends the answer and prints how the ask was settled. An approval needs
 // an id: latest is not enough.
 func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	switch {
+	case c.isSeveral():
+		return c.decideSeveral(ctx, io, conn)
+	case c.ID == "":
+		return usage("missing <ask>; see askback answer --help")
+	}
 	find := lookup{client: conn.User, verb: "answer", decides: true}
 	ask, err := find.get(ctx, c.ID)
 	if err != nil {

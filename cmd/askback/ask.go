@@ -27,6 +27,7 @@ type requestFlags struct {
 	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key is the same ask."`
 	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
 	JSON    bool     `name:"json" help:"Print the whole outcome as JSON."`
+	Plain   bool     `env:"ASKBACK_PLAIN" help:"Ask line by line at a terminal, as for a screen reader."`
 }
 
 func (p requestFlags) apply(r *askback.Request) (err error) {
@@ -71,7 +72,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if c.File == "-" {
 		io.in = nil // the ask was read from it
 	}
-	return inFile(askAndWait(ctx, all, io, r, c.JSON, false), c.File != "")
+	return inFile(askAndWait(ctx, all, io, r, c.requestFlags, false), c.File != "")
 }
 
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
@@ -106,7 +107,7 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 
 // onlyFile reports whether no arguments or flags were given except --file and --json.
 func (c *askCommand) onlyFile() bool {
-	return reflect.DeepEqual(*c, askCommand{File: c.File, requestFlags: requestFlags{JSON: c.JSON}})
+	return reflect.DeepEqual(*c, askCommand{File: c.File, requestFlags: requestFlags{JSON: c.JSON, Plain: c.Plain}})
 }
 
 // readRequest reads an ask from a file, or from in if path is "-". Errors about its content
@@ -147,12 +148,12 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	if err := c.apply(&r); err != nil {
 		return err
 	}
-	return askAndWait(ctx, all, io, r, c.JSON, c.Default == "yes")
+	return askAndWait(ctx, all, io, r, c.requestFlags, c.Default == "yes")
 }
 
 // askAndWait creates the ask, waits until it is settled at the prompt or elsewhere, and
 // prints the outcome.
-func askAndWait(ctx context.Context, all *commands, io streams, r askback.Request, asJSON, suggestYes bool) (err error) {
+func askAndWait(ctx context.Context, all *commands, io streams, r askback.Request, flags requestFlags, suggestYes bool) (err error) {
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
 		return err
@@ -170,7 +171,8 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 		return err
 	}
 	if !ask.Settled() {
-		ask, err = wait(ctx, conn, io, ask, suggestYes)
+		p := openPrompt(conn, io, ask, flags.Plain)
+		ask, err = wait(ctx, conn, p, ask, suggestYes)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return interrupted(ask, r.Key != "")
@@ -178,13 +180,13 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 			return err
 		}
 	}
-	if err := checkInput(io, ask, asJSON); err != nil {
+	if err := checkInput(io, ask, flags.JSON); err != nil {
 		return err
 	}
 	if err := consume(ctx, conn, ask); err != nil {
 		return err
 	}
-	err = report(io, ask, asJSON)
+	err = report(io, ask, flags.JSON)
 	acknowledge(ctx, conn, ask)
 	return err
 }
@@ -235,9 +237,8 @@ func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) e
 
 // wait waits until the ask is settled, at the prompt or elsewhere, and returns it. If ctx
 // is cancelled first, it returns ask unchanged and an error.
-func wait(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
-	p := openPrompt(conn, io, ask)
-	note(io.err, p.invitation(conn.PageURL(ask)))
+func wait(ctx context.Context, conn *connection.Connector, p *prompt, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
+	note(p.io.err, p.invitation(conn.PageURL(ask)))
 	prompting, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -18,14 +18,17 @@ import (
 )
 
 type doctorCommand struct {
-	JSON bool `name:"json" help:"Print the findings as JSON."`
+	PublicURL string `name:"public-url" placeholder:"URL" help:"Also check the server at this address, as a phone reaches it: certificate, log-in and event streams."`
+	JSON      bool   `name:"json" help:"Print the findings as JSON."`
 }
 
 // Run prints the findings of all checks. It returns an error if one of them is a failure.
-// It does not create, change or delete any file except the shared memory of SQLite.
+// It does not create, change or delete any file except the shared memory of SQLite. With a
+// public URL, it logs in there for a moment.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	d := &doctor{all: all}
 	d.check(ctx)
+	d.checkPublic(ctx, c.PublicURL)
 	if err := d.print(io.out, c.JSON); err != nil {
 		return err
 	}

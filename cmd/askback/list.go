@@ -15,23 +15,30 @@ import (
 )
 
 type listCommand struct {
-	Status string `default:"pending" enum:"pending,answered,declined,cancelled,expired,all" help:"List asks with this status: ${enum}."`
-	Agent  string `placeholder:"NAME" help:"List only asks of this agent."`
-	Limit  int    `default:"50" help:"List at most this many."`
-	Cursor string `help:"Continue a list after this cursor."`
-	JSON   bool   `name:"json" help:"Print the reply of the API."`
+	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: ${enum}."`
+	Agent   string `placeholder:"NAME" help:"List only asks of this agent."`
+	Limit   int    `default:"50" help:"List at most this many."`
+	Cursor  string `help:"Continue a list after this cursor."`
+	Snoozed bool   `help:"List only the open asks that you have snoozed."`
+	JSON    bool   `name:"json" help:"Print the reply of the API."`
 }
 
-// Run prints a page of asks.
+// Run prints a page of asks. Without --json, the list of open asks omits snoozed ones, and a
+// note has their number.
 func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	page, err := conn.User.List(ctx, askback.Query{
-		Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
-	})
+	q := askback.Query{Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor}
+	if c.Snoozed || !c.JSON && c.Status == string(askback.Pending) {
+		q.Snoozed = new(c.Snoozed)
+	}
+	page, err := conn.User.List(ctx, q)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return printJSON(io.out, page)
+	}
+	if q.Snoozed != nil && !c.Snoozed {
+		defer noteSnoozed(ctx, io, conn.User, c.Agent)
 	}
 	if len(page.Items) == 0 {
 		note(io.err, c.empty(page.NextCursor))
@@ -41,7 +48,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 		c.draw(io.out, page, screen.Width(), time.Now())
 	} else {
 		for _, ask := range page.Items {
-			printLine(io.out, listLine(ask, time.Now()))
+			printLine(io.out, listLine(ask, time.Now())+snoozeMark(page, ask.ID, time.Now()))
 		}
 	}
 	if page.NextCursor != "" {
@@ -63,6 +70,8 @@ func (c *listCommand) empty(next string) string {
 		kind = ""
 	}
 	switch {
+	case c.Snoozed:
+		return "No snoozed asks."
 	case c.Agent != "":
 		return strings.TrimSpace("No "+kind) + " asks of " + c.Agent + "."
 	case c.Status == string(askback.Pending):
@@ -124,6 +133,9 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 		if isDangerous(v) {
 			rest = "DANGEROUS " + rest
 		}
+		if mark := snoozeMark(page, ask.ID, now); mark != "" {
+			rest = strings.TrimSpace(mark) + " " + rest
+		}
 		row(ids[i], elapsed(now.Sub(ask.CreatedAt)), ends[i], rest)
 	}
 }
@@ -135,6 +147,9 @@ func (c *listCommand) title(page askback.Page) string {
 	switch c.Status {
 	case string(askback.Pending):
 		what = "open question"
+		if c.Snoozed {
+			what = "snoozed question"
+		}
 	case string(askback.AnyStatus):
 		what = "ask"
 	}

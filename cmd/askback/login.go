@@ -3,16 +3,26 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/qrcode"
+	"github.com/askback/askback/terminal"
 	"github.com/askback/askback/web"
 )
 
-type loginCommand struct{}
+type loginCommand struct {
+	QR bool `name:"qr" help:"Draw the link as a QR code, for a phone."`
+}
 
-// Run prints a link that logs one browser in.
-func (loginCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+// Run prints a link that logs one browser in, or draws it.
+func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	if c.QR && !terminal.IsTerminal(io.out) {
+		return usage("--qr draws on a terminal, and standard output is not one; askback login prints the link")
+	}
 	pages, err := conn.Pages(ctx)
 	if err != nil {
 		return err
@@ -20,11 +30,53 @@ func (loginCommand) Run(ctx context.Context, io streams, conn *connection.Connec
 	if pages == "" {
 		return exitError{exitRefused, "no server is running to log in to: start askback serve first"}
 	}
+	if c.QR {
+		if err := checkPhone(pages); err != nil {
+			return err
+		}
+	}
 	secret, err := conn.User.LoginSecret(ctx)
 	if err != nil {
 		return err
 	}
-	note(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", int(askback.LoginTime.Minutes())))
-	printLine(io.out, pages+web.LoginPath(secret))
+	link, minutes := pages+web.LoginPath(secret), int(askback.LoginTime.Minutes())
+	if c.QR {
+		return drawLink(io, link, minutes)
+	}
+	note(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", minutes))
+	printLine(io.out, link)
 	return nil
+}
+
+// checkPhone returns an error if a phone cannot reach the pages, or cannot log in there.
+func checkPhone(pages string) error {
+	u, err := url.Parse(pages)
+	if err == nil && u.Scheme == "https" && !loopback.IsHost(u.Host) {
+		return nil
+	}
+	why := "a phone cannot reach " + pages + ", which is an address of this machine only"
+	if err != nil || !loopback.IsHost(u.Host) {
+		why = "a phone cannot log in at " + pages + ", since browsers keep log-ins only over https"
+	}
+	return exitError{exitRefused, why + ": give the server an https address with askback serve --public-url; " +
+		"https://github.com/askback/askback/blob/main/docs/phone.md has the steps"}
+}
+
+// drawLink draws a log-in link, if the window is large enough.
+func drawLink(io streams, link string, minutes int) error {
+	code, err := qrcode.Encode(link)
+	if err != nil {
+		return err
+	}
+	columns, rows := code.Size()
+	rows++ // the next prompt of the shell
+	screen := terminal.StreamOptions(io.out)
+	width, height := screen.Width(), terminal.Rows(io.out)
+	if width < columns || height < rows {
+		return exitError{exitRefused, fmt.Sprintf("the window has %d columns and %d rows, and the QR code needs %d and %d: "+
+			"make it larger or its text smaller, or send yourself the link that askback login prints", width, height, columns, rows)}
+	}
+	note(io.err, fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
+	_, err = fmt.Fprintln(io.out, strings.Join(code.Draw(screen.Style), "\n"))
+	return err
 }

@@ -49,6 +49,7 @@ type commands struct {
 	Decline declineCommand `cmd:"" help:"Decline to answer an ask."`
 	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
 	List    listCommand    `cmd:"" help:"List asks, by default the open ones."`
+	Snooze  snoozeCommand  `cmd:"" help:"Hide an ask from your own list until a time."`
 	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
 	Serve   serveCommand   `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
@@ -58,6 +59,7 @@ type commands struct {
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
+	Man     manCommand     `cmd:"" help:"Write the manual page, for man."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

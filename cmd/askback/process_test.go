@@ -38,15 +38,15 @@ func eventually(condition func() bool) bool {
 	}
 }
 
-// sandbox returns an environment with a new state directory, and the path of
-// the database in it.
+// sandbox returns an environment with a new state directory and a terminal that
+// shows no panels, and the path of the database in it.
 func sandbox(t *testing.T, extra ...string) (env []string, database string) {
 	t.Helper()
 	dir := t.TempDir()
 	env = slices.DeleteFunc(os.Environ(), func(s string) bool {
 		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_")
 	})
-	return append(append(env, "XDG_STATE_HOME="+dir), extra...), filepath.Join(dir, "askback", "askback.db")
+	return append(append(env, "XDG_STATE_HOME="+dir, "TERM=dumb"), extra...), filepath.Join(dir, "askback", "askback.db")
 }
 
 // stateHome returns the XDG_STATE_HOME of the sandbox with this database.

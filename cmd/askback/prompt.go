@@ -20,18 +20,26 @@ type prompt struct {
 	conn    *connection.Connector
 	io      streams
 	id      string
-	command string           // the command that answers
-	ui      *terminal.Prompt // nil if the ask cannot be answered here
-	tty     *terminal.TTY    // nil for a pipe
-	lock    *instance.Lock   // of the terminal, while this prompt uses it
-	reason  string           // why the ask cannot be answered here
-	open    bool             // the prompt was still shown when ctx ended
+	command string         // the command that answers
+	ui      asker          // nil if the ask cannot be answered here
+	tty     *terminal.TTY  // nil for a pipe
+	lock    *instance.Lock // of the terminal, while this prompt uses it
+	reason  string         // why the ask cannot be answered here
+	open    bool           // the prompt was still shown when ctx ended
+}
+
+// An asker shows asks and returns the answers: a [terminal.Panel] or a [terminal.Prompt].
+type asker interface {
+	Ask(context.Context, view.Ask) (terminal.Result, error)
+	Settled(view.Ask) error
 }
 
 // openPrompt opens a prompt on the terminal if standard input is one, so that standard
 // output has only the answer. Otherwise the prompt reads standard input. If the ask cannot
 // be answered here, such as one of a remote server, ui is nil.
-func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt {
+//
+// At a terminal it is a panel, or lines if plain is true or the terminal can show no panel.
+func openPrompt(conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
 	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask)}
 	switch {
 	case !conn.CanPrompt():
@@ -54,6 +62,9 @@ func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt
 		options := tty.Options()
 		options.Claim = p.claim
 		p.ui = terminal.New(tty, tty, options)
+		if !plain && tty.ShowsPanels() {
+			p.ui = terminal.NewPanel(tty, options)
+		}
 	}
 	return p
 }

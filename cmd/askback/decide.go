@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+// isSeveral reports whether the command decides several calls, each by its own answer.
+func (c *answerCommand) isSeveral() bool {
+	return c.Session != "" || (c.Approve || c.Deny) && len(c.Answers) > 0
+}
+
+// decideSeveral prints the exact calls, asks for a confirmation, and decides each by its own
+// answer. Dangerous calls are never decided together with others. What cannot be decided does
+// not hold up the others.
+func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *connection.Connector) error {
+	if !c.Approve && !c.Deny || c.All || c.Input != "" || c.Notes != "" || len(c.Other) > 0 || c.Scope != "" || c.Expires != "" {
+		return usage("several calls are decided with --approve or --deny, and nothing else but --reason, --comment and --yes")
+	}
+	asks, err := c.selected(ctx, io, conn)
+	if err != nil {
+		return err
+	}
+	if err := decidable(asks); err != nil {
+		return err
+	}
+	for _, a := range asks {
+		printCall(io, a)
+	}
+	if err := c.confirm(ctx, io, len(asks)); err != nil {
+		return err
+	}
+	answer := askback.Answer{Decision: askback.Deny, Reason: c.Reason, Comment: c.Comment}
+	if c.Approve {
+		answer.Decision = askback.Approve
+	}
+	failed := 0
+	for _, a := range asks {
+		after, err := conn.User.Answer(ctx, a.ID, answer)
+		switch {
+		case err == nil:
+			note(io.err, a.ID+": "+ending(after))
+			continue
+		case errors.Is(err, askback.ErrSettled):
+			note(io.err, a.ID+": too late: "+ending(after))
+		case ctx.Err() != nil:
+			return err
+		default:
+			note(io.err, a.ID+": "+withoutRoute(err))
+		}
+		failed++
+	}
+	if failed > 0 {
+		return exitError{exitRefused, fmt.Sprintf("%d of %d calls were not decided by this command", failed, len(asks))}
+	}
+	return nil
+}
+
+// selected returns the asks that the command line names, each once, or the open calls of a
+// session.
+func (c *answerCommand) selected(ctx context.Context, io streams, conn *connection.Connector) ([]askback.Ask, error) {
+	if c.Session != "" {
+		if c.ID != "" {
+			return nil, usage("give ids or --session, not both")
+		}
+		return c.openCalls(ctx, io, conn)
+	}
+	find := lookup{client: conn.User, verb: "answer", decides: true}
+	var asks []askback.Ask
+	for _, typed := range append([]string{c.ID}, c.Answers...) {
+		if isLatest(typed) {
+			return nil, usage("to decide several calls, give the id instead of latest")
+		}
+		a, err := find.get(ctx, typed)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(asks, func(b askback.Ask) bool { return b.ID == a.ID }) {
+			asks = append(asks, a)
+		}
+	}
+	return asks, nil
+}
+
+// openCalls returns the open calls of the session, and notes what is left out.
+func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connection.Connector) (calls []askback.Ask, err error) {
+	page, err := conn.User.List(ctx, askback.Query{SessionID: c.Session, Limit: askback.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	questions := 0
+	for _, a := range page.Items {
+		if a.Kind == askback.Confirm {
+			calls = append(calls, a)
+		} else {
+			questions++
+		}
+	}
+	if questions > 0 {
+		note(io.err, view.Count(questions, "question")+" of this session must be answered on their own")
+	}
+	if len(calls) == 0 {
+		return nil, exitError{exitRefused, "the session " + c.Session + " has no open calls; askback list shows the open asks"}
+	}
+	return calls, nil
+}
+
+// decidable returns an error that names the asks which cannot be decided together.
+func decidable(asks []askback.Ask) error {
+	var b strings.Builder
+	for _, a := range asks {
+		v := view.Of(a)
+		switch {
+		case v.Confirmation == nil:
+			fmt.Fprintf(&b, "\n  %s  is a question: %s", v.ID, fit(v.Headline(), 60))
+		case v.Confirmation.Dangerous:
+			fmt.Fprintf(&b, "\n  %s  is dangerous: %s", v.ID, fit(v.Headline(), 60))
+		case !v.Together():
+			fmt.Fprintf(&b, "\n  %s  has text that is hard to see: %s", v.ID, fit(v.Headline(), 60))
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return usage("nothing was decided; answer these on their own:" + b.String())
+}
+
+// printCall prints exactly what runs if the call is approved.
+func printCall(io streams, a askback.Ask) {
+	v := view.Of(a)
+	line := fmt.Sprintf("%s  %4s  %s: %s", v.ID, elapsed(time.Since(a.CreatedAt)), v.From(), v.Confirmation.Tool)
+	if v.Confirmation.Server.String() != "" {
+		line += " of " + v.Confirmation.Server.String()
+	}
+	printLine(io.err, line)
+	for row := range strings.SplitSeq(v.Confirmation.Arguments.String(), "\n") {
+		_, _ = fmt.Fprintln(io.err, "    "+row)
+	}
+}
+
+// confirm asks the person at the terminal. Without a terminal, it needs --yes.
+func (c *answerCommand) confirm(ctx context.Context, io streams, n int) error {
+	verb := "deny"
+	if c.Approve {
+		verb = "approve"
+	}
+	if c.Yes {
+		return nil
+	}
+	if !terminal.IsTerminal(io.in) {
+		return usage(fmt.Sprintf("nothing was decided; to %s these without a terminal, add --yes", verb))
+	}
+	_, _ = fmt.Fprintf(io.err, "askback: %s %s? Type yes: ", verb, view.Count(n, "call"))
+	typed := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.in).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line := <-typed:
+		if strings.EqualFold(line, "yes") {
+			return nil
+		}
+	}
+	return exitError{exitNo, "nothing was decided"}
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/loopback"
+)
+
+// publicTime is how long each request to the public address may take, and how soon a
+// heartbeat must pass the proxy. The server sends the first one at once.
+const publicTime = 10 * time.Second
+
+// What to change in a proxy. Caddy, Traefik, tailscale serve and cloudflared do the right
+// thing by default.
+const (
+	fixProto = "let the proxy set X-Forwarded-Proto. nginx: proxy_set_header X-Forwarded-Proto https. Caddy, Traefik, tailscale serve and cloudflared set it, " +
+		"unless another proxy is in front of them: then trust that one (Caddy: trusted_proxies, Traefik: forwardedHeaders.trustedIPs)"
+	fixHost = "let the proxy forward Host. nginx: proxy_set_header Host $http_host. Caddy: remove header_up Host. Traefik: passHostHeader: true. " +
+		"cloudflared: remove httpHostHeader. tailscale serve forwards it"
+	fixStream = "let the proxy pass streams on at once. nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering. Caddy: no encode for text/event-stream. " +
+		"Traefik: no buffering or compress middleware. cloudflared: a tunnel with a name, not --url alone. tailscale serve passes them on"
+	fixReach = "check that the proxy runs, forwards to the address where askback serve listens, and that the name leads to it"
+)
+
+// A publicCheck checks a server at its public address, as a phone reaches it.
+type publicCheck struct {
+	*doctor
+	url    string
+	client *http.Client
+	wait   time.Duration                         // for the first heartbeat
+	proof  func(nonce string) string             // of the server of this database
+	login  func(context.Context) (string, error) // returns the secret of a log-in link
+}
+
+// checkPublic checks the public address, if one is given. The last check logs in there for
+// a moment, and out again.
+func (d *doctor) checkPublic(ctx context.Context, address string) {
+	const check = "public URL"
+	if address == "" {
+		return
+	}
+	address, err := origin(address)
+	if err != nil {
+		d.fail(check, "", "%v", err)
+		return
+	}
+	p := publicCheck{doctor: d, url: address, client: newPublicClient(nil), wait: publicTime}
+	if d.proved {
+		p.proof = func(nonce string) string { return instance.Proof(d.server.Secret, nonce) }
+		p.login = d.loginSecret
+	}
+	p.run(ctx)
+}
+
+// newPublicClient returns a client that keeps cookies as a browser does, and follows no
+// redirects. A nil transport is that of a new client.
+func newPublicClient(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	jar, _ := cookiejar.New(nil) // never fails
+	return &http.Client{
+		Transport: transport, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// loginSecret makes a log-in link of the local user.
+func (d *doctor) loginSecret(ctx context.Context) (string, error) {
+	conn, err := d.all.connector("")
+	if err != nil {
+		return "", err
+	}
+	secret, err := conn.User.LoginSecret(ctx)
+	return secret, errors.Join(err, conn.Close())
+}
+
+func (p publicCheck) run(ctx context.Context) {
+	defer p.client.CloseIdleConnections()
+	if !p.checkAddress() || !p.checkReach(ctx) {
+		return
+	}
+	secure := p.checkProto(ctx)
+	forwarded := p.checkHost(ctx)
+	if p.login == nil {
+		p.warn("stream", "start askback serve on this machine first", "not checked: no server runs here to log in to")
+		return
+	}
+	if secure && forwarded {
+		p.checkStream(ctx)
+	}
+}
+
+// checkAddress reports whether the address is one that a phone can use.
+func (p publicCheck) checkAddress() bool {
+	const check = "public URL"
+	u, _ := url.Parse(p.url) // origin has checked it
+	switch {
+	case u.Scheme != "https":
+		p.fail(check, "put a proxy with https in front: docs/phone.md has three", "%s is not https, and browsers keep log-ins only over https", p.url)
+		return false
+	case loopback.IsHost(u.Host):
+		p.warn(check, "give the address that the phone uses", "%s leads to this machine only", p.url)
+	}
+	return true
+}
+
+// checkReach checks the certificate, and that the address leads to the server of this
+// database. It reports whether it leads to a server of Askback.
+func (p publicCheck) checkReach(ctx context.Context) bool {
+	const check = "public URL"
+	nonce := rand.Text()
+	res, body, err := p.do(ctx, http.MethodGet, "/healthz?nonce="+nonce, nil)
+	if err != nil {
+		p.reachFailed(err)
+		return false
+	}
+	var reply struct{ Status, Proof string }
+	switch {
+	case res.StatusCode/100 == 3:
+		p.fail(check, "give that address, or let the proxy forward instead", "%s redirects to %s", p.url, res.Header.Get("Location"))
+		return false
+	case res.StatusCode/100 == 5:
+		p.fail(check, fixReach, "%s replies with status %s: the proxy does not reach the server", p.url, res.Status)
+		return false
+	case res.StatusCode != http.StatusOK || json.Unmarshal(body, &reply) != nil || reply.Status != "ok":
+		p.fail(check, fixReach, "what answers at %s is not Askback (status %s)", p.url, res.Status)
+		return false
+	case p.proof == nil:
+		p.warn(check, "run this on the machine of the server", "an Askback answers at %s; no server runs here to compare it with", p.url)
+	case reply.Proof != p.proof(nonce):
+		p.fail(check, fixReach, "another Askback answers at %s, not the server of this database", p.url)
+		return false
+	default:
+		p.ok(check, "%s has a valid certificate and leads to the server of this database", p.url)
+	}
+	return true
+}
+
+// reachFailed reports why the address cannot be reached.
+func (p publicCheck) reachFailed(err error) {
+	const check = "public URL"
+	var certificate *tls.CertificateVerificationError
+	var host x509.HostnameError
+	var urlErr *url.Error
+	if errors.As(err, &urlErr) {
+		err = urlErr.Err // without the nonce
+	}
+	switch {
+	case errors.As(err, &host):
+		p.fail(check, "get a certificate for this name", "the certificate at %s is for another name: %v", p.url, host)
+	case errors.As(err, &certificate):
+		p.fail(check, "use a certificate that phones trust, such as one of Let's Encrypt", "the certificate at %s is not valid: %v", p.url, certificate.Err)
+	default:
+		p.fail(check, fixReach, "%s cannot be reached: %v", p.url, err)
+	}
+}
+
+// checkProto checks that the server recognizes https. If it does, the page of a log-in
+// opens, and a reply without a log-in sets a cookie that browsers send only over https.
+func (p publicCheck) checkProto(ctx context.Context) bool {
+	const check = "https"
+	res, page, err := p.do(ctx, http.MethodGet, "/login?secret=doctor", nil)
+	if err != nil {
+		p.reachFailed(err)
+		return false
+	}
+	shown := res.StatusCode == http.StatusOK && strings.Contains(string(page), `action="/login"`)
+	if res, _, err = p.do(ctx, http.MethodGet, "/history", nil); err != nil {
+		p.reachFailed(err)
+		return false
+	}
+	for _, c := range res.Cookies() {
+		if shown && c.Secure && strings.HasPrefix(c.Name, "__Host-") {
+			p.ok(check, "the server recognizes https: it shows the page of a log-in and sets secure cookies")
+			return true
+		}
+	}
+	p.fail(check, fixProto, "the server does not recognize https, so it lets no one log in, or sets cookies that are not secure")
+	return false
+}
+
+// checkHost checks that the server sees the name that browsers use: it rejects forms of
+// other sites. Logging out without a log-in changes nothing.
+func (p publicCheck) checkHost(ctx context.Context) bool {
+	const check = "host"
+	res, _, err := p.do(ctx, http.MethodPost, "/logout", url.Values{})
+	if err != nil {
+		p.reachFailed(err)
+		return false
+	}
+	if res.StatusCode != http.StatusSeeOther {
+		p.fail(check, fixHost, "the server sees another name than %s, and takes forms of this one for those of another site (status %s)", p.url, res.Status)
+		return false
+	}
+	p.ok(check, "the server sees the name that browsers use")
+	return true
+}
+
+// checkStream logs in as a browser does, and checks that events arrive at once. It logs out
+// at the end.
+func (p publicCheck) checkStream(ctx context.Context) {
+	secret, err := p.login(ctx)
+	if err != nil {
+		p.fail("log-in", "", "no log-in link could be made: %v", err)
+		return
+	}
+	res, _, err := p.do(ctx, http.MethodPost, "/login", url.Values{"secret": {secret}})
+	if err != nil {
+		p.reachFailed(err)
+		return
+	}
+	defer func() { _, _, _ = p.do(context.WithoutCancel(ctx), http.MethodPost, "/logout", url.Values{}) }()
+	if inbox, _, err := p.do(ctx, http.MethodGet, "/", nil); res.StatusCode != http.StatusSeeOther || err != nil || inbox.StatusCode != http.StatusOK {
+		p.fail("log-in", "let the proxy pass on cookies in both directions, and change no forms", "the log-in does not work (status %s): the cookie does not arrive", res.Status)
+		return
+	}
+	p.ok("log-in", "a browser can log in, and its cookie arrives")
+	began := time.Now()
+	if err := p.readHeartbeat(ctx); err != nil {
+		p.fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v", p.wait, err)
+		return
+	}
+	p.ok("stream", "events pass the proxy at once (%d ms)", time.Since(began).Milliseconds())
+}
+
+// readHeartbeat reads the heartbeat with which the stream of the pages begins.
+func (p publicCheck) readHeartbeat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.wait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"/live", nil)
+	if err != nil {
+		return err
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		var urlErr *url.Error
+		if errors.As(err, &urlErr) && urlErr.Timeout() {
+			return errors.New("the proxy holds the reply back")
+		}
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %s", res.Status)
+	}
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("the proxy holds the reply back")
+	case err != nil:
+		return err
+	case line != ":\n":
+		return fmt.Errorf("the proxy changes the stream: it begins with %q", line)
+	}
+	return nil
+}
+
+// maxPublicReply limits what is read of a reply.
+const maxPublicReply = 1 << 20
+
+// do sends a request, with the form of a browser if there is one, and reads the reply.
+func (p publicCheck) do(ctx context.Context, method, path string, form url.Values) (*http.Response, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, publicTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, p.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, nil, err
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", p.url)
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxPublicReply))
+	return res, body, err
+}
