@@ -21,7 +21,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/jcs", "internal/ids"},
+	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -40,6 +40,7 @@ var layers = map[string][]string{
 
 	"internal/arch":            {},
 	"internal/browsertest":     {},
+	"internal/filltest":        {},
 	"internal/golden":          {},
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
@@ -59,11 +60,15 @@ var layers = map[string][]string{
 	"internal/openapi":         {"."},
 	"internal/markdown":        {"internal/safetext"},
 	"internal/pause":           {},
+	"internal/qrcode":          {},
+	"internal/qrcode/qrtest":   {},
+	"internal/revision":        {"."},
 	"internal/safetext":        {},
-	"internal/serverlog":       {"."},
+	"internal/search":          {},
+	"internal/serverlog":       {".", "internal/revision"},
 	"internal/spelling":        {},
 	"internal/agentconfig":     {"internal/claudehook", "internal/jcs"},
-	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/spelling"},
+	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
 	"internal/openapi/openapitest": {"internal/openapi"},
 
@@ -72,6 +77,7 @@ var layers = map[string][]string{
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
+	"test/screens":     {"*"},
 	"scripts/...":      {},
 }
 
@@ -84,20 +90,21 @@ var pure = map[string]string{
 	".":                 "github.com/rivo/uniseg",
 	"lifecycle":         "",
 	"access":            "",
-	"internal/codec":    "github.com/go-json-experiment/json/jsontext",
+	"internal/codec":    "",
 	"internal/jcs":      "",
 	"internal/decode":   "",
 	"internal/compat":   "",
 	"internal/safetext": "github.com/rivo/uniseg",
 	"internal/markdown": "",
 	"internal/spelling": "",
+	"internal/search":   "",
 	"internal/view":     "",
 }
 
 // pureImports are the standard packages that pure packages may import.
 var pureImports = []string{
 	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
-	"io", "iter", "maps", "math", "net/url", "path", "slices", "strconv", "strings", "time",
+	"io", "iter", "maps", "math", "math/bits", "net/url", "path", "slices", "strconv", "strings", "time",
 	"unicode", "unicode/utf16", "unicode/utf8",
 }
 
@@ -135,7 +142,10 @@ var owners = map[string]owner{
 		[]string{"store/sqlite", "test/bench"},
 		"the benchmarks compare the plain driver",
 	},
-	"zombiezen.com/go/sqlite":     {packages: []string{"store/sqlite"}},
+	"zombiezen.com/go/sqlite": {
+		[]string{"store/sqlite", "test/bench"},
+		"a reference runs the statements of the store with its driver",
+	},
 	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
 
 	"github.com/cloudwego/eino":         {packages: []string{"test/bench/peers/eino"}},
@@ -144,6 +154,9 @@ var owners = map[string]owner{
 
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
+	"github.com/boombuler/barcode": {packages: []string{"internal/qrcode"}},
+
+	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
 	"golang.org/x/sys":                {packages: []string{"terminal"}},
 	"golang.org/x/term":               {packages: []string{"terminal"}},
 	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "one defines the pages, the other renders them"},
@@ -157,7 +170,7 @@ var owners = map[string]owner{
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},
-		"codec reads with it; the tests of jcs and the fault tests compare values with it",
+		"tests of codec and jcs compare their results with it; the fault tests compare values with it",
 	},
 }
 
@@ -175,7 +188,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/golden", "internal/browsertest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

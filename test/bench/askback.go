@@ -148,12 +148,18 @@ func (p *product) ask(ctx context.Context) (string, error) {
 	return a.ID, err
 }
 
-func (p *product) wait(ctx context.Context, id string) error {
-	a, err := p.agent.Wait(ctx, id)
-	if err == nil && a.Outcome.Answers[0].String() != "yes" {
-		err = errors.New("the answer differs from the one that was sent")
+func (p *product) wait(ctx context.Context, id string) error { return waitForReply(ctx, p.agent, id) }
+
+// waitForReply waits for the answer to an ask, which must be that of reply.
+func waitForReply(ctx context.Context, agent askback.Asker, id string) error {
+	a, err := agent.Wait(ctx, id)
+	if err != nil {
+		return err
 	}
-	return err
+	if a.Outcome == nil || len(a.Outcome.Answers) == 0 || a.Outcome.Answers[0].String() != "yes" {
+		return errors.New("the answer differs from the one that was sent")
+	}
+	return nil
 }
 
 func (p *product) answer(ctx context.Context, id string) error {

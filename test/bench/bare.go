@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,36 +27,89 @@ const (
 create index if not exists qpend on q(id) where answer is null`
 	bareInsert = `insert into q(id,run,body) values(?,?,?)`
 	bareUpdate = `update q set answer=?, answered_at=? where id=? and answer is null`
+
+	bareBatch = 512 // the maximum number of writes in one transaction
 )
 
 // bare is a minimal durable question and answer on SQLite: two statements,
-// without history, rules or identity.
+// without history, rules or identity. It uses database/sql.
 type bare struct {
 	*group
-	insert, update *sql.Stmt
-	last           atomic.Int64
-	waiting        waiters
+	db      *bareDatabase
+	last    atomic.Int64
+	waiting waiters
+}
+
+// bareDatabase is the connection of bare.
+type bareDatabase struct {
+	pool                                  *sql.DB
+	conn                                  *sql.Conn
+	beginning, committing, insert, update *sql.Stmt
 }
 
 func openBare(ctx context.Context, path string) (subject, error) {
-	b := &bare{}
-	var err error
-	b.group, err = newGroup(ctx, path+bareSettings, func(c *sql.Conn) error {
-		if _, err := c.ExecContext(ctx, bareTables); err != nil {
-			return err
+	pool, err := sql.Open("sqlite", path+bareSettings)
+	if err != nil {
+		return nil, err
+	}
+	db := &bareDatabase{pool: pool}
+	if err := db.prepare(ctx); err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return &bare{group: newGroup(db, bareBatch, false), db: db}, nil
+}
+
+func (d *bareDatabase) prepare(ctx context.Context) (err error) {
+	if d.conn, err = d.pool.Conn(ctx); err != nil {
+		return err
+	}
+	if _, err := d.conn.ExecContext(ctx, bareTables); err != nil {
+		return err
+	}
+	for place, text := range map[**sql.Stmt]string{
+		&d.beginning: `begin immediate`, &d.committing: `commit`, &d.insert: bareInsert, &d.update: bareUpdate,
+	} {
+		if *place, err = d.conn.PrepareContext(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
 		}
-		return prepareAll(ctx, c, map[**sql.Stmt]string{&b.insert: bareInsert, &b.update: bareUpdate})
-	})
-	return b, err
+	}
+	return nil
+}
+
+func (d *bareDatabase) begin() error {
+	_, err := d.beginning.Exec()
+	return err
+}
+
+func (d *bareDatabase) commit() error {
+	_, err := d.committing.Exec()
+	return err
+}
+
+func (d *bareDatabase) rollback() error {
+	_, err := d.conn.ExecContext(context.Background(), `rollback`)
+	return err
+}
+
+func (d *bareDatabase) close() error { return errors.Join(d.conn.Close(), d.pool.Close()) }
+
+// exactly runs a statement that must change exactly one row.
+func exactly(s *sql.Stmt, args ...any) error {
+	result, err := s.Exec(args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return fmt.Errorf("%d rows changed, not one: %w", n, err)
+	}
+	return nil
 }
 
 func (b *bare) ask(context.Context) (string, error) {
 	n := b.last.Add(1)
 	id := strconv.FormatInt(n, 10)
 	b.waiting.expect(id)
-	return id, b.write(func(ctx context.Context) error {
-		return exactly(ctx, b.insert, n, "run", bareQuestion)
-	})
+	return id, b.write(func() error { return exactly(b.db.insert, n, "run", bareQuestion) })
 }
 
 func (b *bare) answer(_ context.Context, id string) error {
@@ -62,9 +117,7 @@ func (b *bare) answer(_ context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	err = b.write(func(ctx context.Context) error {
-		return exactly(ctx, b.update, bareAnswer, time.Now().UnixMilli(), n)
-	})
+	err = b.write(func() error { return exactly(b.db.update, bareAnswer, time.Now().UnixMilli(), n) })
 	if err == nil {
 		b.waiting.settle(id, bareAnswer)
 	}

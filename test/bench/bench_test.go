@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,87 +144,9 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 }
 
 func TestInvalidOptionsAreErrors(t *testing.T) {
-	for _, args := range []string{"-only sandwich", "-peers=sandwich", "-only growth -docs .", "-c 0", "-c x", "-rounds 0", "stray"} {
+	for _, args := range []string{"-only sandwich", "-peers=sandwich", "-only growth -docs .", "-c 0", "-c x", "-what sandwich", "-rounds 0", "stray"} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}
 	}
-}
-
-// The tables of record and of Askback have the same number of rows, and of bytes in
-// each column.
-func TestRecordWritesAsManyBytesAsAskback(t *testing.T) {
-	got, want := written(t, openRecord), written(t, openProduct)
-	if got != want {
-		t.Errorf("record wrote\n%s\nAskback wrote\n%s", got, want)
-	}
-	if !strings.Contains(want, "records 8 rows") || !strings.Contains(want, "history 13 rows") {
-		t.Errorf("Askback wrote\n%s\nwant 8 records and 13 events", want)
-	}
-}
-
-// written makes eight asks and five answers, and returns the sizes of the
-// tables.
-func written(t *testing.T, open func(context.Context, string) (subject, error)) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "written.db")
-	s, err := open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 8 {
-		id, err := s.ask(t.Context())
-		if err == nil && i < 5 {
-			err = s.answer(t.Context(), id)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.close(); err != nil {
-		t.Fatal(err)
-	}
-	return weigh(t, path)
-}
-
-func weigh(t *testing.T, path string) string {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	var out strings.Builder
-	for _, table := range list(t, db, `select name from sqlite_master where type = 'table' and name not glob 'goose*' and name not glob 'sqlite*' order by 1`) {
-		fmt.Fprintf(&out, "%s %s rows\n", table, list(t, db, `select count(*) from `+table)[0])
-		for _, column := range list(t, db, `select name from pragma_table_info('`+table+`')`) {
-			weight := `length(cast(` + column + ` as blob))`
-			if strings.HasSuffix(column, "sum") { // checksums have the same length but other digits
-				weight = column + ` is not null`
-			}
-			bytes := list(t, db, `select coalesce(sum(`+weight+`), 0) from `+table)[0]
-			fmt.Fprintf(&out, "  %s %s bytes\n", column, bytes)
-		}
-	}
-	return out.String()
-}
-
-func list(t *testing.T, db *sql.DB, query string) (values []string) {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v string
-		if err := rows.Scan(&v); err != nil {
-			t.Fatal(err)
-		}
-		values = append(values, v)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return values
 }

@@ -10,10 +10,11 @@ import (
 
 // A plan contains the parameters of all measurements.
 type plan struct {
-	duration time.Duration // of one case in one round
+	duration time.Duration // of one case in one round, in slices
 	rounds   int
-	runs     []int // numbers of concurrent runs
-	pending  int   // asks that are pending before a measurement
+	runs     []int    // numbers of concurrent runs
+	pending  int      // asks that are pending before a measurement
+	cases    []string // names of the contenders to measure; empty for all
 	dir      string
 	patience time.Duration // how long to wait for an idle machine
 
@@ -47,14 +48,17 @@ type report map[key]map[int]measurement
 // number of runs. Their order rotates, so that none is always first. A round
 // without a measurement of a peer does not count for its ratios.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
-	all, patience := report{}, patience{p.patience}
+	all, idle := report{}, &patience{p.patience}
 	for round := range p.rounds {
 		for _, runs := range p.runs {
-			inRound := slices.Concat(contenders, p.peers.contenders())
-			for i := range inRound {
-				patience.wait(ctx)
-				c := inRound[(i+round)%len(inRound)]
-				if err := all.measure(ctx, c, p, key{c.name, c.place, runs}, round, progress); err != nil {
+			for _, place := range []string{inProcess, byPost, remote} {
+				if err := all.measurePlace(ctx, p.contendersIn(place), p, runs, round, idle); err != nil {
+					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
+				}
+			}
+			for _, c := range rotated(p.peers.contenders(), round) {
+				idle.wait(ctx)
+				if err := all.measurePeer(ctx, c.name, p, runs, round, progress); err != nil {
 					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
 				}
 			}
@@ -64,26 +68,58 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 	return all, nil
 }
 
-// measure measures one case once. The failure of a peer is not an error, unless ctx has
-// ended.
-func (r report) measure(ctx context.Context, c contender, p plan, k key, round int, progress io.Writer) error {
-	one := func() (measurement, error) { return measure(ctx, c, p, k.runs) }
-	if c.place == peerPlace {
-		one = func() (measurement, error) { return p.peers.measure(ctx, c.name, p, k.runs) }
+// contendersIn returns the contenders of a place that are measured.
+func (p plan) contendersIn(place string) (all []contender) {
+	for _, c := range contenders {
+		if c.place == place && (len(p.cases) == 0 || slices.Contains(p.cases, c.name)) {
+			all = append(all, c)
+		}
 	}
-	m, err := one()
-	if err != nil && c.place == peerPlace && ctx.Err() == nil {
-		p.peers.failed(ctx, c.name, err, progress)
+	return all
+}
+
+// rotated returns the contenders, beginning with number n modulo their number.
+func rotated(all []contender, n int) []contender {
+	if len(all) == 0 {
+		return nil
+	}
+	n %= len(all)
+	return slices.Concat(all[n:], all[:n])
+}
+
+// measurePlace adds a round of the contenders of a place.
+func (r report) measurePlace(ctx context.Context, contenders []contender, p plan, runs, round int, idle *patience) error {
+	inOrder := rotated(contenders, round)
+	all, err := measurePlace(ctx, inOrder, p, runs, idle)
+	if err != nil {
+		return err
+	}
+	for i, c := range inOrder {
+		r.add(key{c.name, c.place, runs}, round, all[i])
+	}
+	return nil
+}
+
+// measurePeer adds a round of a peer. The failure of a peer is not an error, unless ctx has
+// ended.
+func (r report) measurePeer(ctx context.Context, name string, p plan, runs, round int, progress io.Writer) error {
+	m, err := p.peers.measure(ctx, name, p, runs)
+	if err != nil && ctx.Err() == nil {
+		p.peers.failed(ctx, name, err, progress)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	r.add(key{name, peerPlace, runs}, round, m)
+	return nil
+}
+
+func (r report) add(k key, round int, m measurement) {
 	if r[k] == nil {
 		r[k] = map[int]measurement{}
 	}
 	r[k][round] = m
-	return nil
 }
 
 // A quantity returns one number of a measurement.
@@ -114,12 +150,32 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio returns the spread of the values of case k, divided by those of the contender by for
-// the same place and number of runs. Values are divided round by round.
+// ratio returns the values of case k, divided by those of the contender by for the same place
+// and number of runs, pair by pair: the median of all pairs, and the lowest and highest median
+// of a round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by
-	return spreadOf(ratios(r.of(k, q), r.of(reference, q)))
+	var all, medians []float64
+	for round := range r[k] {
+		inRound := pairRatios(r[k][round].pairs, r[reference][round].pairs, q)
+		if len(inRound) > 0 {
+			all, medians = append(all, inRound...), append(medians, spreadOf(inRound).Median)
+		}
+	}
+	rounds := spreadOf(medians)
+	return spread{spreadOf(all).Median, rounds.Min, rounds.Max}
+}
+
+// pairRatios divides a quantity of pairs by that of the same pairs of a reference, without
+// those for which the divisor is zero or missing.
+func pairRatios(pairs, reference []measurement, q quantity) (all []float64) {
+	for i := range min(len(pairs), len(reference)) {
+		if by := q(reference[i]); by != 0 {
+			all = append(all, q(pairs[i])/by)
+		}
+	}
+	return all
 }
 
 // keys returns the measured cases in the order of the table, by number of runs and then by

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -41,13 +42,13 @@ const (
 // contenders are in the order in which they are measured and printed.
 var contenders = []contender{
 	{"bare", inProcess, openBare},
-	{"record", inProcess, openRecord},
+	{"record", inProcess, recordOf(openProduct)},
 	{"askback", inProcess, openProduct},
 	{"bare", byPost, withHTTPAnswers(openBare)},
-	{"record", byPost, withHTTPAnswers(openRecord)},
+	{"record", byPost, withHTTPAnswers(recordOf(openProductWithHTTPAnswers))},
 	{"askback", byPost, openProductWithHTTPAnswers},
 	{"bare", remote, overHTTP(openBare)},
-	{"record", remote, overHTTP(openRecord)},
+	{"record", remote, overHTTP(recordOf(openRemoteProduct))},
 	{"askback", remote, openRemoteProduct},
 	{"mcp", remote, openMCPProduct},
 }
@@ -58,47 +59,126 @@ type measurement struct {
 	P50, P99  time.Duration // from sending an answer until the run has received it
 	CPU       time.Duration // of this process, per cycle
 	Others    float64       // processors that other processes used meanwhile
+
+	pairs []measurement // of each pair of slices; see measurePlace
 }
 
-// measure runs cycles of one contender with the given number of concurrent
-// runs, on a new database.
-func measure(ctx context.Context, c contender, p plan, runs int) (m measurement, err error) {
+// A slice of a contender is measured within a short time of those that it is compared with,
+// because the speed of the disk and of the processors varies within seconds. It is long
+// enough that its last cycles, which run alone, matter little.
+const sliceLength = 250 * time.Millisecond
+
+// pairsIn returns the number of pairs of slices of a contender in one round, and the length
+// of a slice.
+func pairsIn(d time.Duration) (pairs int, slice time.Duration) {
+	pairs = int(max(1, (d+sliceLength)/(2*sliceLength)))
+	return pairs, d / time.Duration(2*pairs)
+}
+
+// measurePlace measures contenders on new databases with the given number of concurrent
+// runs, in slices: A B C C B A. So each pair of slices of a contender has the same mean time
+// as those of the others.
+func measurePlace(ctx context.Context, contenders []contender, p plan, runs int, idle *patience) (all []measurement, err error) {
+	subjects := make([]*opened, len(contenders))
+	for i, c := range contenders {
+		if subjects[i], err = openContender(ctx, c, p); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, subjects[i].close()) }()
+		if _, err := cycles(ctx, subjects[i], runs, p.duration/10); err != nil {
+			return nil, fmt.Errorf("warm up %s, %s: %w", c.name, c.place, err)
+		}
+	}
+	pairs, length := pairsIn(p.duration)
+	total := make([]tally, len(contenders))
+	all = make([]measurement, len(contenders))
+	for range pairs {
+		idle.wait(ctx)
+		pair := make([]tally, len(contenders))
+		for step := range 2 * len(contenders) {
+			i := min(step, 2*len(contenders)-1-step)
+			if err := pair[i].measure(ctx, subjects[i], runs, length); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", contenders[i].name, contenders[i].place, err)
+			}
+		}
+		for i := range pair {
+			total[i].add(pair[i])
+			all[i].pairs = append(all[i].pairs, pair[i].measurement())
+		}
+	}
+	for i := range total {
+		pairs := all[i].pairs
+		all[i] = total[i].measurement()
+		all[i].pairs = pairs
+	}
+	return all, nil
+}
+
+// opened is the subject of a contender with its folder.
+type opened struct {
+	subject
+	dir string
+}
+
+func openContender(ctx context.Context, c contender, p plan) (*opened, error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-"+c.name+"-*")
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s, err := c.open(ctx, filepath.Join(dir, "cycle.db"))
 	if err != nil {
-		return m, fmt.Errorf("open %s, %s: %w", c.name, c.place, err)
+		return nil, errors.Join(fmt.Errorf("open %s, %s: %w", c.name, c.place, err), os.RemoveAll(dir))
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	o := &opened{s, dir}
 	if err := fill(ctx, s, p.pending); err != nil {
-		return m, fmt.Errorf("fill %s: %w", c.name, err)
+		return nil, errors.Join(fmt.Errorf("fill %s: %w", c.name, err), o.close())
 	}
-	if m, err = measureSubject(ctx, s, p, runs); err != nil {
-		return m, fmt.Errorf("%s, %s: %w", c.name, c.place, err)
+	return o, nil
+}
+
+func (o *opened) close() error { return errors.Join(o.subject.close(), os.RemoveAll(o.dir)) }
+
+// A tally is the sum of several slices of a contender.
+type tally struct {
+	latencies   []time.Duration
+	took, spent time.Duration
+	others      time.Duration // of all processors
+}
+
+// measure adds cycles of the duration d.
+func (t *tally) measure(ctx context.Context, s subject, runs int, d time.Duration) error {
+	runtime.GC() // so that the garbage of other cases is not collected in this slice
+	before, start := readUsage(), time.Now()
+	latencies, err := cycles(ctx, s, runs, d)
+	took, own := time.Since(start), readUsage().own
+	t.add(tally{latencies, took, own - before.own, time.Duration(before.others(took) * float64(took))})
+	return err
+}
+
+func (t *tally) add(other tally) {
+	t.latencies = append(t.latencies, other.latencies...)
+	t.took, t.spent, t.others = t.took+other.took, t.spent+other.spent, t.others+other.others
+}
+
+func (t *tally) measurement() measurement {
+	slices.Sort(t.latencies)
+	return measurement{
+		PerSecond: float64(len(t.latencies)) / t.took.Seconds(),
+		P50:       percentile(t.latencies, 0.50), P99: percentile(t.latencies, 0.99),
+		CPU: t.spent / time.Duration(max(len(t.latencies), 1)), Others: t.others.Seconds() / t.took.Seconds(),
 	}
-	return m, nil
 }
 
 // measureSubject warms up an open subject, and then measures its cycles.
-func measureSubject(ctx context.Context, s subject, p plan, runs int) (m measurement, err error) {
-	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm up
-		return m, fmt.Errorf("warm up: %w", err)
+func measureSubject(ctx context.Context, s subject, p plan, runs int) (measurement, error) {
+	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil {
+		return measurement{}, fmt.Errorf("warm up: %w", err)
 	}
-	usage, start := readUsage(), time.Now()
-	latencies, err := cycles(ctx, s, runs, p.duration)
-	took, spent := time.Since(start), readUsage().own-usage.own
-	if err != nil {
-		return m, fmt.Errorf("measure: %w", err)
+	var t tally
+	if err := t.measure(ctx, s, runs, p.duration); err != nil {
+		return measurement{}, fmt.Errorf("measure: %w", err)
 	}
-	slices.Sort(latencies)
-	return measurement{
-		PerSecond: float64(len(latencies)) / took.Seconds(),
-		P50:       percentile(latencies, 0.50), P99: percentile(latencies, 0.99),
-		CPU: spent / time.Duration(max(len(latencies), 1)), Others: usage.others(took),
-	}, nil
+	return t.measurement(), nil
 }
 
 // fill asks n questions that are not answered.

@@ -83,10 +83,19 @@ func TestDatasetIsDeterministic(t *testing.T) {
 		t.Error(diff)
 	}
 	var asks int
+	events := map[string]int{} // by subject
+	for _, c := range first {
+		for _, e := range c.Events {
+			events[e.Subject]++
+		}
+	}
 	for _, c := range first {
 		for _, r := range c.Put {
 			if r.Kind == "ask" {
 				asks++
+			}
+			if events[r.ID] == 0 {
+				t.Errorf("%s has no events", r.ID)
 			}
 		}
 	}

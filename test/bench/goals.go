@@ -47,9 +47,8 @@ func (r report) verdicts() []verdict {
 	var out []verdict
 	for _, g := range goals {
 		for _, runs := range g.runs {
-			k := key{cmp.Or(g.of, "askback"), g.place, runs}
-			if r[k] != nil {
-				by := key{g.by, g.place, runs}
+			k, by := key{cmp.Or(g.of, "askback"), g.place, runs}, key{g.by, g.place, runs}
+			if r[k] != nil && r[by] != nil {
 				load := max(r.spread(k, others).Median, r.spread(by, others).Median)
 				out = append(out, verdict{g, runs, r.ratio(k, g.by, g.quantity), load})
 			}

@@ -2,7 +2,7 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,scale]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,scale]
 //	[-pending N] [-settled N] [-data FILE] [-peers] [-docs FOLDER] [-quick] [-json]
 package main
 
@@ -91,7 +91,7 @@ var parts = map[string]part{
 func parse(args []string, notes io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(notes)
-	flags.DurationVar(&o.duration, "dur", 2*time.Second, "`duration` of one case in one round")
+	flags.DurationVar(&o.duration, "dur", 2*time.Second, "`duration` of one case in one round, in slices of about 250ms")
 	flags.IntVar(&o.rounds, "rounds", 5, "`number` of rounds; each runs all cases")
 	runs := flags.String("c", "1,16,64", "`numbers` of concurrent runs")
 	flags.IntVar(&o.pending, "pre", 0, "`number` of asks that are pending before")
@@ -101,6 +101,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	flags.IntVar(&o.large.settled, "settled", 0, "`number` of settled asks in it; 5000000 by default, or 100000 with -quick")
 	flags.StringVar(&o.data, "data", "", "`file` with the large database of scale, kept afterwards; it is made if it does not exist")
 	only := flags.String("only", strings.Join(partNames[:5], ","), "`parts` to measure; scale must be named, because it needs 10 GB")
+	names := flags.String("what", "", "`cases` of cycle to measure, such as record,askback; all by default")
 	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
 	flags.BoolFunc("peers", "measure other products too; -peers=NAME,NAME selects them", func(list string) (err error) {
 		o.others, err = parsePeers(list)
@@ -126,6 +127,9 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	}
 	if o.runs, err = parseNumbers(*runs); err != nil {
 		return o, fmt.Errorf("-c: %w", err)
+	}
+	if o.cases, err = parseCases(*names); err != nil {
+		return o, fmt.Errorf("-what: %w", err)
 	}
 	o.parts = strings.Split(*only, ",")
 	if o.docs != "" {
@@ -156,6 +160,20 @@ func parseNumbers(text string) (numbers []int, err error) {
 		numbers = append(numbers, n)
 	}
 	return numbers, nil
+}
+
+// parseCases parses a comma-separated list of names of contenders, which may be empty.
+func parseCases(text string) (names []string, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	names = strings.Split(text, ",")
+	for _, name := range names {
+		if !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name }) {
+			return nil, fmt.Errorf("unknown case %q; use bare, record, askback or mcp", name)
+		}
+	}
+	return names, nil
 }
 
 func joinNumbers(numbers []int) string {

@@ -2,129 +2,249 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
+
+	"zombiezen.com/go/sqlite"
 
 	"github.com/askback/askback/internal/ids"
 )
 
-// The statements of the SQLite store for an ask and an answer. A test compares
-// the resulting tables with those of the store.
+// The statements of the SQLite store for an ask and an answer, and the size of its
+// transactions. Tests compare them with the source of the store.
 const (
-	recordSettings = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
-		"&_pragma=wal_autocheckpoint(1000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cache_size(-65536)"
-	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
+	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, recent, sum, fixed_sum`
 	recordInsert  = `insert into records (` + recordColumns + `)
-		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
-	recordUpdate = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16,
-		agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14, fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)
-		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
+	recordUpdate = `update records indexed by records_id set version = ?3, open = ?6, due = ?13, unacked = ?16, recent = ?17, ` +
+		`agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
+		fixed = coalesce(?15, fixed), sum = ?18, fixed_sum = coalesce(?19, fixed_sum)
+		where kind = ?1 and id = ?2 and version = ?3 - 1 and stream = ?4 and key is ?5 and owner = ?7`
 	historyColumns = `seq, stream, n, subject, type, at, data, sum`
 	historyInsert  = `insert into history (` + historyColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+
+	recordBatch = 256
 )
 
-// The positions of the columns that are changed in a sample before it is
-// written.
+// recordSettings are the pragmas of the connection that writes in the SQLite store. A test
+// compares them with the source of the store.
+var recordSettings = []string{
+	"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)", "checkpoint_fullfsync(1)",
+	"wal_autocheckpoint(1000)", "foreign_keys(1)", "trusted_schema(0)", "cache_size(-16384)",
+}
+
+// The positions of the columns that differ between asks, or between the row in the database
+// and the parameters of the update.
 const (
-	recordID, recordVersion, recordStream, recordFixed = 1, 2, 3, 14
-	recordFixedSum                                     = 17
-	historySeq, historyStream, historySubject          = 0, 1, 3
+	recordID, recordStream, recordKey         = 1, 3, 4
+	recordFixed, recordFixedSum               = 14, 18
+	historySeq, historyStream, historySubject = 0, 1, 3
 )
+
+// ulid is the length of an id without its prefix.
+const ulid = 26
 
 // record writes as many bytes as Askback with the same statements, but without
 // state machine, JSON and engine. The difference from Askback is the cost of
 // these.
 type record struct {
 	*group
-	insert, update, event *sql.Stmt
-	asked, answered       sample
-	last                  atomic.Int64
-	seq                   int64 // of the writing goroutine
-	waiting               waiters
+	db              *recordDatabase
+	asked, answered sample
+	last            atomic.Int64
+	seq             int64 // of the writing goroutine
+	waiting         waiters
 }
 
-// A sample contains the row and the event that Askback wrote for one step.
-type sample struct{ row, line []any }
+// A sample contains the parameters with which Askback wrote a row and its event in one step:
+// a string, an int64, a []byte or nil each.
+type sample struct{ row, event []any }
 
-// openRecord creates a database with Askback, copies one ask and its answer,
-// and prepares the statements.
-func openRecord(ctx context.Context, path string) (subject, error) {
-	r := &record{}
-	if err := r.copyFrom(ctx, path); err != nil {
-		return nil, fmt.Errorf("read a sample: %w", err)
+// recordDatabase is the connection of record. It uses the same driver as the SQLite store.
+type recordDatabase struct {
+	conn                                                   *sqlite.Conn
+	beginning, committing, undoing, insert, update, append *sqlite.Stmt
+}
+
+// recordOf returns a function that opens a record. It creates a database with Askback as
+// open opens it, copies one ask and its answer, and prepares the statements.
+func recordOf(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
+	return func(ctx context.Context, path string) (subject, error) {
+		r := &record{}
+		if err := r.copyFrom(ctx, path, open); err != nil {
+			return nil, fmt.Errorf("read a sample: %w", err)
+		}
+		db, err := openRecordDatabase(path)
+		if err != nil {
+			return nil, err
+		}
+		r.db, r.group = db, newGroup(db, recordBatch, true)
+		return r, nil
 	}
-	var err error
-	r.group, err = newGroup(ctx, path+recordSettings, func(c *sql.Conn) error {
-		return prepareAll(ctx, c, map[**sql.Stmt]string{
-			&r.insert: recordInsert, &r.update: recordUpdate, &r.event: historyInsert,
-		})
-	})
-	return r, err
 }
 
 // copyFrom makes one ask and one answer in the database at path, copies their rows to r,
 // and deletes them from the database.
-func (r *record) copyFrom(ctx context.Context, path string) (err error) {
-	p, err := openEngine(ctx, path, nil)
+func (r *record) copyFrom(ctx context.Context, path string, open func(context.Context, string) (subject, error)) (err error) {
+	p, err := open(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	db, err := sql.Open("sqlite", path+recordSettings)
+	conn, err := connectRecord(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	defer func() { err = errors.Join(err, conn.Close()) }()
 	id, err := p.ask(ctx)
 	if err != nil {
 		return err
 	}
-	if r.asked, err = sampleOf(ctx, db, id); err != nil {
+	if r.asked, err = sampleOf(conn, id); err != nil {
 		return err
 	}
 	if err := p.answer(ctx, id); err != nil {
 		return err
 	}
-	if r.answered, err = sampleOf(ctx, db, id); err != nil {
+	if r.answered, err = sampleOf(conn, id); err != nil {
 		return err
 	}
-	r.answered.row[recordVersion] = int64(1) // the update is from this version
-	r.answered.row[recordFixed] = nil        // fixed columns are not updated
-	r.answered.row[recordFixedSum] = nil
-	_, err = db.ExecContext(ctx, `delete from records; delete from history`)
-	return err
+	r.answered.row[recordFixed], r.answered.row[recordFixedSum] = nil, nil // an update keeps them
+	return errors.Join(runStatement(conn, `delete from records where kind = 'ask'`), runStatement(conn, `delete from history`))
 }
 
 // sampleOf reads the row of an ask and its latest event.
-func sampleOf(ctx context.Context, db *sql.DB, id string) (s sample, err error) {
-	s.row, err = scanRow(db.QueryRowContext(ctx, `select `+recordColumns+` from records where id = ?`, id), 18)
-	if err != nil {
+func sampleOf(conn *sqlite.Conn, id string) (s sample, err error) {
+	if s.row, err = readRow(conn, `select `+recordColumns+` from records where id = ?`, id); err != nil {
 		return s, err
 	}
-	s.line, err = scanRow(db.QueryRowContext(ctx,
-		`select `+historyColumns+` from history where subject = ? order by seq desc limit 1`, id), 8)
+	s.event, err = readRow(conn, `select `+historyColumns+` from history where subject = ? order by seq desc limit 1`, id)
 	return s, err
 }
 
-func scanRow(row *sql.Row, columns int) ([]any, error) {
-	values, places := make([]any, columns), make([]any, columns)
-	for i := range values {
-		places[i] = &values[i]
+// readRow returns the values of the first row of a query.
+func readRow(conn *sqlite.Conn, query, id string) (values []any, err error) {
+	s, _, err := conn.PrepareTransient(query)
+	if err != nil {
+		return nil, err
 	}
-	return values, row.Scan(places...)
+	defer func() { err = errors.Join(err, s.Finalize()) }()
+	s.BindText(1, id)
+	if row, err := s.Step(); err != nil || !row {
+		return nil, errors.Join(err, fmt.Errorf("no row of %s: %s", id, query))
+	}
+	for col := range s.ColumnCount() {
+		switch s.ColumnType(col) {
+		case sqlite.TypeText:
+			values = append(values, s.ColumnText(col))
+		case sqlite.TypeInteger:
+			values = append(values, s.ColumnInt64(col))
+		case sqlite.TypeBlob:
+			b := make([]byte, s.ColumnLen(col))
+			s.ColumnBytes(col, b)
+			values = append(values, b)
+		default:
+			values = append(values, nil)
+		}
+	}
+	return values, nil
+}
+
+func connectRecord(path string) (*sqlite.Conn, error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	for _, setting := range recordSettings {
+		if err := runStatement(conn, `pragma `+setting); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return conn, nil
+}
+
+func openRecordDatabase(path string) (*recordDatabase, error) {
+	conn, err := connectRecord(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &recordDatabase{conn: conn}
+	for place, text := range map[**sqlite.Stmt]string{
+		&d.beginning: `begin immediate`, &d.committing: `commit`, &d.undoing: `rollback`,
+		&d.insert: recordInsert, &d.update: recordUpdate, &d.append: historyInsert,
+	} {
+		if *place, err = conn.Prepare(text); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+	}
+	return d, nil
+}
+
+func (d *recordDatabase) begin() error    { return finish(d.beginning) }
+func (d *recordDatabase) commit() error   { return finish(d.committing) }
+func (d *recordDatabase) rollback() error { return finish(d.undoing) }
+func (d *recordDatabase) close() error    { return d.conn.Close() } // which also closes the statements
+
+// one runs a statement that must change exactly one row.
+func (d *recordDatabase) one(s *sqlite.Stmt) error {
+	err := finish(s)
+	if n := d.conn.Changes(); err == nil && n != 1 {
+		err = fmt.Errorf("%d rows changed, not one", n)
+	}
+	return err
+}
+
+// runStatement prepares a statement and runs it to its end.
+func runStatement(conn *sqlite.Conn, text string) error {
+	s, _, err := conn.PrepareTransient(text)
+	if err != nil {
+		return err
+	}
+	err = finish(s)
+	if closeErr := s.Finalize(); err == nil {
+		err = closeErr // after an error of finish it would be the same one
+	}
+	return err
+}
+
+// finish runs a statement to its end, and clears its parameters, as the store does.
+func finish(s *sqlite.Stmt) error {
+	row, err := s.Step()
+	for row && err == nil {
+		row, err = s.Step()
+	}
+	if err != nil {
+		_ = s.ClearBindings() // Step has reset the statement
+		return err
+	}
+	return errors.Join(s.Reset(), s.ClearBindings())
+}
+
+// bind sets the parameters of a statement to values.
+func bind(s *sqlite.Stmt, values []any) {
+	for i, value := range values {
+		switch v := value.(type) {
+		case string:
+			s.BindText(i+1, v)
+		case int64:
+			s.BindInt64(i+1, v)
+		case []byte:
+			s.BindBytes(i+1, v)
+		default:
+			s.BindNull(i + 1)
+		}
+	}
 }
 
 func (r *record) ask(context.Context) (string, error) {
-	id := fmt.Sprintf("%s%026d", ids.Ask, r.last.Add(1))
+	id := fmt.Sprintf("%s%0*d", ids.Ask, ulid, r.last.Add(1))
 	r.waiting.expect(id)
-	return id, r.step(r.insert, r.asked, id)
+	return id, r.step(r.db.insert, r.asked, id)
 }
 
 func (r *record) answer(_ context.Context, id string) error {
-	err := r.step(r.update, r.answered, id)
+	err := r.step(r.db.update, r.answered, id)
 	if err == nil {
 		r.waiting.settle(id, nil)
 	}
@@ -132,19 +252,28 @@ func (r *record) answer(_ context.Context, id string) error {
 }
 
 // step writes a row and its event for the ask with the given id in one
-// transaction.
-func (r *record) step(s *sql.Stmt, as sample, id string) error {
-	row, line := slices.Clone(as.row), slices.Clone(as.line)
-	stream := ids.Swap(id, ids.Session)
-	row[recordID], row[recordStream] = id, stream
-	line[historySubject], line[historyStream] = id, stream
-	return r.write(func(ctx context.Context) error {
-		if err := exactly(ctx, s, row...); err != nil {
+// transaction. A key of the sample ends with the digits of the id.
+func (r *record) step(s *sqlite.Stmt, as sample, id string) error {
+	stream, key := ids.Swap(id, ids.Session), ""
+	if sampled, ok := as.row[recordKey].(string); ok {
+		key = sampled[:len(sampled)-ulid] + id[len(id)-ulid:]
+	}
+	return r.write(func() error {
+		bind(s, as.row)
+		s.BindText(recordID+1, id)
+		s.BindText(recordStream+1, stream)
+		if key != "" {
+			s.BindText(recordKey+1, key)
+		}
+		if err := r.db.one(s); err != nil {
 			return err
 		}
 		r.seq++
-		line[historySeq] = r.seq
-		return exactly(ctx, r.event, line...)
+		bind(r.db.append, as.event)
+		r.db.append.BindInt64(historySeq+1, r.seq)
+		r.db.append.BindText(historyStream+1, stream)
+		r.db.append.BindText(historySubject+1, id)
+		return r.db.one(r.db.append)
 	})
 }
 

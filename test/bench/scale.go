@@ -69,14 +69,19 @@ func openManyAgents(ctx context.Context, path string) (subject, error) {
 func (m *manyAgents) ask(ctx context.Context) (string, error) {
 	agent := m.agents[m.last.Add(1)%datasetAgents]
 	a, err := agent.Ask(ctx, request())
+	if err != nil {
+		return "", err
+	}
 	m.owners.Store(a.ID, agent)
-	return a.ID, err
+	return a.ID, nil
 }
 
 func (m *manyAgents) wait(ctx context.Context, id string) error {
-	agent, _ := m.owners.LoadAndDelete(id)
-	_, err := agent.(askback.Asker).Wait(ctx, id)
-	return err
+	agent, ok := m.owners.LoadAndDelete(id)
+	if !ok {
+		return fmt.Errorf("%s: no agent has asked it, or its agent has already waited", id)
+	}
+	return waitForReply(ctx, agent.(askback.Asker), id)
 }
 
 // measureScale measures reads on a small and on the large database, then cycles, and last

@@ -15,9 +15,28 @@ var following = []testCase{
 	{"EventsAreCompleteAndOrdered", eventOrder},               // A5, B1, F11
 	{"EventsContinueAtCursor", eventCursor},                   // F11
 	{"EventsBeginWithSnapshot", eventSnapshot},                // F11
+	{"EventsContinueAfterList", eventsAfterList},              // A5, F11
 	{"EventsAreFilteredByPrincipal", eventVisibility},         // T20
 	{"EventsOfConcurrentWritersAreOrdered", concurrentEvents}, // F11
 	{"InvalidCursorIsRejected", invalidCursors},               // wire.md §4
+}
+
+// eventsAfterList requires the events after a list to have every later change, and nothing
+// that is in the list.
+func eventsAfterList(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	f.ask(agent, inSession("before"))
+	page, err := ana.List(f.ctx(), askback.Query{})
+	if err != nil || page.EventsCursor == "" {
+		f.Fatalf("list: got %v, %+v, want a cursor of the events", err, page)
+	}
+	after := f.ask(agent, inSession("after"))
+	if ev := f.follow(ana, "", page.EventsCursor).event(); ev.SessionID != after.SessionID {
+		f.Errorf("got %s of %s, want the first event of %s", ev.Type, ev.SessionID, after.SessionID)
+	}
+	if page, err := agent.List(f.ctx(), askback.Query{}); err != nil || page.EventsCursor != "" {
+		f.Errorf("list of an agent: got %v, cursor %q, want none", err, page.EventsCursor)
+	}
 }
 
 // eventReader reads the events of one stream, one at a time.

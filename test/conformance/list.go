@@ -14,6 +14,8 @@ var listing = []testCase{
 	{"ListContainsVisibleAsks", listVisibility},  // wire.md §3
 	{"ListByKeyReturnsOwnAsk", listByKey},
 	{"FiltersSelectAsks", filters}, // wire.md §3
+	{"FiltersSelectSettledAsks", settledFilters},
+	{"SearchFindsWordsOfSettledAsks", searches},
 }
 
 // list returns the items of all pages. It calls between before it reads another page.
@@ -205,6 +207,54 @@ func filters(f fixture) {
 			}
 		}
 	}
+}
+
+// settledFilters tests the filters of the history (E6).
+func settledFilters(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	open, answered, declined := f.ask(agent, database()), f.ask(agent, database()), f.ask(agent, database())
+	tagged := confirmation()
+	tagged.Tags, tagged.Confirmation.ToolName = []string{"prod", "eu"}, "db.migrate"
+	approved, denied := f.ask(agent, tagged), f.ask(agent, confirmation())
+	answered = f.noError(ana.Answer(f.ctx(), answered.ID, askback.Choose("SQLite")))
+	declined = f.noError(f.person("ben").Decline(f.ctx(), declined.ID, "no"))
+	approved = f.noError(ana.Answer(f.ctx(), approved.ID, askback.Answer{Decision: askback.Approve}))
+	denied = f.noError(ana.Answer(f.ctx(), denied.ID, askback.Answer{Decision: askback.Deny}))
+	settled := []askback.Ask{answered, declined, approved, denied}
+	var later, earlier []askback.Ask
+	for _, a := range settled {
+		if a.CreatedAt.Before(declined.CreatedAt) {
+			earlier = append(earlier, a)
+		} else {
+			later = append(later, a)
+		}
+	}
+	for name, tc := range map[string]struct {
+		q    askback.Query
+		want []askback.Ask
+	}{
+		"settled":       {askback.Query{}, settled},
+		"by":            {askback.Query{By: "ben"}, []askback.Ask{declined}},
+		"approved":      {askback.Query{Decision: askback.Approve}, []askback.Ask{approved}},
+		"denied":        {askback.Query{Decision: askback.Deny, By: "ana"}, []askback.Ask{denied}},
+		"tool":          {askback.Query{Tool: "db.migrate"}, []askback.Ask{approved}},
+		"tag":           {askback.Query{Tag: "eu"}, []askback.Ask{approved}},
+		"tag and by":    {askback.Query{Tag: "eu", By: "ben"}, nil},
+		"since":         {askback.Query{Since: declined.CreatedAt}, later},
+		"until":         {askback.Query{Until: declined.CreatedAt}, earlier},
+		"since the end": {askback.Query{Since: denied.CreatedAt.Add(time.Hour)}, nil},
+	} {
+		tc.q.Status = askback.SettledStatus
+		for _, limit := range []int{0, 1} {
+			tc.q.Limit = limit
+			f.wantIDs(name, f.list(ana, tc.q, nothing), tc.want)
+		}
+	}
+	f.wantIDs("pending since", f.list(ana, askback.Query{Since: open.CreatedAt}, nothing), []askback.Ask{open})
+	_, err := ana.List(f.ctx(), askback.Query{Decision: "yes"})
+	f.wantInvalid(err, "/decision")
+	_, err = ana.List(f.ctx(), askback.Query{Since: open.CreatedAt, Until: open.CreatedAt.Add(-time.Hour)})
+	f.wantInvalid(err, "/until")
 }
 
 func listByKey(f fixture) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -110,7 +109,7 @@ func TestRecordMustMatchTheHistory(t *testing.T) {
 
 func TestSentTextsMustMatchTheHistory(t *testing.T) {
 	line := func(text string) store.Event {
-		data, err := json.Marshal(lifecycle.Event{Text: text})
+		data, err := lifecycle.Event{Text: text}.Append(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

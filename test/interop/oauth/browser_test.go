@@ -27,7 +27,7 @@ func TestPersonSignsInWithBrowser(t *testing.T) {
 	w.checkWidth("2-the-ask")
 	w.Click(`input[name="q1"][value="0"]`)
 	w.Press(`button[value="answer"]`)
-	w.wantText("Answered by", "ana")
+	w.wantText("All clear", "Answered", "ana")
 	w.checkWidth("3-answered")
 	got, err := f.Person.Get(t.Context(), k.ID)
 	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {

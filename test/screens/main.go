@@ -1,0 +1,164 @@
+// Command screens writes pictures of the pages, for the documentation and for a look at a
+// change. It needs Chromium.
+//
+//	go run ./test/screens -o FOLDER [-only NAME]
+//	go run ./test/screens -docs
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
+)
+
+func main() {
+	folder := flag.String("o", "", "write all pictures into this `folder`")
+	docs := flag.Bool("docs", false, "write the pictures of the documentation into docs/pictures, compressed")
+	only := flag.String("only", "", "write only the pictures whose name contains this `text`")
+	flag.Parse()
+	if *docs == (*folder != "") {
+		fmt.Fprintln(os.Stderr, "screens: give either -o or -docs")
+		os.Exit(2)
+	}
+	if err := run(*folder, *only, *docs); err != nil {
+		fmt.Fprintln(os.Stderr, "screens:", err)
+		os.Exit(1)
+	}
+}
+
+// A picture is a page in a window.
+type picture struct {
+	name          string
+	path          string // "{single}" is the id of that ask
+	width, height int64
+	dark          bool
+}
+
+var pictures = []picture{
+	{"inbox", "/", 1400, 900, false},
+	{"inbox-dark", "/", 1400, 900, true},
+	{"inbox-phone", "/", 360, 740, false},
+	{"inbox-800", "/", 800, 900, false},
+	{"select-phone", "/?select=1", 360, 740, false},
+	{"groups", "/?order=urgent&group=agent", 1400, 900, false},
+	{"decide", "/decide?ask={mail}&ask={label}&ask={migrate}&ask={short}", 1400, 900, false},
+	{"decide-phone", "/decide?ask={mail}&ask={label}&ask={migrate}&ask={short}", 360, 740, true},
+	{"question", "/asks/{database}", 1400, 900, false},
+	{"question-phone", "/asks/{database}", 360, 740, false},
+	{"question-phone-dark", "/asks/{short}", 360, 740, true},
+	{"form", "/asks/{form}", 1400, 900, false},
+	{"approval", "/asks/{mail}", 1400, 900, false},
+	{"approval-phone", "/asks/{mail}", 360, 740, false},
+	{"dangerous", "/asks/{migrate}", 1400, 900, true},
+	{"dangerous-phone", "/asks/{migrate}", 360, 740, false},
+	{"snooze", "/asks/{short}#snooze-at", 1400, 900, false},
+	{"snooze-phone-dark", "/asks/{short}#snooze-at", 360, 740, true},
+	{"snoozed", "/?snoozed=only", 1400, 900, true},
+	{"snoozed-ask-phone", "/asks/{later}", 360, 740, false},
+	{"settled", "/asks/{settled}", 1400, 900, false},
+	{"settled-phone", "/asks/{settled}", 360, 740, false},
+	{"history", "/history", 1400, 900, false},
+	{"history-ask-dark", "/history/{settled}?agent=planner&from=2026-10-01", 1400, 900, true},
+	{"history-search", "/history?q=table+orders", 1400, 900, false},
+	{"history-800", "/history", 800, 900, false},
+	{"history-phone", "/history", 360, 740, false},
+	{"history-phone-dark", "/history?outcome=denied", 360, 740, true},
+	{"sessions", "/sessions", 1400, 900, false},
+	{"sessions-phone", "/sessions", 360, 740, false},
+	{"session", "/sessions/{session}", 1400, 900, true},
+	{"session-phone", "/sessions/{session}", 360, 740, false},
+	{"grants", "/grants", 1400, 900, false},
+	{"grants-800-dark", "/grants", 800, 900, true},
+	{"grants-phone", "/grants", 360, 740, false},
+	{"agents", "/agents", 1400, 900, false},
+	{"agents-phone", "/agents", 360, 740, false},
+	{"people-800", "/people", 800, 900, false},
+	{"numbers", "/numbers?period=7d", 1400, 900, false},
+	{"numbers-800-dark", "/numbers?period=7d", 800, 900, true},
+	{"numbers-phone", "/numbers?period=7d", 360, 740, false},
+	{"tokens-phone", "/tokens", 360, 740, false},
+	{"more-phone", "/more", 360, 740, false},
+}
+
+// documented are the pictures of the documentation.
+var documented = []string{"question", "approval-phone", "dangerous"}
+
+func run(folder, only string, docs bool) error {
+	if docs {
+		folder = "docs/pictures"
+	}
+	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	e := engine.New(memstore.New(), &engine.Options{Now: clock})
+	asks, err := fixtures(e, func(t time.Time) { now = t }, now)
+	if err != nil {
+		return err
+	}
+	server := httptest.NewServer(web.New(e, &web.Options{Now: clock}))
+	defer server.Close()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
+	defer cancel()
+	ctx, cancel := chromedp.NewContext(allocator)
+	defer cancel()
+	secret, err := e.As(askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb}).LoginSecret(ctx)
+	if err != nil {
+		return err
+	}
+	if err := chromedp.Run(ctx, chromedp.Navigate(server.URL+web.LoginPath(secret)), chromedp.Click(`form[action="/login"] button`), chromedp.WaitVisible("#list, .list-empty")); err != nil {
+		return err
+	}
+	for _, p := range pictures {
+		if !strings.Contains(p.name, only) || docs && !slices.Contains(documented, p.name) {
+			continue
+		}
+		path := p.path
+		for name, id := range asks {
+			path = strings.ReplaceAll(path, "{"+name+"}", id)
+		}
+		if err := p.take(ctx, server.URL+path, filepath.Join(folder, p.name+".png"), docs); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
+}
+
+// take opens the page and writes its picture.
+func (p picture) take(ctx context.Context, address, file string, small bool) error {
+	scheme := "light"
+	if p.dark {
+		scheme = "dark"
+	}
+	var png []byte
+	err := chromedp.Run(ctx,
+		emulation.SetDeviceMetricsOverride(p.width, p.height, 1, p.width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}),
+		chromedp.Navigate(address),
+		chromedp.CaptureScreenshot(&png),
+	)
+	if err != nil {
+		return err
+	}
+	if small {
+		if png, err = compress(png); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(file, png, 0o644)
+}
