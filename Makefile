@@ -7,7 +7,7 @@ N ?=
 INSTALL ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check interop bench bench-docs prove generate
+.PHONY: help test check interop bench bench-docs prove screens generate
 
 help:
 	@awk -F ' *## ' '/^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ bench-docs: ## run the benchmarks with other products, and write docs/bench.md
 prove: ## run N fault tests (kills, races, pairs of calls, event streams), or the short set
 	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }
 	@go run ./test/faults $(if $(N),-n $(N),-short)
+
+screens: ## write the pictures of the documentation; needs Chromium
+	@go run ./test/screens -docs
 
 generate: ## regenerate the generated files
 	@scripts/generate.sh
