@@ -14,8 +14,10 @@ import (
 //go:embed assets
 var files embed.FS
 
-// scripts are the scripts of every page, in the order in which they run. The first two are
-// htmx 4.0.1 and its extension for event streams, unchanged (docs/design.md).
+// scripts are the parts of the script of every page, in order. The first two are htmx 4.0.1
+// and its extension for event streams, unchanged (docs/design.md). They are served as one
+// file: htmx starts in the first task after its script, and an extension in a file that
+// arrives later is not there yet.
 var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "select.js", "menu.js", "install.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
@@ -23,10 +25,10 @@ var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.c
 
 // assets are the static files. The path of each changes with its content.
 type assets struct {
-	paths   map[string]string // "icon.svg" is at "/assets/icon.1f0c….svg"
-	files   map[string]asset
-	style   string   // the path of the style sheet
-	scripts []string // the paths of the scripts
+	paths  map[string]string // "icon.svg" is at "/assets/icon.1f0c….svg"
+	files  map[string]asset
+	style  string // the path of the style sheet
+	script string // the path of the script
 
 	touchIcon        string // its path
 	manifest, worker []byte
@@ -44,14 +46,8 @@ var mediaTypes = map[string]string{
 func newAssets() assets {
 	a := assets{paths: map[string]string{}, files: map[string]asset{}}
 	a.add("icon.svg", readAsset("icon.svg"))
-	var style []byte
-	for _, name := range styles {
-		style = append(style, readAsset(name)...)
-	}
-	a.style = a.add("page.css", style)
-	for _, name := range scripts {
-		a.scripts = append(a.scripts, a.add(name, readAsset(name)))
-	}
+	a.style = a.add("page.css", concatenate(styles))
+	a.script = a.add("page.js", concatenate(scripts))
 	a.addInstall()
 	return a
 }
@@ -63,6 +59,15 @@ func (a *assets) add(name string, body []byte) string {
 	at := "/assets/" + strings.TrimSuffix(name, end) + "." + hex.EncodeToString(sum[:8]) + end
 	a.paths[name], a.files[at] = at, asset{mediaTypes[end], body}
 	return at
+}
+
+// concatenate returns the content of files, each followed by a line break.
+func concatenate(names []string) []byte {
+	var all []byte
+	for _, name := range names {
+		all = append(append(all, readAsset(name)...), '\n')
+	}
+	return all
 }
 
 // readAsset returns an embedded file.

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -16,5 +17,14 @@ func TestLinkToIssuerIsNotBoosted(t *testing.T) {
 	}
 	if !strings.Contains(page.String(), `href="/login/oidc" hx-boost="false"`) {
 		t.Errorf("got %s", page.String())
+	}
+}
+
+// A page has one script. htmx starts in the first task after its script, so an extension in
+// a script of its own was sometimes late, and then the list was not live.
+func TestPageHasOneScript(t *testing.T) {
+	ana := newServer(t).browser("ana")
+	if got := len(ana.open("/", http.StatusOK).all("script")); got != 1 {
+		t.Errorf("the page has %d scripts, want 1", got)
 	}
 }

@@ -21,7 +21,7 @@ import (
 type Frame struct {
 	Style, Icon string         // paths of the static files
 	TouchIcon   string         // the icon on the home screen of a phone
-	Scripts     []string       // paths of the scripts, in order
+	Script      string         // path of the script
 	Page        string         // the path of the link in the navigation that leads to this page
 	Links       []PageLink     // the pages that the person may open
 	Name        view.Text      // the person who is logged in; empty if there is none
