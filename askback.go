@@ -72,8 +72,8 @@ type Inbox interface {
 // settled, for at most 30 days after its last change. Each person reads only their own
 // drafts.
 type Drafts interface {
-	// Draft returns the stored draft. It returns nil if there is none, or if
-	// the ask is settled.
+	// Draft returns the stored draft. It returns nil if no draft is stored, or
+	// if the ask is settled.
 	Draft(ctx context.Context, id string) (json.RawMessage, error)
 	// SaveDraft replaces the stored draft by a JSON object of at most
 	// [MaxDraft] bytes. If the ask is settled, the error is [ErrSettled].

@@ -35,7 +35,7 @@ type AgentFigures struct {
 	Label, Owner string
 	Open, Asked  int
 	Wait         WaitFigures
-	LastSeen     time.Time // its newest ask or acknowledgement in the period; zero if there is none
+	LastSeen     time.Time // its newest ask or acknowledgement in the period; zero without one
 }
 
 // PersonFigures are the figures of one person who has answered, or who has an open ask.

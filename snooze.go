@@ -35,7 +35,7 @@ type Snoozer interface {
 	// [ErrSettled].
 	Snooze(ctx context.Context, id string, until time.Time) (Snooze, error)
 	// Snoozed returns the snooze of an ask, up to [SnoozeMarkTime] after its end. Its Until
-	// is zero if there is none, or if the ask is settled.
+	// is zero if the ask is not snoozed, or if it is settled.
 	Snoozed(ctx context.Context, id string) (Snooze, error)
 	// Unsnooze deletes the snooze of an ask. It can be repeated.
 	Unsnooze(ctx context.Context, id string) error

@@ -128,7 +128,7 @@ func (i *Instance) answerAll() {
 }
 
 // match returns the first reply that matches an ask, with its person, and counts it
-// as used. If there is none and the ask is unanswerable, its Wait calls fail. The
+// as used. If no reply matches and the ask is unanswerable, its Wait calls fail. The
 // caller holds the lock.
 func (i *Instance) match(a *askState) (*Person, *scriptedReply) {
 	for _, p := range i.people {

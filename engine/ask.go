@@ -82,7 +82,7 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 // A newAsk is a checked request and the ask to make from it.
 type newAsk struct {
 	asked      lifecycle.Asked
-	timeout    time.Duration // time until the deadline; 0: it is in asked, or there is none
+	timeout    time.Duration // time until the deadline; 0: asked has the deadline, or the ask has no deadline
 	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
@@ -217,8 +217,8 @@ func (c *client) findOr(ctx context.Context, n *newAsk, err error) (*askback.Ask
 }
 
 // findByKey returns the ask with the same key, marked as repeated. The error is
-// [askback.ErrNotFound] if there is none, and [askback.ErrKeyReused] if that ask was made
-// by a different request.
+// [askback.ErrNotFound] if no ask has the key, and [askback.ErrKeyReused] if that ask was
+// made by a different request.
 func (c *client) findByKey(ctx context.Context, n *newAsk) (*askback.Ask, error) {
 	if n.key == "" {
 		return nil, askback.ErrNotFound

@@ -15,8 +15,8 @@ import (
 
 const kindGrant = "grant"
 
-// approveByGrant approves a new confirmation by the newest grant that covers it. If there is
-// none, or if that grant is no longer valid, people answer the ask.
+// approveByGrant approves a new confirmation by the newest grant that covers it. If no grant
+// covers it, or if that grant is no longer valid, people answer the ask.
 func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
 	if a.state.Ask.Kind != askback.Confirm {
 		return nil

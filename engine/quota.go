@@ -110,7 +110,7 @@ func (e *Engine) maxOpen() int {
 // and their rate is that of a new owner.
 const maxOwners = 10_000
 
-// usage returns the usage of an owner. It adds one if there is none.
+// usage returns the usage of an owner. It adds the owner at the first call.
 func (q *quota) usage(owner string) *usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -115,7 +115,7 @@ func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 // endHook replies with a decision, or without one if out is nil. arrived reports whether a
-// decision was written completely. If there is none because the server stops, the error is
+// decision was written completely. If the server stops before the decision, the error is
 // [askback.ErrStopping]. If the header was sent before an error, endHook aborts
 // the reply, which Claude Code treats as no decision.
 func (c *call) endHook(w *heartbeatWriter, out []byte, err error) (arrived bool, _ error) {

@@ -85,7 +85,7 @@ var askRoutes = []route{
 	{
 		method: "GET", path: base + "/asks/{id}/snooze", action: askback.ActSnooze, serve: (*call).snoozed,
 		tag: "asks", summary: "Get your snooze of an ask.",
-		detail: "Its until is null if there is none.",
+		detail: "Its until is null if you have not snoozed the ask.",
 		who:    forPeople, out: "Snooze",
 	},
 	{

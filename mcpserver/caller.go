@@ -133,7 +133,8 @@ func (c *call) isGone(ctx context.Context) bool {
 	return ctx.Err() != nil || c.caller.connected.Err() != nil
 }
 
-// input returns the arguments exactly as the model wrote them, or {} if there are none.
+// input returns the arguments exactly as the model wrote them, or {} if the call has no
+// arguments.
 func (c *call) input() []byte {
 	if len(c.req.Params.Arguments) == 0 {
 		return []byte("{}")

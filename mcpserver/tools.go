@@ -111,8 +111,8 @@ const (
 	listText = 200
 )
 
-// rows returns the rows after a cursor, and the cursor of the next rows, which is listEnd if
-// there are none. It omits asks whose outcome was just delivered.
+// rows returns the rows after a cursor, and the cursor of the next rows, which is listEnd
+// after the last row. It omits asks whose outcome was just delivered.
 func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []listRow, next string, err error) {
 	rows, q.Cursor = []listRow{}, after
 	for range listPages {

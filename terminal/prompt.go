@@ -65,7 +65,7 @@ type Options struct {
 	Page func(ctx context.Context, text string) error
 
 	// The fields below are for a [Panel]. Height returns the number of rows; nil means 24.
-	// Edit lets the person change a text in their editor; nil means that there is none.
+	// Edit lets the person change a text in their editor; nil disables this.
 	Height func() int
 	Edit   func(ctx context.Context, name, text string) (string, error)
 }

@@ -25,7 +25,8 @@ type TTY struct {
 	closed bool
 }
 
-// Open opens the terminal. The error is [ErrNoTerminal] if there is none.
+// Open opens the terminal of the process. The error is [ErrNoTerminal] if it has no
+// terminal.
 func Open() (*TTY, error) {
 	file, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {

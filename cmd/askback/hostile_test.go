@@ -240,9 +240,9 @@ func (s *screen) run(args ...string) string {
 	return strings.TrimSuffix(s.shown.String()[before:], end)
 }
 
-// findHarm searches for U+202E and for control characters except line breaks. If there are
-// none, it searches for a line that begins with forged. It returns the text around the
-// first one. If forged is "", it searches for no line.
+// findHarm searches for U+202E and for control characters except line breaks. If it finds
+// no such character, it searches for a line that begins with forged. It returns the text
+// around the first match. If forged is "", it does not search for a line.
 func findHarm(shown, forged string) (excerpt string, found bool) {
 	plain := strings.ReplaceAll(shown, "\r\n", "\n")
 	i := strings.IndexFunc(plain, func(r rune) bool {

@@ -84,7 +84,7 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 	return ask, l.explain(err, typed)
 }
 
-// newest returns the id of the newest open ask, or an error if there is none.
+// newest returns the id of the newest open ask, or an error if no ask is open.
 func (l lookup) newest(ctx context.Context) (id string, err error) {
 	err = l.each(ctx, askback.Pending, func(a askback.Ask) { id = a.ID })
 	if err == nil && id == "" {

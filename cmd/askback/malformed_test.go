@@ -240,7 +240,7 @@ func askCommandLine(t *testing.T, url, token string, client askback.Client, inpu
 }
 
 // withdrawAsk withdraws the pending ask of a client and returns it. It reports false
-// if there is none yet.
+// if the client has no pending ask yet.
 func withdrawAsk(t *testing.T, client askback.Client) (callResult, bool) {
 	t.Helper()
 	page, err := client.List(t.Context(), askback.Query{})

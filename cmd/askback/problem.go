@@ -53,8 +53,8 @@ var arguments = []struct {
 	{regexp.MustCompile(`^/input(/.*)$`), "--input, at $1"},
 }
 
-// argumentOf returns the flag or argument for a pointer. If there is none, it returns the
-// pointer without its first slash.
+// argumentOf returns the flag or argument for a pointer. If no argument sets the value, it
+// returns the pointer without its first slash.
 func argumentOf(pointer string) string {
 	for _, a := range arguments {
 		m := a.pointer.FindStringSubmatch(pointer)

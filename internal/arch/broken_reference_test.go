@@ -182,27 +182,33 @@ type Engine struct{}`,
 
 // Valid says
 // whether nobody asks. If there is none, somebody
-/* is none. */
+/* is none. There are
+none. */
 const text = "a page of ours" + "of hours, Whoever"
 
 var long = ` + "`one\nsays whether`" + `
 `,
-			"access/a_test.go":           "package access_test\n\n// The row beside it.\n",
-			"README.md":                  "Beside it. `nobody`\n",
-			"lifecycle/testdata/one.txt": "# Nobody answers.\nnobody\n",
-			"store/a.templ":              "package store\n\n// A page.\ntempl Page() {\n\t<b>Nobody</b>\n}\n",
-			"web/pages/a_templ.go":       "package pages\n\n// nobody\n",
+			"access/a_test.go":                    "package access_test\n\n// The row beside it.\n",
+			"README.md":                           "Beside it. `nobody`\n",
+			"lifecycle/testdata/one.txt":          "# Nobody answers.\nnobody\n",
+			"internal/openapi/schemas/A.json":     `{"description": "Null if there is none."}`,
+			"internal/openapi/schemas/gen/A.json": `{"description": "Null if there is none."}`,
+			"store/a.templ":                       "package store\n\n// A page.\ntempl Page() {\n\t<b>Nobody</b>\n}\n",
+			"web/pages/a_templ.go":                "package pages\n\n// nobody\n",
 		},
 		want: []string{
 			`README.md:1: "Beside it" has a plainer form`,
+			`a.go:10: "says whether" has a plainer form`,
 			`a.go:3: "says whether" has a plainer form`,
+			`a.go:4: "is none" has a plainer form`,
 			`a.go:4: "nobody" has a plainer form`,
 			`a.go:4: "somebody" has a plainer form`,
+			`a.go:5: "are none" has a plainer form`,
 			`a.go:5: "is none" has a plainer form`,
-			`a.go:6: "Whoever" has a plainer form`,
-			`a.go:6: "of ours" has a plainer form`,
-			`a.go:9: "says whether" has a plainer form`,
+			`a.go:7: "Whoever" has a plainer form`,
+			`a.go:7: "of ours" has a plainer form`,
 			`access/a_test.go:3: "beside it" has a plainer form`,
+			`internal/openapi/schemas/A.json:1: "is none" has a plainer form`,
 			`lifecycle/testdata/one.txt:1: "Nobody" has a plainer form`,
 			`store/a.templ:5: "Nobody" has a plainer form`,
 		},

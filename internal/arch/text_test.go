@@ -61,7 +61,13 @@ func (t *tree) readTexts(root fs.FS) error {
 
 func hasProse(name string) bool {
 	ext := path.Ext(name)
-	return ext == ".md" || ext == ".txtar" || commentMarks[ext] != nil
+	return isSchema(name) || ext == ".md" || ext == ".txtar" || commentMarks[ext] != nil
+}
+
+// isSchema reports whether the file is a schema of the API, or contains rules for one.
+func isSchema(name string) bool {
+	dir := path.Dir(name)
+	return path.Ext(name) == ".json" && (dir == "internal/openapi/schemas" || dir == "internal/openapi/schemas/rules")
 }
 
 // proseOf returns src with spaces instead of everything that is not prose.

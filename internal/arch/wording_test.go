@@ -9,11 +9,8 @@ import (
 )
 
 // unclear matches phrases that have a plainer form: "reports whether", "no
-// caller", "is not a".
-var unclear = regexp.MustCompile(`(?i)\b(says?\s+whether|whoever|nobody|somebody|is\s+none|of\s+ours|beside\s+it)\b`)
-
-// thereIsNone matches the ordinary use of "is none".
-var thereIsNone = regexp.MustCompile(`(?i)\bthere\s+is\s+none\b`)
+// caller", "is not a", "if no ask is open".
+var unclear = regexp.MustCompile(`(?i)\b(says?\s+whether|whoever|nobody|somebody|(?:is|are)\s+none|of\s+ours|beside\s+it)\b`)
 
 // wordingExempt lists the files whose text is not checked, each with a reason.
 var wordingExempt = map[string]string{
@@ -28,14 +25,13 @@ func wordingIsPlain(t *tree, report report) {
 		if _, ok := wordingExempt[p.file]; ok {
 			continue
 		}
-		p.text = thereIsNone.ReplaceAllStringFunc(p.text, blank)
 		p.find(unclear, func(line int, groups []string) {
 			report(token.NoPos, "%s:%d: %q has a plainer form", p.file, line, strings.Join(strings.Fields(groups[1]), " "))
 		})
 	}
 }
 
-// literals returns the string literals of Go files and the text of templates.
+// literals returns the string literals of Go files and the text of templates and schemas.
 func (t *tree) literals() []passage {
 	var all []passage
 	for _, f := range t.files {
@@ -50,7 +46,7 @@ func (t *tree) literals() []passage {
 		})
 	}
 	for _, x := range t.texts {
-		if path.Ext(x.name) == ".templ" {
+		if path.Ext(x.name) == ".templ" || isSchema(x.name) {
 			all = append(all, passage{x.name, 1, x.raw})
 		}
 	}

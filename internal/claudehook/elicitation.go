@@ -24,7 +24,7 @@ type field struct {
 }
 
 // readForm returns the form of an elicitation, with a question for each property. It
-// reports false if a property cannot be asked, if there is none, or if the elicitation is
+// reports false if it has no properties, if one cannot be asked, or if the elicitation is
 // Askback's own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	v, err := jcs.Parse(ev.Schema)

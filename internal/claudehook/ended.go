@@ -23,7 +23,7 @@ func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
 }
 
 // endedAsks returns the ids of the asks that an event makes obsolete. If it is unknown which
-// of several forms was answered, there are none.
+// of several forms was answered, it returns no ids.
 func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err error) {
 	e := newEndingEvent(ev)
 	for _, sender := range senders(ev) {

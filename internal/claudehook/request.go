@@ -133,7 +133,7 @@ func isIncompleteName(name string) bool {
 }
 
 // descriptionOf returns the description of the call that the model wrote into the arguments,
-// or "" if there is none or it is too long.
+// or "" if it is missing or too long.
 func descriptionOf(input json.RawMessage) string {
 	v, err := jcs.Parse(input)
 	if err != nil {

@@ -28,9 +28,9 @@ const (
 
 // A Reply is the result of a hook.
 type Reply struct {
-	Output []byte // the text to print; nil if there is no decision
+	Output []byte // the text to print; nil without a decision
 	client Client
-	askID  string // the ask to acknowledge; "" if there is none
+	askID  string // the ask to acknowledge; "" if no ask needs it
 }
 
 // Ack acknowledges the outcome in the reply, if it is not yet acknowledged. Call Ack only

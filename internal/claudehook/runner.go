@@ -27,7 +27,7 @@ type sharedCall struct {
 type leaveReason int
 
 const (
-	settled   leaveReason = iota // the ask is settled, or there is none
+	settled   leaveReason = iota // the ask is settled, or the hook made no ask
 	abandoned                    // this hook can no longer deliver the answer
 	deferred                     // the resumed session will deliver it
 )

@@ -81,8 +81,8 @@ func pointer(text []byte) string {
 
 var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")
 
-// stringEnd returns the offset of the closing quote of the string that begins at start, or
-// the length of the text if there is none.
+// stringEnd returns the offset of the closing quote of the string that begins at start. It
+// returns the length of the text if the string is not closed.
 func stringEnd(text []byte, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {

@@ -91,7 +91,7 @@ func kindName(kind byte) string {
 }
 
 // Object begins to read an object, whose members [Reader.Member] returns. It reports
-// false if there is none: for null and for an error.
+// false for null, and after an error.
 func (r *Reader) Object() bool {
 	if !r.next('{') {
 		return false
@@ -102,7 +102,7 @@ func (r *Reader) Object() bool {
 }
 
 // Array begins to read an array, for whose elements [Reader.Element] reports true. It
-// reports false if there is none: for null and for an error.
+// reports false for null, and after an error.
 func (r *Reader) Array() bool {
 	if !r.next('[') {
 		return false

@@ -6,8 +6,8 @@
 //	go run ./internal/codecgen
 //
 // The tag api describes the JSON of the API (docs/wire.md §2), the tag store that of the
-// store. Both begin with the name of the member, or are "-" if there is none. These options
-// follow the name:
+// store. Both begin with the name of the member, or are "-" if the field is not a member.
+// These options follow the name:
 //
 //	null       an empty string is null
 //	object     an absent raw value is {}

@@ -15,7 +15,7 @@ type rules struct {
 	rest       orderedJSON // the members to set in the schema
 }
 
-// loadRules reads the rules of a schema. Without a file there are none.
+// loadRules reads the rules of a schema. A schema without a file has no rules.
 func loadRules(path string) (r rules, err error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

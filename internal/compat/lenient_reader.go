@@ -56,7 +56,8 @@ func (r *lenientReader) fields(n node, by map[string]func(node)) {
 // confuse the names, and a question must not lose its options (F3).
 var fieldAliases = [][]string{{"options", "choices"}, {"multiSelect", "multi_select", "multiple"}}
 
-// aliasOf returns the known field with the same meaning as name, or "" if there is none.
+// aliasOf returns the known field with the same meaning as name, or "" if no known field has
+// that meaning.
 func aliasOf(name string, by map[string]func(node)) string {
 	for _, group := range fieldAliases {
 		for _, other := range group {

@@ -26,7 +26,7 @@ func parse(raw []byte) (*reader, node, error) {
 	return &reader{}, node{Value: v}, err
 }
 
-// err returns the problems, or nil if there are none.
+// err returns the problems, or nil if the input is valid.
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil

@@ -65,7 +65,7 @@ func newForm(r *reader, ask askback.Ask) *form {
 }
 
 // find returns the index of the question with the given text, or else with the given id. It
-// adds a problem if there is none.
+// adds a problem if it finds no question.
 func (f *form) find(name, at string) (i int, ok bool) {
 	i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.Text == name })
 	if i < 0 {

@@ -51,8 +51,8 @@ func (l *loader) addProblem(at position, fix, format string, args ...any) {
 	}
 }
 
-// err returns the problems in the order of the file as an [Invalid], or nil if there are
-// none.
+// err returns the problems in the order of the file as an [Invalid], or nil if the
+// configuration is valid.
 func (l *loader) err() error {
 	if len(l.problems) == 0 {
 		return nil

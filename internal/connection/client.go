@@ -111,8 +111,8 @@ func retry2[A, B, T any](ctx context.Context, c client, m func(askback.Client, c
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a, b) })
 }
 
-// Ask implements [askback.Asker]. It sets a key if there is none, so that a repeated call
-// is the same ask.
+// Ask implements [askback.Asker]. It sets a key in a request without one, so that a repeated
+// call is the same ask.
 func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error) {
 	in.Key = cmp.Or(in.Key, rand.Text())
 	return retry1(ctx, c, askback.Client.Ask, in)

@@ -73,7 +73,7 @@ type Connector struct {
 // A conn is a connection to a server, or to the engine in this process.
 type conn struct {
 	agent, user, person askback.Client
-	pages               string          // address of the pages; "" if there are none
+	pages               string          // address of the pages; "" if the pages are not served
 	closing             context.Context // ends when waiting calls have to use another connection
 	end                 context.CancelFunc
 	close               func() error
@@ -118,7 +118,8 @@ func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal 
 // local, and the local user must have a token.
 func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
 
-// Pages connects and returns the address of the pages for people, or "" if there are none.
+// Pages connects and returns the address of the pages for people, or "" if they are not
+// served.
 func (c *Connector) Pages(ctx context.Context) (string, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -182,7 +183,7 @@ func (c *Connector) connect(ctx context.Context) (*conn, error) {
 	return conn, err
 }
 
-// current returns the connection, or nil if there is none.
+// current returns the connection, or nil if the connector is not connected.
 func (c *Connector) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -75,7 +75,7 @@ func (r *reader) leave() { r.path = r.path[:len(r.path)-1] }
 // pointer returns the JSON pointer to the value that is being read.
 func (r *reader) pointer() string { return jcs.Pointer("", r.path...) }
 
-// err returns the problems, or nil if there are none.
+// err returns the problems, or nil if the input is valid.
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil

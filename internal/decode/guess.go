@@ -126,7 +126,7 @@ func oneLine(field, text string) string {
 }
 
 // guessFromText returns one question, the string after the first "question" in input that is
-// not JSON. It returns nil if there is none.
+// not JSON. It returns nil if it finds no question.
 func guessFromText(raw []byte) []guessed {
 	const name = `"question"`
 	i := bytes.Index(raw, []byte(name))

@@ -78,8 +78,8 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 }
 
 // missingBrackets returns the missing closing brackets of truncated JSON, innermost first.
-// It reports false if there are none, after a number, whose last digits may be missing, and
-// where another value must follow. It does not detect an unclosed string: the parser does.
+// It reports false if no bracket is missing, after a number, whose last digits may be missing,
+// and where another value must follow. It does not detect an unclosed string: the parser does.
 func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {

@@ -34,8 +34,8 @@ func (s *stack[T]) push(l *list[T], item T) {
 	s.size++
 }
 
-// end removes l from the stack and returns its items, or nil if there are none. Expected is
-// an estimate of how many items follow in the text.
+// end removes l from the stack and returns its items, or nil if it is empty. Expected is an
+// estimate of how many items follow in the text.
 func (s *stack[T]) end(l *list[T], expected int) []T {
 	items := s.of(l)
 	s.size = l.start

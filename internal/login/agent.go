@@ -13,8 +13,8 @@ import (
 // the issuer (RFC 9068) whose audience is the public URL followed by [ResourcePath].
 //
 // The name is derived from the subject, which never changes. An e-mail address could later
-// belong to another person. The label is the verified e-mail address, or "" if there is
-// none or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
+// belong to another person. The label is the verified e-mail address, or "" if the token has
+// no such address or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
 		return "", "", ErrInvalid
@@ -59,7 +59,8 @@ func isJWT(secret string) bool {
 }
 
 // tokenType returns the type in the header of a verified token, in lower case and without
-// "application/", or "" if there is none. A header that cannot be read has the type "?".
+// "application/", or "" for a header without a type. A header that cannot be read has the
+// type "?".
 func tokenType(token string) string {
 	header, _, _ := strings.Cut(token, ".")
 	b, err := base64.RawURLEncoding.DecodeString(header)

@@ -16,8 +16,8 @@ type member[T any] struct {
 	value T
 }
 
-// at returns a pointer to the value of the member with the given name, or nil if there is
-// none.
+// at returns a pointer to the value of the member with the given name, or nil if no member
+// has that name.
 func (o ordered[T]) at(name string) *T {
 	for i := range o {
 		if o[i].name == name {

@@ -156,7 +156,7 @@ func (s shape) limits() string {
 	return strings.Join(out, ", ")
 }
 
-// example returns the first example, indented, or "" if there is none.
+// example returns the first example, indented, or "" if the schema has no example.
 func (s shape) example() string {
 	var b bytes.Buffer
 	if len(s.Examples) > 0 {
@@ -165,7 +165,7 @@ func (s shape) example() string {
 	return b.String()
 }
 
-// short returns the first example in one line, or "" if there is none.
+// short returns the first example in one line, or "" if the schema has no example.
 func (s shape) short() string {
 	var b bytes.Buffer
 	_ = json.Compact(&b, []byte(s.example()))

@@ -30,7 +30,7 @@ type Ask struct {
 	Warnings   []safetext.Text // repairs of the agent's call
 	Claims     []Claim
 	Created    time.Time
-	Deadline   time.Time // zero if there is none
+	Deadline   time.Time // zero if the ask has no deadline
 	Hidden     bool      // the agent's text contains invisible characters
 	Quick      bool      // it can be answered from a list: see [Brief]
 	OwnSession bool      // the session ends with this ask, so a grant for the session would cover nothing

@@ -96,7 +96,8 @@ var places = map[askback.Channel]string{
 	askback.ChannelMCP:      "over MCP",
 }
 
-// place describes a channel, such as "in the browser". It returns "" if there is none.
+// place describes a channel, such as "in the browser". It returns "" for an outcome without
+// a channel.
 func place(via askback.Channel) string {
 	if via == "" {
 		return ""

@@ -121,7 +121,7 @@ func (r *report) end(e event, p *packageRun) {
 }
 
 // failures returns the names of the failed tests, and of those that did not end.
-// Of failed subtests it returns only the innermost. If there are none, it returns
+// Of failed subtests it returns only the innermost. If no test failed, it returns
 // the package, which may not build.
 func failures(name string, p *packageRun) (all []string) {
 	for _, test := range p.failed {
@@ -139,7 +139,7 @@ func failures(name string, p *packageRun) (all []string) {
 }
 
 // stillRunning prints each package that is running tests, with the test that
-// began last. If there are none, it prints "building".
+// began last. If no test is running, it prints "building".
 func (r *report) stillRunning() {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.packages)) {

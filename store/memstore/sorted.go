@@ -20,7 +20,7 @@ type sorted[T any] struct {
 }
 
 // search returns the position of the first element that is not before r: index i in
-// chunk c. If there is none, c is the number of chunks and i is 0.
+// chunk c. If all elements are before r, c is the number of chunks and i is 0.
 func (s *sorted[T]) search(r *T) (c, i int) {
 	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*T, r *T) int {
 		return s.compare(c[len(c)-1], r)

@@ -284,8 +284,8 @@ func writePeers(w io.Writer, p plan, r report) error {
 	return writeLines(w, all)
 }
 
-// text returns in words whether the goal was reached, or "" if there is none for this number
-// of runs.
+// text returns in words whether the goal was reached, or "" if this number of runs has no
+// goal.
 func (r peerResult) text() string {
 	switch {
 	case r.gate == 0 || r.runs != gateRuns:
@@ -298,7 +298,7 @@ func (r peerResult) text() string {
 	return "MISSED"
 }
 
-// bound returns the goal in words, or "" if there is none for this number of runs.
+// bound returns the goal in words, or "" if this number of runs has no goal.
 func (r peerResult) bound() string {
 	if r.gate == 0 || r.runs != gateRuns {
 		return ""

@@ -15,7 +15,7 @@ type spread struct {
 	Max    float64 `json:"max"`
 }
 
-// spreadOf returns the spread of values, or zero if there are none.
+// spreadOf returns the spread of values. The spread of no values is zero.
 func spreadOf(values []float64) spread {
 	if len(values) == 0 {
 		return spread{}

@@ -160,7 +160,7 @@ func (w *worker) act(ctx context.Context) {
 	}
 }
 
-// randomAsk returns the id of a recent ask, or "" if there is none.
+// randomAsk returns the id of a recent ask, or "" before the first ask.
 func (w *worker) randomAsk() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

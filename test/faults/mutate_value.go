@@ -102,7 +102,7 @@ func otherNumber(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(now.representable() && !now.equal(was))
 }
 
-// neighbour returns the next larger double, or s if there is none.
+// neighbour returns the next larger double, or s if s is the largest.
 func neighbour(s string) string {
 	f, err := strconv.ParseFloat(s, 64)
 	next := math.Nextafter(f, math.Inf(1))

@@ -24,7 +24,7 @@ type Frame struct {
 	Script      string         // path of the script
 	Page        string         // the path of the link in the navigation that leads to this page
 	Links       []PageLink     // the pages that the person may open
-	Name        view.Text      // the person who is logged in; empty if there is none
+	Name        view.Text      // the person who is logged in; empty before the log-in
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 }

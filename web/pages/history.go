@@ -20,7 +20,7 @@ type History struct {
 	Next    string                  // the cursor of the next page; "" after the last one
 	Cursor  string                  // the cursor of this page; "" is the first one
 	Filter  HistoryFilter
-	Current string // the id of the ask that is open; "" if there is none
+	Current string // the id of the ask that is open; "" if no ask is open
 }
 
 // A HistoryFilter selects settled asks. Its fields are the values of the form, and keep the

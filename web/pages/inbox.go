@@ -13,7 +13,7 @@ type Inbox struct {
 	Asks    []view.Ask
 	Next    string // the cursor of the next page; "" after the last one
 	Filter  Filter
-	Current string // the id of the ask that is open; "" if there is none
+	Current string // the id of the ask that is open; "" if no ask is open
 	Live    string // the address of the stream of changes; "" if the list is not live
 	Done    *Done  // what the person did last; nil if nothing
 	Snoozes Snoozes

@@ -17,8 +17,8 @@ const (
 // Snoozes has the snoozes of the person who is logged in.
 type Snoozes struct {
 	Until map[string]time.Time // by the id of the ask
-	Count string               // how many asks are hidden now; "" if there are none
-	Next  time.Time            // when the next of them comes back; zero if there are none
+	Count string               // how many asks are hidden now; "" for 0
+	Next  time.Time            // when the next of them comes back; zero if no ask is hidden
 }
 
 // of returns the end of the snooze of an ask, or the zero time.

@@ -16,7 +16,7 @@ type TokenForm struct {
 	Kind    string
 	Name    view.RawText
 	Lasts   string
-	Problem string // with the name; "" if there is none
+	Problem string // what is wrong with the name; "" if it is valid
 }
 
 // tokenKinds are the kinds of tokens, with what each may do.

@@ -70,7 +70,7 @@ type tool struct {
 }
 
 // offered returns the tool called name, with the prefix or the namespace that the client adds
-// to the tools of an MCP server. It reports false if there is none.
+// to the tools of an MCP server. It reports false if no tool has the name.
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name
@@ -86,8 +86,8 @@ func offered(tools []tool, name string) (tool, bool) {
 	return tool{}, false
 }
 
-// turn stores the results in a request and returns the next call. It returns
-// false if there is none.
+// turn stores the results in a request and returns the next call. It reports
+// false after the last call.
 func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -192,7 +192,7 @@ func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 }
 
 // cancelOpenAsk cancels the only open ask of the agent and returns it. It reports false if
-// there is none.
+// the agent has no open ask.
 func cancelOpenAsk(t *testing.T, p *clienttest.Instance) (callResult, bool) {
 	t.Helper()
 	page, err := p.Robot.List(t.Context(), askback.Query{})
