@@ -64,8 +64,8 @@ func (g group) members(key string) func(yield func(*member) bool) {
 	}
 }
 
-// wake sends an ask to each member of a key, unless the member has not yet received the
-// one before. All members of a key share the ask and must not change it.
+// wake sends an ask to each member of a key, except to those that have not yet received the
+// previous ask. All members of a key share the ask and must not change it.
 func (g group) wake(key string, a *askRecord) {
 	for m := range g.members(key) {
 		offer(m.wake, a)

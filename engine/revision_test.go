@@ -78,7 +78,7 @@ func TestRevisionNeedsPermission(t *testing.T) {
 }
 
 // The limit ends a wait with the pending ask and without an error, ctx ends it with its cause.
-func TestLimitEndsWait(t *testing.T) {
+func TestWaitEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		id := p.ask(question()).ID

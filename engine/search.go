@@ -250,8 +250,8 @@ func (c *client) foundAsk(ctx context.Context, q askback.Query, id string) (a as
 	return a, ok, nil
 }
 
-// listsAsk reports whether the lists of a principal have an ask: those of an agent have its
-// own asks, the others those for this person or for every person.
+// listsAsk reports whether an ask is in the lists of the principal. An agent lists its own
+// asks. A person lists the asks for this person and those for every person.
 func (c *client) listsAsk(a askback.Ask) bool {
 	if c.who.Kind == askback.Agent {
 		return a.Owner == c.who.Name

@@ -41,7 +41,7 @@ func BenchmarkClient(b *testing.B) {
 		name  string
 		reply []byte
 		do    func(*httpapi.Client) (askback.Ask, error)
-		// What the call sends.
+		// The request that the call sends.
 		method, path, key string
 		body              func() ([]byte, error)
 	}{

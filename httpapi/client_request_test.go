@@ -157,7 +157,7 @@ func (c countedConn) Write(b []byte) (int, error) {
 
 // A client that is made without an HTTP client keeps the connections of many calls at the same
 // time for the next calls.
-func TestCallsAtOnceKeepTheirConnections(t *testing.T) {
+func TestConcurrentCallsKeepTheirConnections(t *testing.T) {
 	const calls = 20
 	var opened atomic.Int64
 	arrived, released := make(chan struct{}), make(chan struct{})
@@ -270,7 +270,7 @@ func TestErrorOfTLSNamesPlainServer(t *testing.T) {
 }
 
 // A call ends when the server does not reply in time, or earlier with its context.
-func TestCallEndsWithoutReply(t *testing.T) {
+func TestCallFailsWithoutReply(t *testing.T) {
 	for name, at := range map[string]struct {
 		deadline, end time.Duration
 		err           error

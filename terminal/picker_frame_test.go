@@ -148,7 +148,7 @@ func questionWith(text string) askback.Ask {
 	return a
 }
 
-// callWith is like questionWith, for a call. No single key approves it.
+// callWith is like questionWith, but returns a dangerous call, which no single key approves.
 func callWith(text string) askback.Ask {
 	a := callAsk()
 	*a.Confirmation = askback.Confirmation{ToolName: text, Description: text, Input: []byte(`{"a":` + string(quoted(text)) + `}`), Dangerous: true}

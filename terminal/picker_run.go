@@ -35,7 +35,7 @@ type Panel struct {
 // NewPanel returns a panel on a terminal for which [TTY.ShowsPanels] is true.
 func NewPanel(tty *TTY, o *Options) *Panel { return &Panel{tty, *o} }
 
-// Small terminals have prompts with lines, which need no room.
+// The smallest terminal that shows a panel. On a smaller one, a [Prompt] is used.
 const minPanelWidth, minPanelHeight = 30, 10
 
 // ShowsPanels reports whether a panel can be shown. Otherwise use a [Prompt]: if NO_COLOR or

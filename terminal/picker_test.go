@@ -108,8 +108,8 @@ func answerOf(t *testing.T, p *terminal.TestPanel) askback.QuestionAnswer {
 	return given.Answer.Answers[0]
 }
 
-// C5: every key of a question does what the help says.
-func TestKeysOfAPanel(t *testing.T) {
+// C5: every key of a question has the effect that the help describes.
+func TestKeysOfAPanelMatchItsHelp(t *testing.T) {
 	letters := askback.Question{Options: askback.Options("8080", "3000", "22")}
 	several := askback.Question{Options: askback.Options("eu", "us", "ap"), MultiSelect: true, Optional: true}
 	single := askback.Question{Options: askback.Options("eu", "us", "ap")}
@@ -213,7 +213,7 @@ func harmlessCall() askback.Ask {
 }
 
 // C3, F7: only the keys of a decision decide. A dangerous call needs the typed word.
-func TestKeysOfAnApproval(t *testing.T) {
+func TestOnlyDecisionKeysDecide(t *testing.T) {
 	for _, c := range []struct {
 		ask  askback.Ask
 		keys string

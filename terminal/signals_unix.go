@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canStop returns nil: this system has the signals that a panel needs.
+// canStop returns nil, because this system has the signals that a panel needs.
 func canStop(int) error { return nil }
 
 // signalWatch sends a program the signals that concern a panel.

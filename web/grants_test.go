@@ -239,7 +239,7 @@ func TestWidestGrantsStandOut(t *testing.T) {
 
 // F8: the row links to the ask on which the standing approval was made. A revocation needs
 // a second step, which says what happens. The ended ones are folded.
-func TestGrantRowLeadsToItsAsk(t *testing.T) {
+func TestGrantRowLinksToItsAsk(t *testing.T) {
 	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
 	ana := h.browser("ana")
@@ -265,7 +265,7 @@ func TestGrantRowLeadsToItsAsk(t *testing.T) {
 }
 
 // F8: on a phone, by keyboard alone, a standing approval is found and revoked.
-func TestChromiumRevokeByKeyboardOnAPhone(t *testing.T) {
+func TestChromiumGrantIsRevokedByKeyboardOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	g := c.grant(askback.ScopeTool)
 	w := c.window(phone)

@@ -63,7 +63,7 @@ func rowsOf(page *node, asks map[string]askback.Ask) (names []string) {
 
 // Row E6: the history has the settled asks with their outcome, and each filter selects some
 // of them.
-func TestHistoryFilters(t *testing.T) {
+func TestHistoryIsFiltered(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
 	for query, want := range map[string][]string{
@@ -157,7 +157,7 @@ func TestHistoryOmitsAsksOfOthers(t *testing.T) {
 }
 
 // Each page of the history leads to the next one, with the filters.
-func TestHistoryPages(t *testing.T) {
+func TestPageOfHistoryLinksToTheNext(t *testing.T) {
 	h := newServer(t)
 	for i := range 60 {
 		r := single
@@ -184,7 +184,7 @@ func TestHistoryPages(t *testing.T) {
 }
 
 // Row E6: in the history, j and k open one ask after the other next to the list.
-func TestChromiumHistoryKeys(t *testing.T) {
+func TestChromiumKeysOpenAsksOfTheHistory(t *testing.T) {
 	c := newChromium(t)
 	asks := c.settledAsks()
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
@@ -230,7 +230,7 @@ func TestChromiumHistoryOnPhone(t *testing.T) {
 
 // Row E6: a search marks the words that it found, in the block of the agent, or below it if
 // a person wrote them. It finds what the list does not show.
-func TestHistorySearchMarksWords(t *testing.T) {
+func TestHistorySearchMarksTheFoundWords(t *testing.T) {
 	h := newServer(t)
 	asks, b := h.settledAsks(), h.browser("ana")
 	page := b.open("/history?q=drop+tab", http.StatusOK)

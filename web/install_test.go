@@ -179,7 +179,7 @@ func TestChromiumShowsAPageWithoutConnection(t *testing.T) {
 	w.waitUntil(`!!document.querySelector("form.ask")`)
 }
 
-// offline makes all requests of the server fail, or ends that.
+// offline interrupts the connection to the server, or restores it.
 func (w window) offline(is bool) {
 	w.t.Helper()
 	w.down.Store(is)

@@ -111,7 +111,7 @@ func TestChromiumPageNamesWhatIsMissing(t *testing.T) {
 	c.Check(t)
 }
 
-// drawn has options with all kinds of previews.
+// drawn is an ask whose options have each kind of preview.
 var drawn = askback.Request{Questions: []askback.Question{{Text: "Which layout?", Options: []askback.Option{
 	{Label: "Table", Preview: "+------+\n| name |\n+------+"},
 	{Label: "Steps", Preview: "First **this**:\n\n```sql\nselect 1;\n```"},

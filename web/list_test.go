@@ -10,7 +10,7 @@ import (
 )
 
 // Only the first page, if it is also the last one, claims that there are no questions.
-func TestEmptyPageOfInboxLeadsOn(t *testing.T) {
+func TestEmptyPageOfInboxLinksToTheNext(t *testing.T) {
 	for _, c := range []struct {
 		in         pages.Inbox
 		want, link string

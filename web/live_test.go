@@ -39,7 +39,7 @@ func TestChromiumInboxIsLive(t *testing.T) {
 
 // Rows E10, F4: an ask that is answered elsewhere becomes read-only while it is open, and
 // keeps what was typed. Nothing of it gets into the form of the next ask.
-func TestChromiumFormsOfAsksDoNotMix(t *testing.T) {
+func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")

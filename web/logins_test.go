@@ -62,7 +62,7 @@ func TestPeopleEndLogins(t *testing.T) {
 }
 
 // On a phone, the page of log-ins fits and violates no rule of WCAG 2.2 AA.
-func TestChromiumLogInsOnAPhone(t *testing.T) {
+func TestChromiumLogInsFitAPhone(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

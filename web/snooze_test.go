@@ -170,8 +170,8 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 	}
 }
 
-// With s and Enter, the ask is snoozed and the next one opens.
-func TestChromiumSnoozesWithKeys(t *testing.T) {
+// The keys s and Enter snooze the ask and open the next one.
+func TestChromiumAskIsSnoozedWithKeys(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// errAdminOnly reports a page that the kind of this person may not open.
+// errAdminOnly is returned for a page that only admins may open.
 var errAdminOnly = errors.New("this page is for admins")
 
 // A lifetime is a choice of how long a new token is valid.

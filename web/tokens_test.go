@@ -95,7 +95,7 @@ func TestOnlyAdminsChangeTokens(t *testing.T) {
 }
 
 // On a phone, an admin makes a token and sees its secret, without a violation of WCAG 2.2 AA.
-func TestChromiumMakesATokenOnAPhone(t *testing.T) {
+func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	secret, err := c.client(askback.Admin, "root").LoginSecret(t.Context())

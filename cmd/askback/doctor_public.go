@@ -67,7 +67,7 @@ func (d *doctor) checkPublic(ctx context.Context, address string) {
 }
 
 // newPublicClient returns a client that keeps cookies as a browser does, and follows no
-// redirects. A nil transport is that of a new client.
+// redirects. If transport is nil, the client has a new one.
 func newPublicClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = http.DefaultTransport.(*http.Transport).Clone()

@@ -177,8 +177,8 @@ func TestDoctorChecksThePublicURL(t *testing.T) {
 	}
 }
 
-// The check leaves no valid log-in behind.
-func TestDoctorLogsOutAgain(t *testing.T) {
+// The check revokes its own log-in.
+func TestDoctorLogsOut(t *testing.T) {
 	p := newProxy(t, forwardWell, nil)
 	if got := lines(p.check(t, "https://example.com", time.Minute, "secret")); !strings.Contains(got, "ok|stream|") {
 		t.Fatal(got)

@@ -124,7 +124,8 @@ func readText(d *jsontext.Decoder) (string, error) {
 	return string(text), err
 }
 
-// A valueError is an error of a valid text, whose message must be that of the Reader.
+// A valueError is an error about a value in valid JSON. The message of the Reader must be
+// the same.
 type valueError string
 
 func (e valueError) Error() string { return string(e) }

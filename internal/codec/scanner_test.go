@@ -173,7 +173,7 @@ func TestIncompleteReadingIsAnError(t *testing.T) {
 	}
 }
 
-func TestErrorsGiveZeroValues(t *testing.T) {
+func TestReaderReturnsZeroValuesAfterAnError(t *testing.T) {
 	for raw, read := range map[string]func(*codec.Reader) bool{
 		"tru":           func(r *codec.Reader) bool { return !r.Bool() },
 		"nulx":          func(r *codec.Reader) bool { return r.Raw() == nil && r.Kind() == 0 },

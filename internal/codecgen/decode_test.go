@@ -67,7 +67,7 @@ func TestWriterOfBodiesIsGenerated(t *testing.T) {
 	golden.Check(t, filepath.Join("testdata", "body.txt"), string(out))
 }
 
-func TestConversionIsGenerated(t *testing.T) {
+func TestConversionMethodIsGenerated(t *testing.T) {
 	out, err := parseSample(t, `package sample
 
 type Request struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // A reader that shares no code with the drawing reads every text, in colors and without.
-func TestDrawnCodeCanBeRead(t *testing.T) {
+func TestDrawnQRCodeCanBeRead(t *testing.T) {
 	for n := 1; n <= 134; n++ {
 		want := strings.Repeat("https://ask.example.com/login?secret=aB_-", 4)[:n]
 		c, err := qrcode.Encode(want)
@@ -39,7 +39,7 @@ func TestDrawnCodeCanBeRead(t *testing.T) {
 }
 
 // A link of up to 106 characters fits into a window of 80 columns and 24 rows.
-func TestCodeOfALinkFitsIntoASmallWindow(t *testing.T) {
+func TestQRCodeOfALinkFitsASmallWindow(t *testing.T) {
 	c, err := qrcode.Encode(strings.Repeat("x", 106))
 	if err != nil {
 		t.Fatal(err)

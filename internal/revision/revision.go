@@ -20,8 +20,8 @@ type Ask struct {
 	json []byte // nil until it is needed
 }
 
-// A Cache has revisions. It gets the size of the JSON in bytes when a revision begins to keep
-// its JSON.
+// A Cache stores revisions. A revision calls Grow when it begins to keep its JSON. The size
+// is that of the JSON in bytes.
 type Cache interface {
 	Grow(a *Ask, size int)
 }
@@ -84,7 +84,7 @@ func Of(c askback.Client) Source {
 	return copies{c}
 }
 
-// copies is the [Source] of a client that returns copies.
+// copies is the [Source] for a client whose methods return copies of asks.
 type copies struct{ askback.Client }
 
 // AskRevision implements [Source].

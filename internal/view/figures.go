@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// An AgentFigures is an agent with its figures, for display.
+// AgentFigures are the figures of an agent, for display.
 type AgentFigures struct {
 	Label    safetext.Text
 	Owner    safetext.Text // the name of its token, if it differs from Label

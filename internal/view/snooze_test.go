@@ -73,7 +73,7 @@ func TestSnoozeTimes(t *testing.T) {
 	}
 }
 
-func TestFormatSnooze(t *testing.T) {
+func TestEndOfSnoozeIsFormatted(t *testing.T) {
 	zone := berlin(t)
 	now := time.Date(2026, 11, 22, 23, 30, 0, 0, zone) // a Sunday
 	for until, want := range map[string]string{

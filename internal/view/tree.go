@@ -75,8 +75,8 @@ const (
 	maxTreeDepth  = 12
 )
 
-// treeOf returns JSON as a tree. It returns nil if the tree would be too large, or could
-// show another value than a program reads.
+// treeOf returns JSON as a tree. It returns nil if the tree would be too large, or if a
+// program could read a different value from the JSON.
 func treeOf(raw json.RawMessage) *Value {
 	if !json.Valid(raw) || !utf8.Valid(raw) || strings.Contains(strings.ToLower(string(raw)), `\ud`) {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 )
 
-// icons has the size of each file. A square one fills its corners, so that a phone can cut
-// it to any shape.
+// icons lists the files and the sizes of the icons. A square icon has no round corners, so
+// that a phone can cut it to any shape.
 var icons = []struct {
 	name   string
 	size   int

@@ -63,7 +63,7 @@ func (b *boundaries) load(conn *sqlite3.Conn) error {
 	}
 }
 
-// countNew counts a new record, so that age is called in time.
+// countNew counts a new record. The counts decide when age is called.
 func (w *writer) countNew(kind string) {
 	if n, ok := w.untilAging[kind]; ok {
 		w.untilAging[kind] = n - 1

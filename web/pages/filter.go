@@ -32,7 +32,7 @@ const OnlySnoozed = "only"
 // orderUrgent is the order that has dangerous calls before others.
 const orderUrgent = "urgent"
 
-// FilterOf returns the filter of an address.
+// FilterOf returns the filter in the query of an address.
 func FilterOf(v url.Values) Filter {
 	var f Filter
 	for name, field := range f.fields() {
@@ -41,7 +41,7 @@ func FilterOf(v url.Values) Filter {
 	return f
 }
 
-// fields returns the fields by their names in an address.
+// fields returns pointers to the fields, by the names of their parameters in an address.
 func (f *Filter) fields() map[string]*string {
 	return map[string]*string{
 		"q": &f.Search, "agent": &f.Agent, "tag": &f.Tag, "session": &f.Session, "kind": &f.Kind,
