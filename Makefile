@@ -7,7 +7,7 @@ N ?=
 INSTALL ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check interop bench bench-docs prove screens generate
+.PHONY: help test check interop bench bench-docs prove screens design generate
 
 help:
 	@awk -F ' *## ' '/^[a-z-]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ prove: ## run N fault tests (kills, races, pairs of calls, event streams), or th
 
 screens: ## write the pictures of the documentation; needs Chromium
 	@go run ./test/screens -docs
+
+design: ## serve a page that shows every template of the pages in its states
+	@go run ./test/screens -design
 
 generate: ## regenerate the generated files
 	@scripts/generate.sh

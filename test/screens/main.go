@@ -3,12 +3,17 @@
 //
 //	go run ./test/screens -o FOLDER [-only NAME]
 //	go run ./test/screens -docs
+//	go run ./test/screens -design [-o FOLDER] [-only NAME]
+//
+// With -design, it serves /design: a page that shows every template in its states, or writes
+// pictures of them.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -29,12 +34,22 @@ func main() {
 	folder := flag.String("o", "", "write all pictures into this `folder`")
 	docs := flag.Bool("docs", false, "write the pictures of the documentation into docs/pictures, compressed")
 	only := flag.String("only", "", "write only the pictures whose name contains this `text`")
+	design := flag.Bool("design", false, "serve /design, or with -o write pictures of its stories")
+	address := flag.String("addr", "127.0.0.1:7576", "the `address` of /design")
 	flag.Parse()
-	if *docs == (*folder != "") {
-		fmt.Fprintln(os.Stderr, "screens: give either -o or -docs")
+	var err error
+	switch {
+	case *design && *folder == "":
+		err = serveDesign(*address)
+	case *design:
+		err = drawDesign(*folder, *only)
+	case *docs == (*folder != ""):
+		fmt.Fprintln(os.Stderr, "screens: give either -o, -docs or -design")
 		os.Exit(2)
+	default:
+		err = run(*folder, *only, *docs)
 	}
-	if err := run(*folder, *only, *docs); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "screens:", err)
 		os.Exit(1)
 	}
@@ -97,43 +112,68 @@ var pictures = []picture{
 // documented are the pictures of the documentation.
 var documented = []string{"question", "approval-phone", "dangerous"}
 
+// A product is an engine with fixtures and its pages.
+type product struct {
+	engine  *engine.Engine
+	handler http.Handler
+	ids     map[string]string // of the asks of the fixtures, by their names
+	now     func() time.Time
+}
+
+func newProduct() (*product, error) {
+	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
+	p := &product{now: func() time.Time { return now }}
+	p.engine = engine.New(memstore.New(), &engine.Options{Now: p.now})
+	p.handler = web.New(p.engine, &web.Options{Now: p.now})
+	var err error
+	p.ids, err = fixtures(p.engine, func(t time.Time) { now = t }, now)
+	return p, err
+}
+
+// ana returns the client of a person who may do everything.
+func (p *product) ana() askback.Client {
+	return p.engine.As(askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb})
+}
+
+// newBrowser starts Chromium. The caller calls stop.
+func newBrowser() (ctx context.Context, stop func()) {
+	allocator, cancelAll := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	return ctx, func() { cancel(); cancelAll() }
+}
+
 func run(folder, only string, docs bool) error {
 	if docs {
 		folder = "docs/pictures"
 	}
-	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
-	clock := func() time.Time { return now }
-	e := engine.New(memstore.New(), &engine.Options{Now: clock})
-	asks, err := fixtures(e, func(t time.Time) { now = t }, now)
+	p, err := newProduct()
 	if err != nil {
 		return err
 	}
-	server := httptest.NewServer(web.New(e, &web.Options{Now: clock}))
+	server := httptest.NewServer(p.handler)
 	defer server.Close()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.DisableGPU)...)
-	defer cancel()
-	ctx, cancel := chromedp.NewContext(allocator)
-	defer cancel()
-	secret, err := e.As(askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb}).LoginSecret(ctx)
+	ctx, stop := newBrowser()
+	defer stop()
+	secret, err := p.ana().LoginSecret(ctx)
 	if err != nil {
 		return err
 	}
 	if err := chromedp.Run(ctx, chromedp.Navigate(server.URL+web.LoginPath(secret)), chromedp.Click(`form[action="/login"] button`), chromedp.WaitVisible("#list, .list-empty")); err != nil {
 		return err
 	}
-	for _, p := range pictures {
-		if !strings.Contains(p.name, only) || docs && !slices.Contains(documented, p.name) {
+	for _, one := range pictures {
+		if !strings.Contains(one.name, only) || docs && !slices.Contains(documented, one.name) {
 			continue
 		}
-		path := p.path
-		for name, id := range asks {
+		path := one.path
+		for name, id := range p.ids {
 			path = strings.ReplaceAll(path, "{"+name+"}", id)
 		}
-		if err := p.take(ctx, server.URL+path, filepath.Join(folder, p.name+".png"), docs); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		if err := one.take(ctx, server.URL+path, filepath.Join(folder, one.name+".png"), docs); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
 		}
 	}
 	return nil
