@@ -34,7 +34,8 @@ func TestEmptyPageOfInboxLinksToTheNext(t *testing.T) {
 	}
 }
 
-// On a phone, a long user name is shortened, and the name of the product is in one line.
+// On a phone, a long user name is shortened, and the name of the product is in one line. In a
+// window of 800 px, the entries of the header are in one line.
 func TestChromiumLongUserNameIsShortened(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -49,6 +50,9 @@ func TestChromiumLongUserNameIsShortened(t *testing.T) {
 	if lines != 1 {
 		t.Errorf("the name of the product has %d lines, want 1", lines)
 	}
+	w.checkWidth()
+	w.look(800, "light")
+	w.waitUntil(`document.querySelector(".nav-menu > summary").getBoundingClientRect().height < 40`)
 	w.checkWidth()
 	c.Check(t)
 }

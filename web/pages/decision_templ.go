@@ -136,7 +136,7 @@ func decision(a view.Ask, c *view.Confirmation, form view.Form) templ.Component 
 			return templ_7745c5c3_Err
 		}
 		if mustRead(c) {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<a class=\"button to-approve\" href=\"#approve\" hx-boost=\"false\">Approve, below ↓</a>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<a class=\"button to-approve\" href=\"#approve\" hx-boost=\"false\">Approve below ↓</a>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
