@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/web/pages"
 )
 
 //go:embed assets
@@ -31,6 +34,7 @@ type assets struct {
 	script string // the path of the script
 
 	touchIcon        string // its path
+	countedIcon      string // the path of an icon with a number; see [pages.Frame.CountedIcon]
 	manifest, worker []byte
 }
 
@@ -48,8 +52,28 @@ func newAssets() assets {
 	a.add("icon.svg", readAsset("icon.svg"))
 	a.style = a.add("page.css", concatenate(styles))
 	a.script = a.add("page.js", concatenate(scripts))
+	a.addCountedIcons()
 	a.addInstall()
 	return a
+}
+
+// badge is the part of an icon that has the number of open asks.
+const badge = `<circle cx="21.500" cy="21.500" r="10.500" fill="#b3261e"/><text x="21.500" y="27.500" text-anchor="middle" font-family="sans-serif" font-size="%d" font-weight="700" fill="#fff">%s</text></svg>`
+
+// addCountedIcons adds the icon with the numbers 1 to 9, and with 9+. They are files, because
+// the policy allows no other images. Their paths differ only in the number.
+func (a *assets) addCountedIcons() {
+	icon := strings.TrimSuffix(strings.TrimSpace(string(readAsset("icon.svg"))), "</svg>")
+	sum := sha256.Sum256([]byte(icon + badge))
+	a.countedIcon = "/assets/icon-" + pages.IconNumber + "." + hex.EncodeToString(sum[:8]) + ".svg"
+	for n := 1; n <= 10; n++ {
+		name, shown, size := strconv.Itoa(n), strconv.Itoa(n), 17
+		if n == 10 {
+			name, shown, size = "many", "9+", 12
+		}
+		body := icon + fmt.Sprintf(badge, size, shown)
+		a.files[strings.ReplaceAll(a.countedIcon, pages.IconNumber, name)] = asset{mediaTypes[".svg"], []byte(body)}
+	}
 }
 
 // add adds a file and returns its path.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,34 @@ import (
 	"github.com/askback/askback/internal/browsertest"
 )
 
+// The number of open asks is in the icon of the tab, also without scripts. Each icon is a file
+// of the server, as the policy requires.
+func TestIconHasTheNumberOfOpenAsks(t *testing.T) {
+	h := newServer(t)
+	ana := h.browser("ana")
+	for n := range 12 {
+		want := map[int]string{0: "icon", 10: "icon-many", 11: "icon-many"}[n]
+		if want == "" {
+			want = "icon-" + strconv.Itoa(n)
+		}
+		icon := ana.open("/", http.StatusOK).one(t, "link#icon").attr
+		if got := strings.TrimPrefix(icon["href"], "/assets/"); !strings.HasPrefix(got, want+".") {
+			t.Errorf("with %d asks, the icon is %s, want %s", n, got, want)
+		}
+		w := h.do(ana.request(http.MethodGet, icon["href"], nil))
+		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/svg+xml" || strings.Contains(w.Body.String(), "</text>") != (n > 0) {
+			t.Errorf("with %d asks, the icon is %d %s: %s", n, w.Code, w.Header().Get("Content-Type"), w.Body)
+		}
+		if icon["data-plain"] == "" || !strings.Contains(icon["data-counted"], "icon-NUMBER.") {
+			t.Errorf("the script gets %v", icon)
+		}
+		h.ask(single)
+	}
+	if got := ana.open("/history", http.StatusOK).one(t, "link#icon").attr["href"]; !strings.HasPrefix(got, "/assets/icon.") {
+		t.Errorf("the icon of the history is %s", got)
+	}
+}
+
 // Rows A5, B6, F11: a new ask appears in the list of an open page. An ask that is answered
 // elsewhere leaves it, without a reload.
 func TestChromiumInboxIsLive(t *testing.T) {
@@ -23,6 +52,10 @@ func TestChromiumInboxIsLive(t *testing.T) {
 	first, second := c.ask(single), c.ask(harmless)
 	w.waitText("Which database should we use?", "mail.send", "(token bot)")
 	w.waitTitle("(2) Inbox · Askback")
+	icon := func(number string) {
+		w.waitUntil(`/\/assets\/icon` + number + `\.[0-9a-f]+\.svg$/.test(document.getElementById("icon").href)`)
+	}
+	icon("-2")
 	if _, err := c.client(askback.Responder, "ben").Answer(context.Background(), first.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +67,7 @@ func TestChromiumInboxIsLive(t *testing.T) {
 	}
 	w.waitTitle("Inbox · Askback")
 	w.waitGone("#row-" + second.ID)
+	icon("")
 	c.Check(t)
 }
 

@@ -215,7 +215,7 @@ func (s *site) authenticate(r *http.Request) (askback.Principal, error) {
 }
 
 func (s *site) frame() pages.Frame {
-	return pages.Frame{Style: s.assets.style, Script: s.assets.script, Icon: s.assets.paths["icon.svg"], TouchIcon: s.assets.touchIcon, Now: s.now(), Zone: s.zone}
+	return pages.Frame{Style: s.assets.style, Script: s.assets.script, Icon: s.assets.paths["icon.svg"], TouchIcon: s.assets.touchIcon, CountedIcon: s.assets.countedIcon, Now: s.now(), Zone: s.zone}
 }
 
 // frameOf returns the frame with the name of the person, if one is logged in.

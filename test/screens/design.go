@@ -44,10 +44,11 @@ type design struct {
 
 // staticPaths find the static files in a page of the product.
 var staticPaths = map[string]*regexp.Regexp{
-	"style":  regexp.MustCompile(`rel="stylesheet" href="([^"]+)"`),
-	"script": regexp.MustCompile(`<script src="([^"]+)"`),
-	"icon":   regexp.MustCompile(`rel="icon"[^>]* href="([^"]+)"`),
-	"touch":  regexp.MustCompile(`rel="apple-touch-icon" href="([^"]+)"`),
+	"style":   regexp.MustCompile(`rel="stylesheet" href="([^"]+)"`),
+	"script":  regexp.MustCompile(`<script src="([^"]+)"`),
+	"icon":    regexp.MustCompile(`rel="icon"[^>]* href="([^"]+)"`),
+	"counted": regexp.MustCompile(`data-counted="([^"]+)"`),
+	"touch":   regexp.MustCompile(`rel="apple-touch-icon" href="([^"]+)"`),
 }
 
 func newDesign() (*design, error) {
@@ -65,7 +66,7 @@ func newDesign() (*design, error) {
 		paths[name] = found[1]
 	}
 	d.style = d.get(paths["style"])
-	d.frame = pages.Frame{Style: paths["style"], Script: paths["script"], Icon: paths["icon"], TouchIcon: paths["touch"], Now: p.now()}
+	d.frame = pages.Frame{Style: paths["style"], Script: paths["script"], Icon: paths["icon"], TouchIcon: paths["touch"], CountedIcon: paths["counted"], Now: p.now()}
 	d.stories, err = storiesOf(p, d.frame)
 	return d, err
 }

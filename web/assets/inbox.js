@@ -36,8 +36,9 @@ function refresh() {
     row.querySelector(".row-link").setAttribute("aria-current", String(is));
   }
   const list = document.getElementById("list");
+  const count = openRows().length + (list?.hasAttribute("data-more") ? "+" : "");
+  showIcon(count);
   if (!list) return;
-  const count = openRows().length + (list.hasAttribute("data-more") ? "+" : "");
   const shown = document.getElementById("count");
   if (shown && shown.textContent !== count) shown.textContent = count;
   const title = document.title.replace(/^\(\d+\+?\) /, "");
@@ -47,6 +48,14 @@ function refresh() {
   for (const head of list.querySelectorAll(":scope > .group")) {
     if (!head.nextElementSibling?.classList.contains("row")) head.remove();
   }
+}
+
+// showIcon shows the number of open asks in the icon of the tab.
+function showIcon(count) {
+  const icon = document.getElementById("icon");
+  if (!icon) return;
+  const path = parseInt(count) === 0 ? icon.dataset.plain : icon.dataset.counted.replace("NUMBER", /^[1-9]$/.test(count) ? count : "many");
+  if (icon.getAttribute("href") !== path) icon.setAttribute("href", path);
 }
 document.addEventListener("htmx:finally:swap", refresh);
 document.addEventListener("DOMContentLoaded", refresh);

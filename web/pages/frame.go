@@ -21,12 +21,37 @@ import (
 type Frame struct {
 	Style, Icon string         // paths of the static files
 	TouchIcon   string         // the icon on the home screen of a phone
+	CountedIcon string         // the path of the icon with a number, which has IconNumber instead of it
 	Script      string         // path of the script
 	Page        string         // the path of the link in the navigation that leads to this page
 	Links       []PageLink     // the pages that the person may open
 	Name        view.Text      // the person who is logged in; empty before the log-in
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
+
+	number string // of open asks, for the icon of the tab; "" for 0
+}
+
+// IconNumber is the part of [Frame.CountedIcon] that is replaced by 1 to 9, or by "many".
+const IconNumber = "NUMBER"
+
+// tabIcon returns the path of the icon of the tab.
+func (f Frame) tabIcon() string {
+	if f.number == "" {
+		return f.Icon
+	}
+	return strings.ReplaceAll(f.CountedIcon, IconNumber, f.number)
+}
+
+// counted returns the frame of a page with a list of open asks.
+func (f Frame) counted(i Inbox) Frame {
+	switch n := len(i.Asks); {
+	case n > 9 || n > 0 && i.Next != "":
+		f.number = "many"
+	case n > 0:
+		f.number = strconv.Itoa(n)
+	}
+	return f
 }
 
 // htmxConfig switches off what the pages do not use: scripts in attributes, and styles

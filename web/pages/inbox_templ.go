@@ -308,7 +308,7 @@ func inbox(f Frame, i Inbox, title string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = document(f, title).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = document(f.counted(i), title).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
