@@ -70,6 +70,8 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	}
 	b = append(b, `,"acked_at":`...)
 	b = codec.AppendTime(b, a.AckedAt)
+	b = append(b, `,"consumed_at":`...)
+	b = codec.AppendTime(b, a.ConsumedAt)
 	return append(b, '}'), nil
 }
 
@@ -140,6 +142,8 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.Outcome = codec.ReadPointer(r, (*Outcome).readJSON)
 		case "acked_at":
 			a.AckedAt = r.Time()
+		case "consumed_at":
+			a.ConsumedAt = r.Time()
 		default:
 			r.Skip()
 		}

@@ -33,6 +33,7 @@ type Ask struct {
 	Warnings     []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
 	Outcome      *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
 	AckedAt      time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
+	ConsumedAt   time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.

@@ -112,6 +112,6 @@ func pointer[T any](w *dataWriter, name string, value *T, one func(T, []byte) ([
 
 // initialAsk returns an ask as it was when it was opened.
 func initialAsk(a askback.Ask) askback.Ask {
-	a.Status, a.Outcome, a.Claims, a.AckedAt = askback.Pending, nil, nil, time.Time{}
+	a.Status, a.Outcome, a.Claims, a.AckedAt, a.ConsumedAt = askback.Pending, nil, nil, time.Time{}, time.Time{}
 	return a
 }

@@ -123,7 +123,7 @@ func wantSessionData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) 
 }
 
 func pendingAsk(a askback.Ask) askback.Ask {
-	a.Status, a.Outcome, a.Claims, a.AckedAt = askback.Pending, nil, nil, time.Time{}
+	a.Status, a.Outcome, a.Claims, a.AckedAt, a.ConsumedAt = askback.Pending, nil, nil, time.Time{}, time.Time{}
 	return a
 }
 

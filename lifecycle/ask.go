@@ -12,14 +12,13 @@ import (
 )
 
 // An AskState is an ask with what only the state machine needs, such as the number of late
-// answers and whether its approval was spent.
+// answers.
 type AskState struct {
-	Ask      askback.Ask `store:",inline"`                  // the ask as people and agents read it
-	Owner    string      `store:"owner,keep,after=session"` // the name of the principal that asked
-	Request  string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
-	Refused  int         `store:"refused,moving"`           // number of late answers in the history
-	Granted  string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
-	Consumed time.Time   `store:"consumed,moving"`          // when the approval was spent; zero: not yet
+	Ask     askback.Ask `store:",inline"`                  // the ask as people and agents read it
+	Owner   string      `store:"owner,keep,after=session"` // the name of the principal that asked
+	Request string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
+	Refused int         `store:"refused,moving"`           // number of late answers in the history
+	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
 }
 
 // MaxRefused is the maximum number of late answers in the history of one ask.
@@ -395,10 +394,10 @@ func consumed(s AskState, in Consumed) (Result[AskState], error) {
 		return unchanged(s), askback.ErrNotApproved
 	case in.Digest != s.Ask.Outcome.Digest:
 		return unchanged(s), askback.ErrDigest
-	case !s.Consumed.IsZero():
+	case !s.Ask.ConsumedAt.IsZero():
 		return unchanged(s), askback.ErrConsumed
 	}
-	s.Consumed = in.At
+	s.Ask.ConsumedAt = in.At
 	if s.Ask.AckedAt.IsZero() {
 		s.Ask.AckedAt = in.At // an agent that spends an approval has received the outcome
 	}

@@ -26,8 +26,8 @@ func (s AskState) AppendRequest(b []byte) ([]byte, error) {
 
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
 func (s AskState) AppendMoving(b []byte) ([]byte, error) {
-	if s.Ask.AckedAt.Equal(s.Consumed) {
-		s.Ask.AckedAt = time.Time{} // restore sets it from Consumed
+	if s.Ask.AckedAt.Equal(s.Ask.ConsumedAt) {
+		s.Ask.AckedAt = time.Time{} // restore sets it from ConsumedAt
 	}
 	if o := s.Ask.Outcome; o != nil && len(o.Input) == 0 && o.Digest != "" {
 		without := *o
@@ -74,7 +74,7 @@ func (s *AskState) restore() {
 	a := &s.Ask
 	a.Owner = s.Owner
 	if a.AckedAt.IsZero() {
-		a.AckedAt = s.Consumed
+		a.AckedAt = a.ConsumedAt
 	}
 	o := a.Outcome
 	if o == nil {

@@ -155,6 +155,10 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"acked":`...)
 		b = codec.AppendMillis(b, s.Ask.AckedAt)
 	}
+	if !s.Ask.ConsumedAt.IsZero() {
+		b = append(b, `,"consumed":`...)
+		b = codec.AppendMillis(b, s.Ask.ConsumedAt)
+	}
 	if s.Refused != 0 {
 		b = append(b, `,"refused":`...)
 		b = strconv.AppendInt(b, int64(s.Refused), 10)
@@ -162,10 +166,6 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if s.Granted != "" {
 		b = append(b, `,"granted":`...)
 		b = codec.AppendString(b, s.Granted)
-	}
-	if !s.Consumed.IsZero() {
-		b = append(b, `,"consumed":`...)
-		b = codec.AppendMillis(b, s.Consumed)
 	}
 	return append(b, '}'), nil
 }
@@ -195,12 +195,12 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 				continue
 			}
 			s.Ask.AckedAt = r.Millis()
+		case "consumed":
+			s.Ask.ConsumedAt = r.Millis()
 		case "refused":
 			s.Refused = int(r.Int())
 		case "granted":
 			s.Granted = r.String()
-		case "consumed":
-			s.Consumed = r.Millis()
 		default:
 			r.Skip()
 		}

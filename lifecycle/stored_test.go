@@ -65,10 +65,9 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 		Request  string      `json:"request"`
 		Refused  int         `json:"refused"`
 		Granted  string      `json:"granted"`
-		Consumed time.Time   `json:"consumed"`
 		Due      time.Time   `json:"due"`
 		Approved bool        `json:"approved"`
-	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Consumed, s.Due(), s.Ask.Outcome.Approved()}, "", "  ")
+	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved()}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -348,10 +348,10 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if s.Ask.Settled() && !before.Ask.Settled() {
 		describeOutcome(&b, s.Ask)
 	}
-	if s.Consumed != before.Consumed {
-		fmt.Fprintf(&b, "  the approval was spent at %s\n", readTime(s.Consumed))
+	if s.Ask.ConsumedAt != before.Ask.ConsumedAt {
+		fmt.Fprintf(&b, "  the approval was spent at %s\n", readTime(s.Ask.ConsumedAt))
 	}
-	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Consumed) {
+	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Ask.ConsumedAt) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
 	b.WriteString(describeHistory(r.History, r.Effects))

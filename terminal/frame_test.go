@@ -190,6 +190,29 @@ func codePoints(first rune, size int) string {
 	return b.String()
 }
 
+// F7: an approval shows when the agent used it, or that it has not done so.
+func TestShowPrintsTimeOfUse(t *testing.T) {
+	a := callAsk()
+	for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
+		a.Outcome = &askback.Outcome{Status: askback.Answered, Decision: decision, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon}
+		for _, used := range []time.Time{{}, noon.Add(2 * time.Hour)} {
+			if a.ConsumedAt = used; decision == askback.Deny && !used.IsZero() {
+				continue
+			}
+			var out bytes.Buffer
+			if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Contains(out.String(), "Not used by the agent yet."), decision == askback.Approve && used.IsZero(); got != want {
+				t.Errorf("%s, used at %v: got\n%s", decision, used, out.String())
+			}
+			if got := strings.Contains(out.String(), "Used by the agent: 2 March 2026, 14:00 UTC."); got == used.IsZero() {
+				t.Errorf("%s, used at %v: got\n%s", decision, used, out.String())
+			}
+		}
+	}
+}
+
 // F6: a settled ask shows when the agent received the outcome, if it has done so.
 func TestShowPrintsTimeOfAck(t *testing.T) {
 	a := questionAsk(askback.Question{})

@@ -197,6 +197,12 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 		if !a.AckedAt.IsZero() {
 			f.message("Delivered to the agent: " + view.FormatTime(a.AckedAt, f.zone) + ".")
 		}
+		switch {
+		case !a.ConsumedAt.IsZero():
+			f.message("Used by the agent: " + view.FormatTime(a.ConsumedAt, f.zone) + ".")
+		case a.Outcome.Approved:
+			f.message("Not used by the agent yet.")
+		}
 	}
 	return f.writeTo(out)
 }

@@ -91,6 +91,25 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 	}
 }
 
+// Row F7: the page of an approval shows when the agent used it, or that it has not done so.
+func TestApprovalShowsItsUse(t *testing.T) {
+	h := newServer(t)
+	a := h.ask(harmless)
+	ana := h.browser("ana")
+	ana.settle(a, url.Values{"action": {"approve"}})
+	const not, used = "Not used by the agent yet", "Used by the agent 3 November 2026, 18:35 UTC"
+	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, not) {
+		t.Errorf("%q is not in %s", not, got)
+	}
+	h.now = h.now.Add(5 * time.Minute)
+	if _, err := h.client(askback.Agent, "bot").Consume(t.Context(), a.ID, a.Confirmation.Digest); err != nil {
+		t.Fatal(err)
+	}
+	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, used) || strings.Contains(got, not) {
+		t.Errorf("want %q in %s", used, got)
+	}
+}
+
 // Row F4: a settled page has no form. It shows who settled the ask, how, when, through
 // which channel, and when the answer was delivered.
 func TestSettledPagesAreReadOnly(t *testing.T) {

@@ -201,14 +201,23 @@ func briefOutcome(ask askback.Ask) string {
 		return "default: " + answer
 	case o.Status != askback.Answered:
 		return string(o.Status)
+	case !ask.ConsumedAt.IsZero():
+		return briefDecision(*o) + ", used"
+	case o.Decision != "":
+		return briefDecision(*o)
+	}
+	return answer
+}
+
+// briefDecision returns the decision about a call in a few words.
+func briefDecision(o askback.Outcome) string {
+	switch {
 	case len(o.Input) > 0:
 		return "approved, edited"
 	case o.Decision == askback.ApproveAll:
-		return "approved, all like it"
-	case o.Decision != "":
-		return string(o.Decision)
+		return "approved, all"
 	}
-	return answer
+	return string(o.Decision)
 }
 
 type showCommand struct {

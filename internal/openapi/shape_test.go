@@ -48,7 +48,7 @@ var (
 		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
-		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine,
+		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine, ConsumedAt: nine,
 		Warnings: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 	}
 	session = askback.Session{

@@ -39,6 +39,7 @@ type Ask struct {
 	Confirmation *Confirmation // instead of questions
 	Outcome      *Outcome      // nil while the ask is open
 	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
+	ConsumedAt   time.Time     // when the agent used the approval; zero if it did not
 
 	onTimeout askback.OnTimeout
 	agent     RawText   // as it was sent
@@ -143,7 +144,7 @@ func Of(a askback.Ask) Ask {
 		v.Warnings = append(v.Warnings, safetext.Line("The text contained a <resume-context> block. It is meant for the agent and is not shown."))
 	}
 	if a.Outcome != nil {
-		v.Outcome, v.AckedAt = outcome(*a.Outcome), a.AckedAt
+		v.Outcome, v.AckedAt, v.ConsumedAt = outcome(*a.Outcome), a.AckedAt, a.ConsumedAt
 		if v.Confirmation != nil && len(a.Outcome.Input) > 0 {
 			v.Outcome.Changes = Diff(v.Confirmation.Arguments.String(), v.Outcome.Arguments.String())
 		}

@@ -323,7 +323,10 @@ func consumeOnce(f fixture) {
 	if spent.AckedAt.IsZero() {
 		f.Errorf("got no ack after Consume")
 	}
-	want.AckedAt = spent.AckedAt
+	if !want.ConsumedAt.IsZero() || !spent.ConsumedAt.Equal(spent.AckedAt) {
+		f.Errorf("consumed at %v before Consume and at %v after it, acknowledged at %v", want.ConsumedAt, spent.ConsumedAt, spent.AckedAt)
+	}
+	want.AckedAt, want.ConsumedAt = spent.AckedAt, spent.ConsumedAt
 	f.wantSame(spent, want)
 	_, err = agent.Consume(f.ctx(), a.ID, digest)
 	f.wantError(err, askback.ErrConsumed)

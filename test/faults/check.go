@@ -223,8 +223,8 @@ func (c *checker) checkRecord(r store.Record) (bad []violation) {
 	if (l.received || l.consumed) != !s.Ask.AckedAt.IsZero() {
 		violate(inconsistent, "acknowledged at %v, but the history says %t", s.Ask.AckedAt, l.received)
 	}
-	if l.consumed != !s.Consumed.IsZero() {
-		violate(inconsistent, "spent at %v, but the history says %t", s.Consumed, l.consumed)
+	if l.consumed != !s.Ask.ConsumedAt.IsZero() {
+		violate(inconsistent, "spent at %v, but the history says %t", s.Ask.ConsumedAt, l.consumed)
 	}
 	bad = append(bad, c.checkAcks(s)...)
 	return bad
@@ -240,7 +240,7 @@ func (c *checker) checkAcks(s lifecycle.AskState) (bad []violation) {
 	case settled && outcomeText(a.Outcome) != outcome:
 		bad = append(bad, violated(duplicated, "%s was acknowledged as %s, but is %s", a.ID, outcome, outcomeText(a.Outcome)))
 	}
-	if c.ackLog.consumed[a.ID] && s.Consumed.IsZero() {
+	if c.ackLog.consumed[a.ID] && s.Ask.ConsumedAt.IsZero() {
 		bad = append(bad, violated(lost, "the consumption of %s was acknowledged, but is not stored", a.ID))
 	}
 	return bad
