@@ -22,9 +22,9 @@ import (
 // ErrNotInstalled is returned by [Start] if there is no Chromium.
 var ErrNotInstalled = errors.New("chromium is not installed")
 
-// timeout is the deadline for the start of Chromium and for each step in a
-// window. It is long because the machine may be busy.
-const timeout = 2 * time.Minute
+// The deadlines for the start of Chromium and for each step in a window. They
+// are long because the machine may be busy.
+const startTime, stepTime = 2 * time.Minute, time.Minute
 
 // A Browser is a running Chromium. It is safe for concurrent use.
 type Browser struct {
@@ -46,7 +46,7 @@ func Start() (*Browser, error) {
 		return nil, ErrNotInstalled
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(timeout),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(startTime),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 	)

@@ -23,7 +23,7 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	if err := chromedp.Run(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, timeout)
+	ctx, cancel := context.WithTimeout(w.ctx, stepTime)
 	defer cancel()
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		w.t.Fatal(err)
