@@ -17,20 +17,25 @@ func diffText(lines []view.DiffLine) string {
 
 // A comparison has each removed and each added line. Long unchanged parts are counted.
 func TestDiffHasEveryChange(t *testing.T) {
+	same := strings.Repeat("s\n", 20)
 	for _, c := range []struct{ before, after, want string }{
 		{"a", "a", ""},
 		{"a\nb\nc", "a\nx\nc", " a|-b|+x| c|"},
 		{"", "x", "-|+x|"},
 		{"a\nb", "b\na", "-a| b|+a|"},
 		{"\tx", "    x", "-    x|+    x|"},
-		{strings.Repeat("s\n", 20) + "end", strings.Repeat("s\n", 20) + "END", "…17 unchanged lines| s| s| s|-end|+END|"},
+		{"b\nc\na", "a\nx\nb\nc", "+a|+x| b| c|-a|"}, // the longest common part is b and c
+		{same + "end", same + "END", "…17 unchanged lines| s| s| s|-end|+END|"},
+		{"start\n" + same + "end", "START\n" + same + "end", "-start|+START| s| s| s|…18 unchanged lines|"},
+		{"start\n" + same + "end", "START\n" + same + "END", "-start|+START| s| s| s|…14 unchanged lines| s| s| s|-end|+END|"},
 	} {
 		if got := diffText(view.Diff(c.before, c.after)); got != c.want {
 			t.Errorf("%q to %q is %q, want %q", c.before, c.after, got, c.want)
 		}
 	}
-	long := strings.Repeat("a\n", 3000)
-	if got := view.Diff("x\n"+long+"y", "z\n"+strings.Repeat("b\n", 3000)+"w"); len(got) != 6004 {
-		t.Errorf("a comparison of long texts has %d lines", len(got))
+	// Of long texts, a line that both have in the middle is removed and added.
+	before, after := strings.Repeat("a\n", 3000)+"both\ny", strings.Repeat("b\n", 3000)+"both\nw"
+	if got := view.Diff(before, after); len(got) != 6004 {
+		t.Errorf("a comparison of long texts has %d lines, want 6004", len(got))
 	}
 }

@@ -46,7 +46,7 @@ func TestTreeHasEveryValue(t *testing.T) {
 func TestSomeArgumentsHaveNoTree(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20) + "1" + strings.Repeat("}", 20)
 	wide := `{"a":[` + strings.Repeat("1,", 1000) + `1]}`
-	for _, input := range []string{"", "{", `{}`, `[1]`, `{"a":"\ud800"}`, `{"a":"\uD83D"}`, "{\"a\":\"\xff\"}", deep, wide} {
+	for _, input := range []string{"", "{", `{"a":1}{"b":2}`, `{}`, `[1]`, `{"a":"\ud800"}`, `{"a":"\uD83D"}`, "{\"a\":\"\xff\"}", deep, wide} {
 		if got := treeOf(input); got != nil {
 			t.Errorf("%.40s has a tree: %v", input, got)
 		}
