@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/web"
 )
 
 // settledAsks makes asks with all kinds of outcome. They are the third, the second and the
@@ -89,7 +90,7 @@ func TestHistoryIsFiltered(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", query, got, want)
 		}
 	}
-	for _, query := range []string{"outcome=maybe", "from=yesterday", "to=2026-02-31", "cursor=x"} {
+	for _, query := range []string{"outcome=maybe", "outcome=pending", "from=yesterday", "to=2026-02-31", "cursor=x"} {
 		b.open("/history?"+query, http.StatusNotFound)
 	}
 }
@@ -112,6 +113,28 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 	}
 	if want := []string{"Asked today", "Asked on Sunday, 1 November 2026", "Asked on Saturday, 31 October 2026"}; !slices.Equal(days, want) {
 		t.Errorf("days: got %q, want %q", days, want)
+	}
+}
+
+// The days and the times of the history are those of the zone of the pages.
+func TestHistoryDaysAreOfTheZone(t *testing.T) {
+	h := newServer(t)
+	asks := h.settledAsks()
+	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
+	b := h.browser("ana")
+	if got := rowsOf(b.open("/history?from=2026-11-01&to=2026-11-01", http.StatusOK), asks); !slices.Equal(got, []string{"approved"}) {
+		t.Errorf("got %q, want the ask of 18:30 UTC on the day before", got)
+	}
+	page := b.open("/history", http.StatusOK)
+	var days []string
+	for _, d := range page.all(".day") {
+		days = append(days, strings.TrimSpace(d.visibleText()))
+	}
+	if want := []string{"Asked yesterday", "Asked on Monday, 2 November 2026", "Asked on Sunday, 1 November 2026"}; !slices.Equal(days, want) {
+		t.Errorf("days: got %q, want %q", days, want)
+	}
+	if row := page.one(t, "#row-"+asks["answered"].ID).visibleText(); !strings.Contains(row, "23:30") {
+		t.Errorf("the row does not contain the time in the zone:\n%s", row)
 	}
 }
 

@@ -68,18 +68,30 @@ func TestAgentsPageShowsHowLongAgentsWait(t *testing.T) {
 	}
 }
 
-// F16: each person has the number of their answers, and what is open for them.
+// F16: each person has the number of their answers, and what is open for them. A person who
+// answered is listed without a token, too.
 func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 	h := newServer(t)
 	h.fill()
 	ana := h.browser("ana")
+	h.secret(askback.Responder, "ben")
+	h.ask(free) // for every person
+	denied, answered := h.ask(call), h.ask(single)
+	h.now = h.now.Add(4 * time.Minute)
+	if _, err := h.client(askback.Responder, "ana").Answer(t.Context(), denied.ID, askback.Answer{Decision: askback.Deny}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.client(askback.Responder, "zoe").Answer(t.Context(), answered.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for _, row := range ana.open("/people", http.StatusOK).all(".figures") {
 		got = append(got, row.visibleText())
 	}
 	want := []string{
-		"ana you open for them 1 answered 0 approved 0 denied 0 median wait –",
-		"ben open for them 0 answered 2 approved 1 denied 0 median wait 5 min",
+		"ana you open for them 2 answered 1 approved 0 denied 1 median wait 4 min",
+		"ben open for them 1 answered 2 approved 1 denied 0 median wait 5 min",
+		"zoe open for them 0 answered 1 approved 0 denied 0 median wait 4 min",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -92,26 +92,26 @@ func sameQuery(a, b string) bool {
 	return one.Encode() == two.Encode()
 }
 
-// After an answer, the next ask is the one below it in the list that is shown.
+// After an answer, the next ask is the one below it in the list that is shown, or the first
+// one after the last.
 func TestNextAskFollowsTheOrderOfTheList(t *testing.T) {
 	h := newServer(t)
-	first := h.ask(titled("first"))
-	h.now = h.now.Add(time.Second)
-	second := h.ask(titled("second"))
-	h.now = h.now.Add(time.Second)
-	urgent := h.ask(call)
+	var asks []askback.Ask
+	for _, r := range []askback.Request{titled("first"), call, titled("second"), call, titled("third")} {
+		asks = append(asks, h.ask(r))
+		h.now = h.now.Add(time.Second)
+	}
+	first, urgent, second, urgentToo, third := asks[0].ID, asks[1].ID, asks[2].ID, asks[3].ID, asks[4].ID
 	ana := h.browser("ana")
-	for _, step := range []struct {
-		a    askback.Ask
-		form url.Values
-		want string
-	}{
-		{urgent, url.Values{"action": {"deny"}}, first.ID},
-		{second, url.Values{"action": {"answer"}, "q1-other": {"x"}}, first.ID},
+	for _, step := range []struct{ settled, want string }{
+		{urgent, urgentToo}, {second, third}, {third, urgentToo}, {urgentToo, first},
 	} {
-		step.form.Set("then", "next")
-		w := ana.do(ana.request(http.MethodPost, "/asks/"+step.a.ID+"?order=urgent", step.form))
-		if got, want := w.Header().Get("Location"), "/asks/"+step.want+"?done="+step.a.ID+"&order=urgent"; got != want {
+		form := url.Values{"action": {"answer"}, "q1-other": {"x"}, "then": {"next"}}
+		if step.settled == urgent || step.settled == urgentToo {
+			form.Set("action", "deny")
+		}
+		w := ana.do(ana.request(http.MethodPost, "/asks/"+step.settled+"?order=urgent", form))
+		if got, want := w.Header().Get("Location"), "/asks/"+step.want+"?done="+step.settled+"&order=urgent"; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

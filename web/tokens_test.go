@@ -58,6 +58,9 @@ func TestTokenFormIsChecked(t *testing.T) {
 	if got := page.one(t, "#kind").one(t, "[selected]").attr["value"]; got != "responder" {
 		t.Errorf("the kind is %q", got)
 	}
+	if got := page.one(t, "#lasts").one(t, "[selected]").attr["value"]; got != "never" {
+		t.Errorf("the lifetime is %q", got)
+	}
 	page.one(t, "#name-problem")
 	for _, form := range []url.Values{{"kind": {"god"}, "name": {"x"}, "lasts": {"30d"}}, {"kind": {"agent"}, "name": {"x"}, "lasts": {"9999d"}}, {}} {
 		admin.send("/tokens", form, http.StatusBadRequest)
