@@ -45,6 +45,8 @@ with_race() { grep -Ev "$no_race" <<<"$all" | CGO_ENABLED=1 go_test -race -short
 
 need gcc "the race detector" gcc libc6-dev
 need strace "system calls of a commit" strace
+need zsh "completion in zsh" zsh
+need fish "completion in fish" fish
 need chromium "the pages in a real browser" chromium
 
 step "programs that tests need" install_missing

@@ -21,8 +21,8 @@ import (
 
 // requestFlags are the flags that ask and confirm have in common.
 type requestFlags struct {
-	To      []string `sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
-	Agent   string   `placeholder:"NAME" help:"Show this name of the agent to people."`
+	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
+	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
 	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
 	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key is the same ask."`
 	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
@@ -57,9 +57,9 @@ type askCommand struct {
 	Multi       bool     `help:"Allow several options."`
 	NoOther     bool     `help:"Accept only the options, not other text."`
 	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer if the person only presses Enter and, with --on-timeout default, after the timeout."`
-	OnTimeout   string   `placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
+	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
 	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
-	File        string   `placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`
+	File        string   `complete:"file" placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`
 	requestFlags
 }
 

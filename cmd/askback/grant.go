@@ -89,7 +89,7 @@ func abridged(s string) string {
 }
 
 type grantRevoke struct {
-	ID string `arg:"" help:"Id of the standing approval, from grant list."`
+	ID string `arg:"" complete:"grant" help:"Id of the standing approval, from grant list."`
 }
 
 // Run revokes the grant that c.ID identifies by its id, or by the beginning or end of it.

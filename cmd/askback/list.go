@@ -16,7 +16,7 @@ import (
 
 type listCommand struct {
 	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: ${enum}."`
-	Agent   string `placeholder:"NAME" help:"List only asks of this agent."`
+	Agent   string `complete:"agent" placeholder:"NAME" help:"List only asks of this agent."`
 	Limit   int    `default:"50" help:"List at most this many."`
 	Cursor  string `help:"Continue a list after this cursor."`
 	Snoozed bool   `help:"List only the open asks that you have snoozed."`
@@ -221,7 +221,7 @@ func briefDecision(o askback.Outcome) string {
 }
 
 type showCommand struct {
-	ID   string `arg:"" name:"ask" help:"Id of the ask, or latest."`
+	ID   string `arg:"" name:"ask" complete:"ask" help:"Id of the ask, or latest."`
 	JSON bool   `name:"json" help:"Print the reply of the API."`
 }
 

@@ -39,8 +39,8 @@ type streams struct {
 // commands describes the command line to kong: the global flags and the commands (wire.md
 // §9).
 type commands struct {
-	DB      string           `help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
-	Config  string           `help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	DB      string           `complete:"file" help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
+	Config  string           `complete:"file" help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
@@ -59,6 +59,9 @@ type commands struct {
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
+
+	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
+
 	Man     manCommand     `cmd:"" help:"Write the manual page, for man."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

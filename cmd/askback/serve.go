@@ -23,8 +23,8 @@ import (
 type serveCommand struct {
 	Listen      string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
 	PublicURL   string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
-	LogFormat   string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
-	LogLevel    string `name:"log-level" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
+	LogFormat   string `name:"log-format" values:"text,json" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
+	LogLevel    string `name:"log-level" values:"debug,info,warn,error" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
 	DebugListen string `name:"debug-listen" placeholder:"ADDRESS" help:"Serve profiles of the server (pprof) on this loopback address and port; off by default."`
 }
 

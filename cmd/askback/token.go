@@ -109,7 +109,7 @@ func validity(t askback.Token, now time.Time) string {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" help:"Id of the token, from token list."`
+	ID string `arg:"" complete:"token" help:"Id of the token, from token list."`
 }
 
 // Run revokes the token that c.ID identifies by its id, or by the beginning or end of it.

@@ -19,6 +19,7 @@ type Client interface {
 	askback.Inbox
 	askback.Snoozer
 	askback.Grants
+	askback.Directory
 	askback.Events
 	askback.Tokens
 }
@@ -84,11 +85,14 @@ func (c *Connector) setReached() {
 // A lost call to a local server is always repeated: [instance.Place.Join] limits the search
 // for the next server and ends it with ErrNoReply. After ErrNoReply, only a command with a
 // Kind that was connected before searches again. A lost call to a remote server is repeated
-// if a server has replied before, or within remoteTime.
+// if a server has replied before, or within remoteTime. With [Options.ServerOnly], no call is
+// repeated.
 func (c *Connector) retries(err error, start time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case c.options.ServerOnly:
+		return false
 	case errors.Is(err, instance.ErrNoReply):
 		return c.reached && c.options.Kind != ""
 	case !isLost(err):

@@ -63,6 +63,7 @@ func TestOnlyLostCallsAreRetried(t *testing.T) {
 		"silent local server, command waits": {&Connector{reached: true, options: whileWaiting}, instance.ErrNoReply, long, true},
 		"silent local server, short command": {&Connector{reached: true}, instance.ErrNoReply, long, false},
 		"silent local server, never reached": {&Connector{options: whileWaiting}, instance.ErrNoReply, now, false},
+		"no database opened":                 {&Connector{options: Options{ServerOnly: true}}, askback.ErrUnreachable, now, false},
 		"rejected call":                      {&Connector{reached: true}, askback.ErrForbidden, now, false},
 		"cancelled by the caller":            {&Connector{reached: true}, context.Canceled, now, false},
 		"no error":                           {&Connector{}, nil, now, false},

@@ -27,6 +27,10 @@ type Options struct {
 	Engine *engine.Options // for the database, if this process opens it
 	Log    *slog.Logger    // nil logs nothing
 
+	// ServerOnly makes calls fail at once if no server can be reached: this process never opens
+	// the database, and no call is repeated.
+	ServerOnly bool
+
 	// Kind is "" for a command that serves no other process while it has the database
 	// open. Otherwise it is [instance.KindAsk] or [instance.KindServe], and the fields
 	// below apply.
@@ -204,6 +208,9 @@ func (c *Connector) dial(ctx context.Context) (*conn, error) {
 	if c.options.Remote != "" {
 		return c.dialRemote()
 	}
+	if c.options.ServerOnly {
+		return c.dialServer(ctx)
+	}
 	if c.yielded {
 		if s, err := c.options.Place.Find(ctx, yieldedTime); err == nil {
 			return c.attach(s)
@@ -221,6 +228,18 @@ func (c *Connector) dial(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	return i.conn, nil
+}
+
+// dialServer connects to the server in server.json, after it proved its identity.
+func (c *Connector) dialServer(ctx context.Context) (*conn, error) {
+	s, ok := c.options.Place.Last()
+	if !ok {
+		return nil, fmt.Errorf("%w: no server has %s open", askback.ErrUnreachable, c.options.Place.Database)
+	}
+	if err := s.Proves(ctx); err != nil {
+		return nil, err
+	}
+	return c.attach(s)
 }
 
 // attach returns a connection to a local server, with ASKBACK_TOKEN or else the tokens of

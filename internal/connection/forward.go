@@ -59,3 +59,15 @@ func (c client) RevokeToken(ctx context.Context, id string) (askback.Token, erro
 func (c client) LoginSecret(ctx context.Context) (string, error) {
 	return retry0(ctx, c, askback.Client.LoginSecret)
 }
+
+func (c client) People(ctx context.Context) ([]askback.Person, error) {
+	return retry0(ctx, c, askback.Client.People)
+}
+
+func (c client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
+	return retry0(ctx, c, askback.Client.Agents)
+}
+
+func (c client) Stats(ctx context.Context) (askback.Stats, error) {
+	return retry0(ctx, c, askback.Client.Stats)
+}

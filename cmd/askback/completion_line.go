@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+// A completion is a command line whose last word is completed. It reads the line with the
+// same description of commands and flags as the parser, but accepts an unfinished line.
+type completion struct {
+	all   *commands
+	shell string
+	word  string // the last word
+	kept  string // the beginning of word that stays: the shell replaces only what follows
+
+	node  *kong.Node          // the command so far
+	help  bool                // the line is askback help COMMAND
+	args  []string            // arguments of the command
+	given map[string][]string // values of the flags so far, by name; a bool has ""
+	next  *kong.Flag          // the flag whose value is next; nil for an argument or a flag
+	ended bool                // after --, words that begin with - are arguments
+}
+
+// newCompletion reads the words of a command line, without the name of the program.
+func newCompletion(all *commands, shell string, words []string) *completion {
+	c := &completion{all: all, shell: shell, node: (&commands{}).parser().Model.Node, given: map[string][]string{}}
+	quoted := false
+	if shell == "bash" { // the others pass words without quotes
+		words, c.kept = joinAssignments(words)
+		quoted = strings.ContainsAny(words[len(words)-1], "'\"\\`$")
+		for i, w := range words {
+			words[i] = unquote(w)
+		}
+		c.kept = unquote(c.kept)
+	}
+	last := len(words) - 1
+	for i, w := range words[:last] {
+		if c.help = c.help || i == 0 && w == "help"; i > 0 || !c.help {
+			c.read(w)
+		}
+	}
+	c.word = words[last]
+	if quoted {
+		c.shell = "bash, in quotes"
+	}
+	return c
+}
+
+// joinAssignments joins the words that bash splits at an equals sign. It also returns the
+// beginning of the last word, up to that sign.
+func joinAssignments(words []string) (joined []string, kept string) {
+	for i, w := range words {
+		last := len(joined) - 1
+		switch {
+		case last >= 0 && w == "=":
+			joined[last] += "="
+			kept = joined[last]
+		case last >= 0 && i > 1 && words[i-1] == "=":
+			joined[last] += w
+		default:
+			joined, kept = append(joined, w), ""
+		}
+	}
+	return joined, kept
+}
+
+// unquote removes the quotes and backslashes of bash from a word, which may be unfinished.
+func unquote(word string) string {
+	var b strings.Builder
+	quote, escaped := rune(0), false
+	for _, r := range word {
+		switch {
+		case escaped:
+			escaped = false
+			b.WriteRune(r)
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		case r == quote:
+			quote = 0
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// read reads a word in front of the one that is completed.
+func (c *completion) read(word string) {
+	name, value, assigned := strings.Cut(word, "=")
+	switch f := c.flag(name); {
+	case c.next != nil:
+		c.give(c.next, word)
+	case !c.ended && word == "--":
+		c.ended = true
+	case !c.ended && strings.HasPrefix(word, "-"):
+		if f != nil && (assigned || f.IsBool()) {
+			c.give(f, value)
+		} else {
+			c.next = f
+		}
+	case len(c.node.Children) > 0:
+		if i := slices.IndexFunc(c.node.Children, func(n *kong.Node) bool { return n.Name == word }); i >= 0 {
+			c.node = c.node.Children[i]
+		}
+	default:
+		c.args = append(c.args, word)
+	}
+}
+
+func (c *completion) give(f *kong.Flag, value string) {
+	c.given[f.Name], c.next = append(c.given[f.Name], value), nil
+}
+
+// flags returns the flags of the command, and then those of the program.
+func (c *completion) flags() (all []*kong.Flag) {
+	for _, group := range slices.Backward(c.node.AllFlags(true)) {
+		all = append(all, group...)
+	}
+	return all
+}
+
+// flag returns the flag that a word such as --json or -v names, or nil.
+func (c *completion) flag(word string) *kong.Flag {
+	for _, f := range c.flags() {
+		if slices.Contains(flagNames(f), word) || f.Short != 0 && word == "-"+string(f.Short) {
+			return f
+		}
+	}
+	return nil
+}
+
+// flagNames returns the ways to write a flag.
+func flagNames(f *kong.Flag) []string {
+	if f.Tag.Negatable != "" {
+		return []string{"--" + f.Name, "--no-" + f.Name}
+	}
+	return []string{"--" + f.Name}
+}
+
+// find returns the candidates for the last word.
+func (c *completion) find(ctx context.Context) candidates {
+	found := c.candidates(ctx)
+	out := found.list[:0]
+	for _, a := range found.list {
+		after, ok := strings.CutPrefix(a.value, c.kept)
+		if a.value = after; ok && c.allows(a) {
+			out = append(out, a)
+		}
+	}
+	return candidates{found.files, slices.CompactFunc(out, func(a, b candidate) bool { return a.value == b.value })}
+}
+
+// allows reports whether the shell can complete the last word with a candidate, whose text
+// may be that of an agent. Only a value without hidden characters is allowed, which the
+// shell shows as it is. Bash gets only what matches, and inside of quotes only what needs
+// none: it does not escape there. The other shells match themselves, by their settings.
+func (c *completion) allows(a candidate) bool {
+	if a.value == "" || strings.ContainsAny(a.value, "\n\t") || safetext.Line(a.value).String() != a.value {
+		return false
+	}
+	bash := strings.HasPrefix(c.shell, "bash")
+	return !bash || strings.HasPrefix(c.kept+a.value, c.word) && (c.shell == "bash" || !strings.ContainsFunc(a.value, needsQuotes))
+}
+
+// needsQuotes reports whether a character may have a meaning for a shell.
+func needsQuotes(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@=+,", r))
+}
+
+func (c *completion) candidates(ctx context.Context) candidates {
+	name, _, assigned := strings.Cut(c.word, "=")
+	switch f := c.flag(name); {
+	case c.next != nil:
+		return c.values(ctx, c.next.Value)
+	case !c.ended && strings.HasPrefix(c.word, "-") && assigned:
+		if f == nil {
+			return candidates{}
+		}
+		found := c.values(ctx, f.Value)
+		for i := range found.list {
+			found.list[i].value = name + "=" + found.list[i].value
+		}
+		return found
+	case !c.ended && strings.HasPrefix(c.word, "-"):
+		return candidates{list: c.flagCandidates()}
+	case len(c.node.Children) > 0:
+		return candidates{list: c.commandCandidates()}
+	case len(c.node.Positional) == 0 || c.help:
+		return candidates{}
+	}
+	p := c.node.Positional[min(len(c.args), len(c.node.Positional)-1)]
+	if len(c.args) >= len(c.node.Positional) && !p.IsCumulative() {
+		return candidates{}
+	}
+	return c.values(ctx, p)
+}
+
+// commandCandidates returns the commands below the one so far.
+func (c *completion) commandCandidates() (all []candidate) {
+	for _, n := range c.node.Children {
+		if !n.Hidden {
+			all = append(all, describe(n.Name, n.Help))
+		}
+	}
+	if c.node.Parent == nil && !c.help {
+		all = append(all, candidate{"help", "Describe a command."})
+	}
+	return all
+}
+
+// flagCandidates returns the flags that can still be given: each once unless it collects
+// values, and only one of those that exclude each other.
+func (c *completion) flagCandidates() (all []candidate) {
+	flags := c.flags()
+	excluded := func(f *kong.Flag) bool {
+		return slices.ContainsFunc(flags, func(g *kong.Flag) bool {
+			same := f == g && !f.IsCumulative()
+			return c.given[g.Name] != nil && (same || slices.ContainsFunc(f.Xor, func(x string) bool { return slices.Contains(g.Xor, x) }))
+		})
+	}
+	for _, f := range flags {
+		if excluded(f) {
+			continue
+		}
+		for _, name := range flagNames(f) {
+			all = append(all, describe(name, f.Help))
+		}
+	}
+	return all
+}
+
+// values returns the candidates for the value of a flag or an argument: those of its tag
+// enum or values, or of the kind in its tag complete.
+func (c *completion) values(ctx context.Context, v *kong.Value) candidates {
+	listed := v.Tag.Enum
+	if listed == "" {
+		listed = v.Tag.Get("values")
+	}
+	kind := v.Tag.Get("complete")
+	switch {
+	case listed != "":
+		var all []candidate
+		for value := range strings.SplitSeq(listed, ",") {
+			all = append(all, candidate{value: value})
+		}
+		return candidates{list: all}
+	case kind == "file":
+		return candidates{files: true}
+	case completers[kind] == nil:
+		return candidates{}
+	}
+	return candidates{list: completers[kind](c, ctx)}
+}
+
+// path returns the value of a flag with a path, or of its variable. A shell would replace ~
+// by the home folder.
+func (c *completion) path(flag, byDefault string) string {
+	given := c.given[flag]
+	if len(given) == 0 {
+		return byDefault
+	}
+	path := given[len(given)-1]
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return path
+}
