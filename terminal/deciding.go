@@ -49,7 +49,7 @@ func (p *picker) pressForCall(key string) tea.Cmd {
 	case "enter":
 		p.problem = "Enter decides nothing here: a approves, d denies."
 	case "esc":
-		p.problem = "To leave it open, press Ctrl+C."
+		p.problem = p.leaving() + "."
 	default:
 		return p.pressAnywhere(key)
 	}
@@ -124,11 +124,11 @@ func (p *picker) openEditor(name, text string) tea.Cmd {
 		return nil
 	}
 	var changed string
-	edit := func(p *picker) (err error) {
+	edit := func() (err error) {
 		changed, err = p.options.Edit(p.ctx, name, text)
 		return err
 	}
-	return tea.Exec(&external{p, edit}, func(err error) tea.Msg { return editedMsg{changed, err} })
+	return tea.Exec(&external{p.host, p.ctx, edit}, func(err error) tea.Msg { return editedMsg{p, changed, err} })
 }
 
 // edited takes over the text that the editor saved.
@@ -147,7 +147,7 @@ func (p *picker) edited(text string, err error) tea.Cmd {
 			return nil
 		}
 		p.call.form.Input = view.RawText(text)
-		p.compact = false
+		p.compact, p.read, p.text = false, false, scroller{}
 		return p.arm()
 	}
 	return nil
@@ -172,8 +172,8 @@ func (p *picker) showAll() tea.Cmd {
 	o.Style = false
 	f := newFrame(o)
 	f.ask(p.ask)
-	page := func(p *picker) error { return p.options.Page(p.ctx, f.b.String()) }
-	return tea.Exec(&external{p, page}, func(err error) tea.Msg { return pagedMsg{err} })
+	page := func() error { return p.options.Page(p.ctx, f.b.String()) }
+	return tea.Exec(&external{p.host, p.ctx, page}, func(err error) tea.Msg { return pagedMsg{p, err} })
 }
 
 // paged records that all rows were shown. Without a pager, they are written above the panel.
@@ -181,10 +181,14 @@ func (p *picker) paged(err error) {
 	if p.ctx.Err() != nil {
 		return
 	}
+	if err != nil && p.embedded {
+		p.problem = "The pager failed: " + err.Error() + ". PAGER names another one. PgDn shows more rows here."
+		return
+	}
 	if err != nil {
 		f := newFrame(p.options)
 		f.ask(p.ask)
 		p.above = append(p.above, f.lines()...)
 	}
-	p.unseen = 0
+	p.unseen, p.read = 0, true
 }

@@ -15,6 +15,7 @@ import (
 // terminal does not wrap rows.
 type painter struct {
 	out     io.Writer
+	full    bool  // the rows are the whole screen
 	reflows bool  // the terminal breaks rows that are too long when it becomes narrower
 	widths  []int // of the rows that are on the screen
 	cursor  int   // the row of the cursor
@@ -30,6 +31,10 @@ const (
 	wrap         = "\x1b[?7h"
 	eraseRow     = "\x1b[2K"
 	eraseBelow   = "\x1b[J"
+	topLeft      = "\x1b[H"
+	eraseRight   = "\x1b[K"
+	ownScreen    = "\x1b[?1049h" // a second screen, which keeps the first one as it is
+	firstScreen  = "\x1b[?1049l"
 	markPaste    = "\x1b[?2004h" // pasted text comes between marks
 	dontMark     = "\x1b[?2004l"
 	beginDrawing = "\x1b[?2026h" // the screen does not change until endDrawing
@@ -53,6 +58,9 @@ func reflows() bool {
 // toTop returns the sequence that moves the cursor to the first row of the panel in a
 // terminal with this number of columns.
 func (p *painter) toTop(columns int) string {
+	if p.full {
+		return topLeft
+	}
 	up := 0
 	if p.reflows {
 		up = p.column / columns

@@ -20,11 +20,20 @@ type picker struct {
 	ask     view.Ask
 	ctx     context.Context
 	painter painter
+	after   func(time.Duration, tea.Msg) tea.Cmd
+	host    host   // gives the terminal to other programs
 	tty     *TTY   // nil in tests of the rows
 	stop    func() // stops this process until it is continued
 	open    bool   // the panel is on the screen
 	width   int
 	height  int
+
+	// The fields below are for a picker inside an [Inbox], which draws its rows.
+	embedded bool
+	focused  bool      // keys go to the picker
+	left     int       // columns to the left of it
+	text     scroller  // the rows above the options, if they do not fit
+	shownAt  time.Time // when it appeared on the screen
 
 	choices []*choosing // one per question
 	at      int         // the current question; len(choices) is the review
@@ -40,6 +49,7 @@ type picker struct {
 	compact bool     // the whole ask was written above the panel
 	above   []string // rows to write above the panel
 	unseen  int      // rows that the person has not been shown
+	read    bool     // all rows were shown by a pager
 	armed   bool     // keys that answer work
 
 	claimed time.Time
@@ -68,9 +78,13 @@ const armingTime = 500 * time.Millisecond
 
 // The messages of the program.
 type (
-	armedMsg  struct{}
-	pagedMsg  struct{ err error }
+	armedMsg struct{}
+	pagedMsg struct {
+		by  *picker
+		err error
+	}
 	editedMsg struct {
+		by   *picker
 		text string
 		err  error
 	}
@@ -86,6 +100,7 @@ func newPicker(ctx context.Context, a view.Ask, o Options) *picker {
 	if a.Confirmation != nil {
 		p.call = &deciding{Confirmation: a.Confirmation, form: view.NewForm(a)}
 	}
+	p.host, p.after = p, after
 	p.enterQuestion()
 	return p
 }
@@ -103,7 +118,13 @@ func (p *picker) Init() tea.Cmd { return p.arm() }
 // arm ignores keys that answer for armingTime.
 func (p *picker) arm() tea.Cmd {
 	p.armed = false
-	return tea.Tick(armingTime, func(time.Time) tea.Msg { return armedMsg{} })
+	p.shownAt = p.options.now()
+	return p.after(armingTime, armedMsg{})
+}
+
+// after returns a command that returns a message after a time.
+func after(d time.Duration, m tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return m })
 }
 
 // View implements [tea.Model]. The picker draws itself.
@@ -136,7 +157,7 @@ func (p *picker) handle(msg tea.Msg) tea.Cmd {
 		p.problem = ""
 		return p.press(keyName(m))
 	case stopMsg:
-		return tea.Exec(&external{p, stopProcess}, func(err error) tea.Msg { return stoppedMsg{err} })
+		return tea.Exec(&external{p, p.ctx, func() error { return stopProcess(p.stop, p.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
 		p.err = m.err
 	case pagedMsg:
@@ -313,7 +334,7 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 	case empty && free && c.q.Optional:
 		return p.finishQuestion()
 	case empty && free:
-		p.problem = "Write an answer first. To leave the question open, press Ctrl+C."
+		p.problem = "Write an answer first. " + p.leaving() + "."
 		return nil
 	case empty:
 		c.otherMarked = false
@@ -326,6 +347,7 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 		return nil
 	}
 	if !p.armed {
+		p.problem = "One moment: press Enter again."
 		return nil
 	}
 	c.picked = nil
@@ -360,7 +382,7 @@ func (p *picker) goTo(i int) tea.Cmd {
 // goBack shows the question before this one.
 func (p *picker) goBack() {
 	if p.at == 0 {
-		p.problem = "To leave it open, press Ctrl+C."
+		p.problem = p.leaving() + "."
 		return
 	}
 	p.at--

@@ -30,7 +30,7 @@ func (p *picker) optionRows(limit int) []string {
 	}
 	rows := p.window(f, blocks, at, limit)
 	if beside {
-		rows = addPreview(p.newFrame(), rows, p.previewRows(c, p.paneWidth(f)), f.fullWidth(), limit)
+		rows = addPreview(p.newFrame(), rows, p.previewRows(c, p.paneWidth(f)), f.fullWidth()+p.left, limit)
 	}
 	return rows
 }

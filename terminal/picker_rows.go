@@ -49,13 +49,11 @@ func (p *picker) layout() ([]string, caret) {
 	if p.help && p.editing == nil && len(top)+middle+fixed > room {
 		return foot[:min(len(foot), room)], caret{}
 	}
-	if !p.compact && len(top)+middle+len(fieldRows)+max(len(foot), usualFoot) > room {
+	if !p.compact && !p.embedded && len(top)+middle+len(fieldRows)+max(len(foot), usualFoot) > room {
 		p.writeAbove()
 		top = p.topRows()
 	}
-	if limit := max(1, room-fixed-middle); len(top) > limit {
-		top = top[:limit]
-	}
+	top = p.fitTop(top, max(1, room-fixed-middle))
 	rows := top
 	if p.current() != nil {
 		rows = append(rows, p.optionRows(room-fixed-len(top))...)
@@ -67,6 +65,14 @@ func (p *picker) layout() ([]string, caret) {
 		rows, c.row = rows[cut:], max(0, c.row-cut)
 	}
 	return rows, c
+}
+
+// fitTop returns at most limit of the rows above the options. In an inbox they can be scrolled.
+func (p *picker) fitTop(top []string, limit int) []string {
+	if p.embedded {
+		return p.text.window(p.newFrame(), top, limit)
+	}
+	return top[:min(len(top), limit)]
 }
 
 // writeAbove writes the whole ask above the panel.
@@ -93,7 +99,9 @@ func (p *picker) topRows() []string {
 	case p.call != nil:
 		f.head(p.ask)
 		f.call(p.ask)
-		p.unseen = f.folded
+		if p.unseen = f.folded + p.text.unseen(); p.read {
+			p.unseen = 0
+		}
 		p.drawEdited(f)
 		f.rule("")
 	case p.current() == nil:
@@ -194,6 +202,8 @@ func (p *picker) footRows() []string {
 func (p *picker) keys() string {
 	c := p.current()
 	switch {
+	case p.embedded && !p.focused && p.call == nil:
+		return p.unfocusedKeys()
 	case p.mode == filtering:
 		return "Type to filter · ↑↓ move · Enter takes it · Esc shows all"
 	case p.mode == confirming:
@@ -201,7 +211,7 @@ func (p *picker) keys() string {
 	case p.mode == declining:
 		return "Enter declines to answer · Esc goes back"
 	case p.mode == writingOther && len(c.q.Choices) == 0:
-		return "Enter sends" + p.emptyMeans(c) + " · Ctrl+G opens your editor · Ctrl+C leaves it open"
+		return "Enter sends" + p.emptyMeans(c) + " · Ctrl+G opens your editor · " + p.leaving()
 	case p.editing != nil:
 		return "Enter keeps it · Esc goes back · Ctrl+G opens your editor"
 	case p.call != nil:
@@ -214,11 +224,28 @@ func (p *picker) keys() string {
 	return "↑↓ move · Enter chooses" + p.tabKey() + " · / filter · n note · ? more keys"
 }
 
+// unfocusedKeys returns the keys of a question while the keys go to the list of the inbox.
+func (p *picker) unfocusedKeys() string {
+	c := p.current()
+	if c == nil || len(c.q.Choices) == 0 {
+		return "Enter opens it"
+	}
+	return c.q.Keys() + " choose · Enter opens it · n note · D decline"
+}
+
 func (p *picker) tabKey() string {
 	if len(p.choices) > 1 {
 		return " · Tab next"
 	}
 	return ""
+}
+
+// leaving explains how to leave the ask open.
+func (p *picker) leaving() string {
+	if p.embedded {
+		return "Esc goes back"
+	}
+	return "Ctrl+C leaves it open"
 }
 
 // emptyMeans explains what Enter does in an empty field.

@@ -61,8 +61,7 @@ func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
 		return nil, fmt.Errorf("%w: %v", ErrNoTerminal, err)
 	}
 	defer keys.Close()
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keys), tea.WithOutput(io.Discard),
-		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithWindowSize(m.width, m.height))
+	program := newProgram(ctx, m, keys, m.width, m.height)
 	m.tty = p.tty
 	if err := p.tty.Discard(); err != nil {
 		return nil, err
@@ -74,6 +73,12 @@ func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	m.stop = signals.stopProcess
 	_, err = program.Run()
 	return m.finish(err)
+}
+
+// newProgram returns a program that reads keys and draws itself.
+func newProgram(ctx context.Context, m tea.Model, keys io.Reader, width, height int) *tea.Program {
+	return tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(keys), tea.WithOutput(io.Discard),
+		tea.WithoutRenderer(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithWindowSize(width, height))
 }
 
 // finish replaces the panel with the result.
@@ -165,20 +170,37 @@ func (p *picker) leave() {
 	p.tty.pause()
 }
 
-// external gives the terminal to another program, and draws the panel again when that ends.
+// A host has the terminal. It gives the terminal to other programs and takes it back.
+type host interface {
+	suspend()
+	resume()
+}
+
+// suspend implements [host].
+func (p *picker) suspend() {
+	p.painter.erase(p.width)
+	p.leave()
+}
+
+// resume implements [host].
+func (p *picker) resume() {
+	p.width, p.height = p.options.width(), p.options.height()
+	p.enter()
+}
+
+// external gives the terminal to another program, and takes it back when that ends.
 type external struct {
-	*picker
-	run func(*picker) error
+	host
+	ctx context.Context
+	run func() error
 }
 
 // Run implements [tea.ExecCommand].
 func (e *external) Run() error {
-	e.painter.erase(e.width)
-	e.leave()
-	err := e.run(e.picker)
+	e.suspend()
+	err := e.run()
 	if !errors.Is(err, ErrNoInput) && e.ctx.Err() == nil {
-		e.width, e.height = e.options.width(), e.options.height()
-		e.enter()
+		e.resume()
 	}
 	return err
 }
@@ -194,9 +216,9 @@ func (e *external) SetStderr(io.Writer) {}
 
 // stopProcess stops this process, as Ctrl+Z does, until it continues. In the background it
 // returns [ErrNoInput]: there it must not use the terminal.
-func stopProcess(p *picker) error {
-	p.stop()
-	if !p.tty.Foreground() {
+func stopProcess(stop func(), tty *TTY) error {
+	stop()
+	if !tty.Foreground() {
 		return ErrNoInput
 	}
 	return nil

@@ -68,6 +68,9 @@ type Options struct {
 	// Edit lets the person change a text in their editor; nil disables this.
 	Height func() int
 	Edit   func(ctx context.Context, name, text string) (string, error)
+
+	// Now returns the current time; nil means [time.Now].
+	Now func() time.Time
 }
 
 // defaultWidth is the number of columns of an output whose width is unknown.
@@ -81,6 +84,13 @@ func (o Options) width() int {
 		return defaultWidth
 	}
 	return o.Width()
+}
+
+func (o Options) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
 }
 
 func (o Options) zone() *time.Location { return cmp.Or(o.Zone, time.Local) }
