@@ -3,7 +3,11 @@ package terminal
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -82,4 +86,136 @@ func keyMessages(name string) (all []tea.Msg) {
 		all = append(all, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
 	return all
+}
+
+// A TestInbox is an inbox without a terminal. Its clock is that of its options.
+type TestInbox struct {
+	i    *inbox
+	load *loader
+	out  bytes.Buffer
+	err  error
+	due  []dueMessage
+}
+
+type dueMessage struct {
+	at time.Time
+	m  tea.Msg
+}
+
+// OpenTestInbox draws the open asks of a client.
+func OpenTestInbox(client InboxClient, o InboxOptions) *TestInbox {
+	t := &TestInbox{i: newInbox(context.Background(), client, o)}
+	t.load = newLoader(client, func(tea.Msg) {})
+	t.i.search.changed = t.load.find
+	t.i.after = func(d time.Duration, m tea.Msg) tea.Cmd {
+		t.due = append(t.due, dueMessage{o.now().Add(d), m})
+		return nil
+	}
+	t.i.painter.out, t.i.open = &t.out, true
+	t.Load()
+	return t
+}
+
+// Load reads the list, as after an event.
+func (t *TestInbox) Load() {
+	m, err := t.load.load(context.Background())
+	if err != nil {
+		t.update(failedMsg{err})
+		return
+	}
+	t.update(m)
+}
+
+// update handles a message, and then those of the commands that it causes.
+func (t *TestInbox) update(m tea.Msg) {
+	if _, cmd := t.i.Update(m); cmd != nil && t.i.err == nil {
+		t.run(cmd())
+	}
+	select {
+	case <-t.load.wake:
+		t.Load()
+	default:
+	}
+}
+
+func (t *TestInbox) run(m tea.Msg) {
+	switch m := m.(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, cmd := range m {
+			t.run(cmd())
+		}
+	default:
+		t.update(m)
+	}
+}
+
+// Tick handles the messages whose time has come.
+func (t *TestInbox) Tick() {
+	due := t.due
+	t.due = nil
+	for _, d := range due {
+		if d.at.After(t.i.options.now()) {
+			t.due = append(t.due, d)
+			continue
+		}
+		t.update(d.m)
+	}
+}
+
+// Press presses keys, as [TestPanel.Press] does.
+func (t *TestInbox) Press(keys ...string) {
+	for _, key := range keys {
+		for _, m := range keyMessages(key) {
+			if t.i.err == nil {
+				t.update(m)
+			}
+		}
+	}
+}
+
+// Paste pastes text.
+func (t *TestInbox) Paste(text string) { t.update(tea.PasteMsg{Content: text}) }
+
+// Edited does what the inbox does when the editor has saved a text for the selected ask.
+func (t *TestInbox) Edited(text string) { t.update(editedMsg{by: t.i.picker(), text: text}) }
+
+// Lose does what the inbox does when a reply takes too long.
+func (t *TestInbox) Lose() { t.update(lostMsg{}) }
+
+// Resize changes the size of the terminal.
+func (t *TestInbox) Resize(width, height int) {
+	t.update(tea.WindowSizeMsg{Width: width, Height: height})
+}
+
+// Drawn returns what was drawn last.
+func (t *TestInbox) Drawn() string {
+	all := t.out.String()
+	return all[strings.LastIndex(all, beginDrawing):]
+}
+
+// Left reports whether the person has left the inbox.
+func (t *TestInbox) Left() bool { return errors.Is(t.i.err, errLeft) }
+
+// RunTestLoader reads the list of a client until ctx ends. The result returns the names of the
+// messages since its last call.
+func RunTestLoader(ctx context.Context, client InboxClient) (messages func() []string) {
+	var mu sync.Mutex
+	var names []string
+	l := newLoader(client, func(m tea.Msg) {
+		mu.Lock()
+		defer mu.Unlock()
+		name := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", m), "terminal."), "Msg")
+		if name != "tick" {
+			names = append(names, name)
+		}
+	})
+	go l.run(ctx)
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		all := names
+		names = nil
+		return all
+	}
 }

@@ -1,0 +1,328 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// An InboxClient is what an [Inbox] uses of a person's client.
+type InboxClient interface {
+	askback.Inbox
+	askback.Snoozer
+	askback.Events
+}
+
+// InboxOptions are the options of a [Panel], and those of the list.
+type InboxOptions struct {
+	Options
+
+	// Open opens the page of an ask in a browser, and returns its address. With an error,
+	// the address is shown if it is not "".
+	Open func(ctx context.Context, a askback.Ask) (address string, err error)
+}
+
+// An Inbox shows the open asks of a person at a terminal, keeps the list up to date, and lets
+// the person answer each in a [Panel].
+//
+// Its rules are those of a Panel, and these:
+//
+//   - A key decides only a call that is on the screen, and has been there for half a second.
+//     A call of which rows were not shown yet needs a typed word, like a dangerous one.
+//   - Several calls are decided after all their arguments were shown, each by an answer of its
+//     own. Dangerous calls are never among them.
+//   - New asks do not move the selected one, and do not change what is typed. An ask that was
+//     settled elsewhere stays for a moment, with its outcome.
+//   - An answer is for the call that was shown: its digest is compared before it is sent.
+//   - Text of an agent is right of a gutter. The list and an ask are side by side only if no
+//     text is written from right to left, because a terminal could exchange the two.
+type Inbox struct {
+	tty     *TTY
+	client  InboxClient
+	options InboxOptions
+}
+
+// NewInbox returns an inbox on a terminal for which [TTY.ShowsPanels] is true.
+func NewInbox(tty *TTY, client InboxClient, o *InboxOptions) *Inbox {
+	return &Inbox{tty, client, *o}
+}
+
+// sendTime is how long sending an answer may take after the inbox was left.
+const sendTime = 3 * time.Second
+
+// Run shows the inbox until the person leaves it, with a nil error, or until ctx ends. Other
+// errors are those of the terminal, and [askback.ErrUnauthorized] or [askback.ErrForbidden] of
+// a client that has no inbox.
+func (b *Inbox) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	keys, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrNoTerminal, err)
+	}
+	defer keys.Close()
+	m := newInbox(ctx, b.client, b.options)
+	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSending()
+	m.sending, m.tty, m.painter.out = sending, b.tty, b.tty
+	program := newProgram(ctx, m, keys, m.width, m.height)
+	if err := b.tty.Discard(); err != nil {
+		return err
+	}
+	load := newLoader(b.client, program.Send)
+	m.search.changed = load.find
+	m.enter()
+	defer m.leave()
+	signals := watchSignals(program, b.tty)
+	defer signals.close()
+	m.stop = signals.stopProcess
+	var loading sync.WaitGroup
+	defer loading.Wait()
+	defer cancel()
+	loading.Go(func() { load.run(ctx) })
+	_, err = program.Run()
+	m.done = true
+	time.AfterFunc(sendTime, stopSending)
+	m.sends.Wait()
+	switch {
+	case m.err != nil && !errors.Is(m.err, errLeft):
+		return m.err
+	case m.err == nil && ctx.Err() != nil:
+		return ctx.Err()
+	case m.err == nil:
+		return err
+	}
+	return nil
+}
+
+// errLeft ends an inbox that the person has left.
+var errLeft = errors.New("the person left the inbox")
+
+// An inbox is the state of an [Inbox].
+type inbox struct {
+	options InboxOptions
+	client  InboxClient
+	ctx     context.Context
+	sending context.Context // of calls that send; it ends after ctx
+	sends   sync.WaitGroup
+	after   func(time.Duration, tea.Msg) tea.Cmd
+	painter painter
+	tty     *TTY
+	stop    func()
+	open    bool
+	done    bool
+	width   int
+	height  int
+
+	items    []*item
+	more     bool // the list has asks that are not shown
+	loaded   bool
+	first    int    // the first row of the list on the screen
+	current  string // the id of the selected ask, or ""
+	selected map[string]bool
+	pickers  map[string]*picker // of asks that were shown, with what was typed
+	inDetail bool               // keys go to the selected ask
+	onScreen string             // the id of the ask that is on the screen, or ""
+
+	mode    inboxMode
+	search  searchField
+	when    field // a time until which to snooze
+	batch   batch
+	help    scroller
+	status  string // what happened last, as a sentence of Askback
+	lost    bool   // the connection was lost
+	leaving bool   // q was pressed once
+	err     error
+}
+
+// An inboxMode is what keys mean.
+type inboxMode uint8
+
+const (
+	listing      inboxMode = iota // keys are commands, or go to the selected ask
+	helping                       // the keys are listed
+	searching                     // text selects asks
+	snoozing                      // a key chooses a time
+	typingSnooze                  // text is that time
+	batching                      // the selected calls are shown, and Enter decides them
+	decided                       // the results are shown
+)
+
+// A searchField is the text that all asks in the list contain.
+type searchField struct {
+	field
+	changed func(string)
+}
+
+// newInbox returns an inbox without asks.
+func newInbox(ctx context.Context, client InboxClient, o InboxOptions) *inbox {
+	i := &inbox{
+		options: o, client: client, ctx: ctx, sending: ctx, width: o.width(), height: o.height(),
+		selected: map[string]bool{}, pickers: map[string]*picker{}, painter: painter{full: true}, after: after,
+	}
+	i.search.changed = func(string) {}
+	return i
+}
+
+// Init implements [tea.Model].
+func (i *inbox) Init() tea.Cmd { return nil }
+
+// View implements [tea.Model]. The inbox draws itself.
+func (i *inbox) View() tea.View { return tea.View{} }
+
+// Update implements [tea.Model].
+func (i *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := i.handle(msg)
+	if i.err = cmp.Or(i.err, i.painter.err); i.err != nil {
+		i.done = true
+		return i, tea.Quit
+	}
+	return i, tea.Batch(cmd, i.draw())
+}
+
+func (i *inbox) handle(msg tea.Msg) tea.Cmd {
+	switch m := msg.(type) {
+	case tea.WindowSizeMsg:
+		if m.Width > 0 && m.Height > 0 {
+			i.width, i.height = m.Width, m.Height
+		}
+	case loadedMsg:
+		i.lost = false
+		return i.takeList(m)
+	case lostMsg:
+		i.lost = true
+	case failedMsg:
+		i.failed(m.err)
+	case followsMsg:
+		i.failed(m.err)
+	case leaveMsg:
+		i.dropSettled()
+	case sentMsg:
+		return i.sent(m)
+	case snoozedMsg:
+		i.snoozed(m)
+	case openedMsg:
+		i.opened(m)
+	case decidedMsg:
+		return i.takeDecided(m)
+	case pagedMsg:
+		m.by.paged(m.err)
+	case editedMsg:
+		return m.by.edited(m.text, m.err)
+	case tea.PasteMsg:
+		i.paste(m.Content)
+	case tea.KeyPressMsg:
+		i.status = ""
+		i.arm()
+		key, text := keyName(m)
+		i.leaving = i.leaving && key == "q"
+		return i.press(key, text)
+	case stopMsg:
+		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
+	case stoppedMsg:
+		i.err = m.err
+	}
+	return nil
+}
+
+// failed ends the inbox if it can show nothing. Otherwise it shows the error.
+func (i *inbox) failed(err error) {
+	if !i.loaded || errors.Is(err, askback.ErrUnauthorized) || errors.Is(err, askback.ErrForbidden) {
+		i.err = err
+		return
+	}
+	i.status = "The list cannot be read: " + err.Error() + "."
+}
+
+// picker returns the panel of the selected ask, or nil.
+func (i *inbox) picker() *picker {
+	it := i.find(i.current)
+	if it == nil {
+		return nil
+	}
+	p := i.pickers[i.current]
+	if p == nil {
+		id := i.current
+		o := i.options.Options
+		o.Claim = func(ctx context.Context) { _, _ = i.client.Claim(ctx, id) } // repeated, so an error is ignored
+		p = newPicker(i.ctx, view.Of(it.ask), o)
+		p.host, p.after, p.embedded = i, i.after, true
+		i.pickers[id] = p
+	}
+	return p
+}
+
+// hasTyped reports whether the person typed something for an ask that was not sent.
+func (i *inbox) hasTyped(id string) bool {
+	p := i.pickers[id]
+	return p != nil && len(p.typed()) > 0
+}
+
+// arrive lets the keys that decide work only after the ask has been on the screen for a
+// moment.
+func (i *inbox) arrive() (cmd tea.Cmd) {
+	id := ""
+	if i.isSplit() || i.inDetail {
+		id = i.current
+	}
+	if i.mode == helping || i.mode == batching || i.mode == decided {
+		id = ""
+	}
+	if id == i.onScreen {
+		return nil
+	}
+	if old := i.pickers[i.onScreen]; old != nil {
+		old.armed = false
+	}
+	i.onScreen = id
+	if p := i.picker(); p != nil && id != "" {
+		p.armed, p.shownAt = false, i.options.now()
+		cmd = i.after(armingTime, armedMsg{})
+	}
+	return cmd
+}
+
+// arm lets the keys that decide work if the ask has been on the screen for long enough.
+func (i *inbox) arm() {
+	now := i.options.now()
+	if p := i.pickers[i.onScreen]; p != nil && now.Sub(p.shownAt) >= armingTime {
+		p.armed = true
+	}
+	i.batch.armed = i.batch.armed || now.Sub(i.batch.shownAt) >= armingTime
+}
+
+// enter prepares the terminal, and draws the inbox on a screen of its own.
+func (i *inbox) enter() {
+	i.tty.Prepare()
+	i.painter.write(ownScreen + markPaste)
+	i.open = true
+	i.draw()
+}
+
+// leave restores the terminal and its screen.
+func (i *inbox) leave() {
+	if !i.open {
+		return
+	}
+	i.open = false
+	i.painter.write(dontMark + wrap + showCursor + firstScreen)
+	i.tty.pause()
+}
+
+// suspend implements [host].
+func (i *inbox) suspend() { i.leave() }
+
+// resume implements [host].
+func (i *inbox) resume() {
+	i.width, i.height = i.options.width(), i.options.height()
+	i.enter()
+}

@@ -1,0 +1,201 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// maxBatch is the number of calls that are decided at once, as on the page. More than these
+// are not read by a person.
+const maxBatch = 100
+
+// A batch is a number of calls that are shown and then decided, each by its own answer.
+type batch struct {
+	approve bool
+	calls   []askback.Ask
+	apart   int // asks that were selected, but must be answered on their own
+	text    scroller
+	shownAt time.Time
+	armed   bool
+	running bool
+	results []batchResult
+}
+
+// A batchResult is what became of one call. The zero value of why means that it was decided.
+type batchResult struct {
+	ask askback.Ask
+	why string
+}
+
+type decidedMsg struct{ results []batchResult }
+
+// apart explains which asks are decided on their own.
+const apart = "questions, dangerous calls, calls with hidden characters, and calls for which you typed something are decided on their own."
+
+// startBatch shows the selected calls.
+func (i *inbox) startBatch(approve bool) tea.Cmd {
+	b := batch{approve: approve, shownAt: i.options.now()}
+	for _, it := range i.items {
+		switch {
+		case !i.selected[it.ask.ID]:
+		case it.open() && view.Of(it.ask).Together() && !i.hasTyped(it.ask.ID):
+			b.calls = append(b.calls, it.ask)
+		default:
+			b.apart++
+		}
+	}
+	if len(b.calls) == 0 {
+		i.status = "None of the selected asks can be decided here: " + apart
+		return nil
+	}
+	i.batch, i.mode = b, batching
+	return i.after(armingTime, armedMsg{})
+}
+
+// verb returns what the batch does.
+func (b *batch) verb() string {
+	if b.approve {
+		return "approve"
+	}
+	return "deny"
+}
+
+// rows returns the calls with their exact arguments, or the results.
+func (b *batch) rows(f *frame, room int) []string {
+	if b.results != nil {
+		b.drawResults(f)
+	} else {
+		b.drawCalls(f)
+	}
+	return b.text.window(f, f.lines(), room)
+}
+
+func (b *batch) drawCalls(f *frame) {
+	f.message(strings.ToUpper(b.verb()[:1]) + b.verb()[1:] + " " + view.Count(len(b.calls), "call") + "? Each is decided by an answer of its own.")
+	if b.apart > 0 {
+		f.message(view.Count(b.apart, "selected ask") + " will not be decided: " + apart)
+	}
+	for n, a := range b.calls {
+		v := view.Of(a)
+		f.rule(fmt.Sprintf("%d of %d", n+1, len(b.calls)))
+		f.asker(v)
+		f.target(v.Confirmation)
+		f.exact("with", plain, v.Confirmation.Arguments)
+	}
+	f.rule("")
+}
+
+func (b *batch) drawResults(f *frame) {
+	failed := 0
+	for _, r := range b.results {
+		if r.why != "" {
+			failed++
+		}
+	}
+	f.message(fmt.Sprintf("%d of %d calls were decided. The others:", len(b.results)-failed, len(b.results)))
+	for _, r := range b.results {
+		if v := view.Of(r.ask); r.why != "" {
+			f.rule("")
+			f.oneLine("agent", bold, v.From())
+			f.oneLine("call", plain, callLine(v.Confirmation, nil))
+			f.message(r.why)
+		}
+	}
+	f.rule("")
+}
+
+// keys returns the keys of the batch in one sentence.
+func (b *batch) keys() string {
+	switch {
+	case b.results != nil:
+		return "Esc goes back to the list"
+	case b.running:
+		return "Sending …"
+	case b.text.unseen() > 0:
+		return "Enter shows the rest · Esc goes back"
+	case !b.armed:
+		return "One moment …"
+	}
+	return fmt.Sprintf("Enter: %s %s · Esc goes back", b.verb(), view.Count(len(b.calls), "call"))
+}
+
+// pressInBatch handles a key while the calls of a batch, or their results, are shown.
+func (i *inbox) pressInBatch(key string) tea.Cmd {
+	b := &i.batch
+	switch key {
+	case "esc", "q", "u":
+		if b.running {
+			i.status = "The answers are being sent."
+			return nil
+		}
+		i.mode = listing
+	case "pgdown", "space":
+		b.text.press("pgdown")
+	case "pgup":
+		b.text.press("pgup")
+	case "enter":
+		switch {
+		case i.mode == decided:
+			i.mode = listing
+		case b.running || !b.armed:
+		case b.text.unseen() > 0:
+			b.text.press("pgdown")
+		default:
+			return i.runBatch()
+		}
+	}
+	return nil
+}
+
+// runBatch decides each call. What cannot be decided does not hold up the others.
+func (i *inbox) runBatch() tea.Cmd {
+	i.batch.running = true
+	calls, decision := i.batch.calls, askback.Deny
+	if i.batch.approve {
+		decision = askback.Approve
+	}
+	return i.call(func() tea.Msg {
+		var m decidedMsg
+		for _, a := range calls {
+			after, err := i.settle(a, Answered{askback.Decide(decision, "")})
+			r := batchResult{ask: a}
+			if err != nil {
+				r.why = whyNot(after, err)
+			}
+			if after.Settled() {
+				r.ask = after
+			}
+			m.results = append(m.results, r)
+		}
+		return m
+	})
+}
+
+// takeDecided shows the results. If all calls were decided, it goes back to the list.
+func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
+	now, failed := i.options.now(), 0
+	for _, r := range m.results {
+		if r.why != "" {
+			failed++
+		}
+		if it := i.find(r.ask.ID); it != nil && r.ask.Settled() {
+			it.settle(r.ask, now)
+			delete(i.selected, r.ask.ID)
+		}
+	}
+	i.batch.running, i.batch.results, i.batch.text, i.mode = false, m.results, scroller{}, decided
+	if failed == 0 {
+		i.mode = listing
+		i.status = fmt.Sprintf("%s: %s.", map[bool]string{true: "Approved", false: "Denied"}[i.batch.approve], view.Count(len(m.results), "call"))
+	}
+	if it := i.find(i.current); it != nil && !it.settledAt.IsZero() {
+		i.moveOn()
+	}
+	return i.after(leaveTime, leaveMsg{})
+}

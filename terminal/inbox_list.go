@@ -1,0 +1,312 @@
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// An item is an ask in the list.
+type item struct {
+	ask       askback.Ask
+	row       view.Ask
+	place     view.Place
+	back      bool      // a snooze has ended
+	settledAt time.Time // when the inbox learned that it is settled; zero while it is open
+	sending   bool      // an answer is being sent
+}
+
+// open reports whether the ask can be answered here.
+func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending }
+
+// order is the order of the list. It is that of the page "Dangerous first".
+var order = view.Order{Urgent: true}
+
+// leaveTime is how long an ask that was settled stays in the list, as in the browser.
+const leaveTime = 4 * time.Second
+
+type leaveMsg struct{}
+
+// takeList replaces the list. The selected ask stays where it is on the screen.
+func (i *inbox) takeList(m loadedMsg) tea.Cmd {
+	now := i.options.now()
+	kept := map[string]*item{}
+	for _, it := range i.items {
+		kept[it.ask.ID] = it
+	}
+	var items []*item
+	back := map[string]bool{}
+	for _, s := range m.page.Snoozes {
+		back[s.AskID] = !s.Hides(now)
+	}
+	for _, a := range m.page.Items {
+		it := kept[a.ID]
+		if it == nil {
+			it = &item{}
+		}
+		delete(kept, a.ID)
+		if it.settledAt.IsZero() { // else the list was read before the answer
+			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
+		}
+		items = append(items, it)
+	}
+	for _, a := range m.settled {
+		if it := kept[a.ID]; it != nil && it.settledAt.IsZero() {
+			it.settle(a, now)
+		}
+	}
+	var leave tea.Cmd
+	for id, it := range kept {
+		if !it.settledAt.IsZero() || it.sending || id == i.current && i.hasTyped(id) {
+			items = append(items, it)
+			leave = i.after(leaveTime, leaveMsg{})
+		}
+	}
+	i.more, i.loaded = m.page.NextCursor != "", true
+	i.setItems(items, now)
+	return leave
+}
+
+// settle records the outcome of an ask.
+func (it *item) settle(a askback.Ask, now time.Time) {
+	it.ask, it.settledAt, it.sending = a, now, false
+	it.row.Outcome = view.Of(a).Outcome
+}
+
+// setItems sorts the items, and keeps the selected one selected. If it is gone, the next one
+// is selected.
+func (i *inbox) setItems(items []*item, now time.Time) {
+	at := i.index()
+	for _, it := range items {
+		it.place = order.Place(it.row, now)
+	}
+	slices.SortFunc(items, func(a, b *item) int { return cmp.Compare(a.place.Sort, b.place.Sort) })
+	before := i.lineOf(i.current) - i.first
+	i.items = items
+	if i.index() < 0 {
+		i.current, i.inDetail = "", false
+		if n := min(max(at, 0), len(items)-1); n >= 0 {
+			i.current = items[n].ask.ID
+		}
+	} else if before >= 0 {
+		i.first = i.lineOf(i.current) - before
+	}
+	for id := range i.selected {
+		if it := i.find(id); it == nil || !it.settledAt.IsZero() {
+			delete(i.selected, id)
+		}
+	}
+}
+
+// dropSettled removes the asks that were settled long enough ago, other than the selected one.
+func (i *inbox) dropSettled() {
+	now := i.options.now()
+	i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(it *item) bool {
+		return it.ask.ID != i.current && !it.settledAt.IsZero() && now.Sub(it.settledAt) >= leaveTime
+	}), now)
+}
+
+func (i *inbox) index() int {
+	return slices.IndexFunc(i.items, func(it *item) bool { return it.ask.ID == i.current })
+}
+
+func (i *inbox) find(id string) *item {
+	for _, it := range i.items {
+		if it.ask.ID == id {
+			return it
+		}
+	}
+	return nil
+}
+
+// move selects the n-th open ask from the selected one on.
+func (i *inbox) move(n int) {
+	at := i.index()
+	for step := cmp.Compare(n, 0); n != 0; n -= step {
+		next := at + step
+		for next >= 0 && next < len(i.items) && !i.items[next].settledAt.IsZero() {
+			next += step
+		}
+		if next < 0 || next >= len(i.items) {
+			break
+		}
+		at = next
+	}
+	if at >= 0 && at < len(i.items) {
+		i.current = i.items[at].ask.ID
+	}
+	i.dropSettled()
+}
+
+// moveOn selects the next open ask after one that was settled here, or else the one before.
+func (i *inbox) moveOn() {
+	before := i.current
+	if i.move(1); i.current == before {
+		i.move(-1)
+	}
+	if i.current == before {
+		i.inDetail = false
+	}
+}
+
+// openCount returns the number of open asks.
+func (i *inbox) openCount() (n int) {
+	for _, it := range i.items {
+		if it.settledAt.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// A listLine is a row of the list.
+type listLine struct {
+	text string
+	id   string // of the ask; "" for the heading of a group
+}
+
+// listMargin is the number of columns of the list for the words of Askback: the cursor, the
+// box and the age, or what is special about the ask.
+const listMargin = 9
+
+// listFrame returns a frame for the list in this number of columns.
+func (i *inbox) listFrame(columns int) *frame {
+	return &frame{margin: listMargin, width: min(max(columns-listMargin-3, minText), maxText), style: i.options.Style, zone: i.options.zone()}
+}
+
+// lines returns all rows of the list.
+func (i *inbox) lines(columns int) (all []listLine) {
+	now := i.options.now()
+	for n, it := range i.items {
+		if n == 0 && it.place.Group != i.items[len(i.items)-1].place.Group || n > 0 && it.place.Group != i.items[n-1].place.Group {
+			f := i.listFrame(columns)
+			f.rule(it.place.Name)
+			all = append(all, listLine{text: f.lines()[0]})
+		}
+		f := i.listFrame(columns)
+		i.drawItem(f, it, now)
+		for _, text := range f.lines() {
+			all = append(all, listLine{text, it.ask.ID})
+		}
+	}
+	return all
+}
+
+// drawItem draws an ask in two rows: what it is about, and its agent or its outcome.
+func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
+	cursor, box, sgr := " ", "   ", plain
+	if it.ask.ID == i.current {
+		cursor, sgr = ">", bold
+	}
+	if i.selected[it.ask.ID] {
+		box = "[x]"
+	}
+	if !it.settledAt.IsZero() {
+		sgr = dim
+	}
+	about := it.row.Headline()
+	if c := it.row.Confirmation; c != nil { // calls of one tool differ only in their arguments
+		about = safetext.Line(about.String() + " " + c.ArgumentsLine.String())
+	}
+	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, about)
+	if it.row.Outcome == nil {
+		f.oneLine(it.mark(now), dim, it.row.From())
+		return
+	}
+	sentence := it.row.Outcome.Sentence.String()
+	sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
+	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(sentence), f.width+2)[0].String()) + "\n")
+}
+
+// mark returns what is special about an ask, in at most listMargin-1 columns.
+func (it *item) mark(now time.Time) string {
+	left := it.ask.Deadline.Sub(now)
+	switch {
+	case it.sending:
+		return "sending"
+	case it.row.Kind() == view.KindDangerous:
+		return "DANGER"
+	case view.Soon(it.ask.Deadline, now):
+		return "due " + age(max(0, left))
+	case it.back:
+		return "is back"
+	}
+	return ""
+}
+
+// age formats a duration in at most four columns.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", min(int(d.Hours()/24), 999))
+}
+
+// lineOf returns the first row of an ask in the list, or -1.
+func (i *inbox) lineOf(id string) int {
+	if id == "" {
+		return -1
+	}
+	return slices.IndexFunc(i.lines(minSplit), func(l listLine) bool { return l.id == id })
+}
+
+// listRows returns the rows of the list around the selected ask. If some do not fit, the first
+// or the last row has their number.
+func (i *inbox) listRows(columns, height int) (rows []string) {
+	all := i.lines(columns)
+	f := i.listFrame(columns)
+	if len(all) == 0 {
+		return i.emptyRows(f)
+	}
+	if at := i.lineOf(i.current); at >= 0 { // with a row above and two rows below it
+		i.first = max(min(i.first, at-1), at+3-height)
+	}
+	i.first = max(0, min(i.first, len(all)-height))
+	last := min(len(all), i.first+height)
+	for _, l := range all[i.first:last] {
+		rows = append(rows, l.text)
+	}
+	if above := asksIn(all[:min(i.first+1, len(all))]); i.first > 0 {
+		rows[0] = f.note(fmt.Sprintf("(%d more above)", above))
+	}
+	if below := asksIn(all[last-1:]); last < len(all) {
+		rows[len(rows)-1] = f.note(fmt.Sprintf("(%d more below)", below))
+	}
+	return rows
+}
+
+// asksIn returns the number of asks that have a row in lines.
+func asksIn(lines []listLine) (n int) {
+	for at, l := range lines {
+		if l.id != "" && (at == 0 || lines[at-1].id != l.id) {
+			n++
+		}
+	}
+	return n
+}
+
+// emptyRows returns the rows of a list without asks.
+func (i *inbox) emptyRows(f *frame) []string {
+	switch {
+	case !i.loaded:
+		f.message("Reading the list …")
+	case i.search.text() != "":
+		f.message("No open ask contains these words. Esc shows all.")
+	default:
+		f.message("Nothing is waiting for you. New asks appear here by themselves.")
+	}
+	return f.lines()
+}

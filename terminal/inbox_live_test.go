@@ -1,0 +1,320 @@
+package terminal_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+)
+
+// New asks appear in their places, and the selected ask stays selected, where it is on the
+// screen, with what is typed for it (B6).
+func TestNewAsksDoNotMoveTheSelectedOne(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.height = 16
+		for n := range 9 {
+			f.ask("a", questionRequest(fmt.Sprintf("Question %d?", n)))
+		}
+		f.open(f.ana, width)
+		f.press("j", "j", "j", "j")
+		rowOf := func(text string) int {
+			for y, row := range strings.Split(f.screen(width), "\n") {
+				if strings.Contains(row, text) {
+					return y
+				}
+			}
+			return -1
+		}
+		before := rowOf("Question 4?")
+		for range 2 {
+			r := questionRequest("Soon?")
+			r.Timeout = 10 * time.Minute
+			f.ask("b", r)
+		}
+		f.Load()
+		f.shows(width, `>.* │ Question 4\?`)
+		f.shows(width, `11 open`)
+		if after := rowOf("Question 4?"); after != before {
+			t.Errorf("%d columns: the selected ask moved from row %d to %d:\n%s", width, before, after, f.screen(width))
+		}
+		f.press("enter", "half an answ")
+		f.ask("c", questionRequest("Another?"))
+		f.Load()
+		f.press("er")
+		f.shows(width, `you │ half an answer`)
+	}
+}
+
+// The first ask of an empty inbox appears by itself.
+func TestFirstAskAppears(t *testing.T) {
+	f := newInboxFixture(t)
+	f.open(f.ana, 80)
+	f.shows(80, "(?s)0 open.*Nothing is waiting")
+	f.ask("a", questionRequest("Why?"))
+	f.Load()
+	f.shows(80, `(?s)1 open.*> +\d+s │ Why\?`)
+}
+
+// An ask that was settled elsewhere shows by whom, and leaves after a moment. While it is
+// selected it stays, with what was typed for it and not sent (E10).
+func TestAskSettledElsewhereLeavesTheInbox(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		first, second := f.ask("a", questionRequest("First?")), f.ask("a", questionRequest("Second?"))
+		f.ask("a", questionRequest("Third?"))
+		f.open(f.ana, width)
+		if _, err := f.ben.Answer(context.Background(), second, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "no"}}}); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		f.shows(width, `(?s)2 open.*Second\?.*Answered by ben in the browser`)
+		f.pass(3 * time.Second)
+		f.shows(width, `Second\?`)
+		f.pass(2 * time.Second)
+		if screen := f.screen(width); strings.Contains(screen, "Second?") {
+			t.Errorf("it did not leave:\n%s", screen)
+		}
+		f.press("enter", "typed words")
+		if _, err := f.ben.Decline(context.Background(), first, "mine"); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		f.pass(time.Minute)
+		f.shows(width, `(?s)eclined by ben in the browser.*what you typed was not sent.*you │ typed words`)
+		f.press("enter", "x")
+		f.shows(width, "not open any more")
+		f.press("j", "esc")
+		f.pass(time.Minute)
+		if screen := f.screen(width); strings.Contains(screen, "First?") || !strings.Contains(screen, "Third?") {
+			t.Errorf("got\n%s", screen)
+		}
+	}
+}
+
+// An answer to an ask that was settled meanwhile is too late, and the inbox shows by whom it
+// was settled (E10, F6).
+func TestLateAnswerInTheInbox(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", callRequest("one", `{}`, false))
+	f.open(f.ana, 80)
+	f.press("enter")
+	if _, err := f.ben.Answer(context.Background(), id, askback.Decide(askback.Deny, "no")); err != nil {
+		t.Fatal(err)
+	}
+	f.press("a")
+	f.shows(80, "(?s)denied by ben.*Too late")
+}
+
+// A snoozed ask leaves the list. At its time it is back, marked.
+func TestSnoozedAskComesBack(t *testing.T) {
+	f := newInboxFixture(t)
+	f.someAsks()
+	f.open(f.ana, 80)
+	f.press("j", "j", "j", "s", "1")
+	f.shows(80, "5 open")
+	f.pass(61 * time.Minute)
+	f.Load()
+	f.shows(80, `(?s)mail.send.*is back │ support`)
+}
+
+// Several calls are decided by an answer each. What cannot be decided does not hold up the
+// others, and is named (D1).
+func TestInboxNamesCallsThatWereNotDecided(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		ids := []string{f.ask("a", callRequest("one", `{"n":1}`, false)), f.ask("b", callRequest("two", `{"n":2}`, false)), f.ask("c", callRequest("three", `{"n":3}`, false))}
+		f.open(f.ana, width)
+		f.press("x", "j", "x", "j", "x", "a")
+		f.pass(time.Second)
+		f.shows(width, `(?s)Approve 3 calls\?.*"n": 1.*"n": 2.*"n": 3.*Enter: approve 3 calls`)
+		if _, err := f.ben.Answer(context.Background(), ids[1], askback.Decide(askback.Deny, "")); err != nil {
+			t.Fatal(err)
+		}
+		f.press("enter")
+		f.shows(width, `(?s)2 of 3 calls were decided.*call │ two.*denied by\s+ben`)
+		for n, want := range []string{"approved", "denied", "approved"} {
+			if got := f.outcome(ids[n]); got != want {
+				t.Errorf("call %d: got %s, want %s", n, got, want)
+			}
+		}
+		f.press("enter")
+		f.shows(width, "0 open")
+	}
+}
+
+// All arguments of the selected calls must have been on the screen before Enter decides, and
+// dangerous calls, questions, and calls with changed arguments are not among them (F7).
+func TestSelectedCallsAreReadFirst(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		ids := f.someAsks()
+		long := f.ask("z", callRequest("long", `{"list":[`+strings.Repeat(`"x",`, 60)+`"x"]}`, false))
+		f.open(f.ana, width)
+		f.press("j", "j", "j") // mail
+		f.Edited(`{"to":"pat@example.com"}`)
+		f.press("home", "x", "j", "x", "j", "x", "j", "x", "j", "x", "end", "x", "a")
+		f.pass(time.Second)
+		f.shows(width, `(?s)Approve 2 calls.*Enter shows the rest`)
+		f.press("enter")
+		if got := f.outcome(long); got != "open" {
+			t.Errorf("%d columns: %s before all arguments were shown", width, got)
+		}
+		f.press("enter", "enter", "enter")
+		for _, name := range []string{"mail", "question", "danger", "soon"} {
+			if got := f.outcome(ids[name]); got != "open" {
+				t.Errorf("%d columns: %s was decided: %s", width, name, got)
+			}
+		}
+		if a, b := f.outcome(long), f.outcome(ids["label"]); a != "approved" || b != "approved" {
+			t.Errorf("%d columns: got %s and %s, want both approved:\n%s", width, a, b, f.screen(width))
+		}
+	}
+}
+
+// The selected calls are not decided by a key that was pressed before they were on the screen.
+func TestSelectedCallsIgnoreKeysAtFirst(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", callRequest("one", `{}`, false))
+	f.open(f.ana, 80)
+	f.Press("x", "a", "enter")
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("decided at once: %s", got)
+	}
+}
+
+// A lost connection is shown, and what is typed stays (F11).
+func TestInboxShowsALostConnection(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.ask("a", questionRequest("Why?"))
+		f.open(f.ana, width)
+		f.press("enter", "because")
+		f.Lose()
+		f.shows(width, `(?s)you │ because.*connection is lost`)
+		f.press(" it is")
+		f.Load()
+		f.shows(width, `you │ because it is`)
+		if screen := f.screen(width); strings.Contains(screen, "lost") {
+			t.Errorf("the connection is back:\n%s", screen)
+		}
+	}
+}
+
+// A paste is never a key. It is text in a field.
+func TestPasteIntoTheInboxIsText(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", callRequest("one", `{}`, false))
+	f.ask("b", questionRequest("Why?"))
+	f.open(f.ana, 80)
+	f.press("enter")
+	f.pass(time.Second)
+	f.Paste("a")
+	f.shows(80, "pasted only into a field")
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("a paste decided the call: %s", got)
+	}
+	f.press("esc", "j", "enter")
+	f.Paste("one\ntwo")
+	f.shows(80, `(?s)you │ one\n +│ two`)
+	f.press("esc", "/")
+	f.Paste("Why\n?")
+	f.shows(80, `/ │ Why \?`)
+}
+
+// The inbox is drawn again at another size.
+func TestInboxIsDrawnAgainAfterResize(t *testing.T) {
+	f := newInboxFixture(t)
+	f.someAsks()
+	f.open(f.ana, 200)
+	f.press("j", "j")
+	f.shows(200, `│ Which database\? +│ .*1-3 choose|│ .*1 │ PostgreSQL`)
+	f.Resize(80, 20)
+	f.shows(80, `> +\d+s │ Which database`)
+	f.press("enter")
+	f.Resize(40, 12)
+	f.shows(40, `(?s)2 │ SQLite`)
+	f.Resize(120, 30)
+	f.shows(120, `> +\d+s │ Which database.* │ `)
+}
+
+// inboxKeys open every part of an inbox, and decide nothing.
+var inboxKeys = []string{"j", "enter", "down", "esc", "esc", "k", "x", "j", "x", "a", "esc", "esc", "s", "esc", "?", "?", "n", "esc", "esc", "c", "esc", "esc", "D", "esc", "esc", "end", "enter", "esc", "esc", "pgdown", "/", "Z", "esc", "home"}
+
+// T8 to T10: no text of an agent leaves its part of an inbox, in the list, next to the list, and among
+// the selected calls.
+func TestHostileTextStaysInInbox(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := newInboxFixture(t)
+		width := rapid.SampledFrom(inboxWidths).Draw(rt, "width")
+		f.height = rapid.SampledFrom([]int{12, 30, 60}).Draw(rt, "height")
+		client := fixedClient{Client: f.ana}
+		for n := range rapid.IntRange(1, 4).Draw(rt, "asks") {
+			a := hostileAsk(rt)
+			a.ID, a.Outcome, a.CreatedAt = fmt.Sprint("ask_", n), nil, noon
+			client.asks = append(client.asks, a)
+		}
+		f.open(client, width)
+		f.checkCells(rt, width)
+		for _, key := range inboxKeys {
+			f.press(key)
+			f.checkCells(rt, width)
+		}
+	})
+}
+
+// A fixedClient has these open asks. Nothing can be sent.
+type fixedClient struct {
+	askback.Client
+	asks []askback.Ask
+}
+
+func (c fixedClient) List(context.Context, askback.Query) (askback.Page, error) {
+	return askback.Page{Items: c.asks}, nil
+}
+
+// checkCells requires that text of agents is only right of a gutter. The marker is in every
+// text of them.
+func (f *inboxFixture) checkCells(t testingT, width int) {
+	t.Helper()
+	drawn := f.Drawn()
+	s := newPanelScreen(width, f.height)
+	s.add(drawn)
+	if s.vt.Title() != title || s.replies.Len() > 0 {
+		t.Fatalf("the title is %q, and the terminal sent %q", s.vt.Title(), s.replies.String())
+	}
+	list := min(max(width*2/5, 38), 64)
+	for y, row := range s.rows() {
+		left, right := row, []rune(nil)
+		if width >= 90 && row[list] == '│' {
+			left, right = row[:list], row[list+2:]
+		}
+		for _, part := range [][]rune{left, right} {
+			for x, r := range ownPart(part) {
+				if r == marker || (r < ' ' || r > '~') && !strings.ContainsRune(ownRunes, r) {
+					t.Fatalf("%d columns, row %d: %q in column %d of the part of Askback: %q", width, y, r, x, string(row))
+				}
+			}
+		}
+	}
+}
+
+// ownPart returns the part of a row that Askback writes.
+func ownPart(row []rune) []rune {
+	for _, column := range []int{margin, 9} { // of an ask, and of the list
+		if len(row) > column && (row[column] == '│' || row[column] == '┊') {
+			return row[:column]
+		}
+	}
+	for x, r := range row { // a field of the person, or a preview beside the options
+		if r == '│' {
+			return row[:x]
+		}
+	}
+	return row
+}

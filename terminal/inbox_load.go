@@ -1,0 +1,177 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
+)
+
+// The messages of a loader.
+type (
+	// A loadedMsg has the open asks, and those of the last list that were settled since then.
+	loadedMsg struct { // the connection works
+		page    askback.Page
+		settled []askback.Ask
+	}
+	lostMsg    struct{}            // the connection was lost
+	failedMsg  struct{ err error } // a list could not be read
+	followsMsg struct{ err error } // the stream of events ended for good
+	tickMsg    struct{}            // the ages of the asks have changed
+)
+
+// A loader reads the list of open asks whenever an event changes it. It reads the whole list
+// and not single asks, so that it has what [askback.Inbox.List] returns, whatever was missed.
+type loader struct {
+	client InboxClient
+	send   func(tea.Msg)
+	wake   chan struct{} // has one value if the list must be read
+
+	mu     sync.Mutex
+	search string
+
+	// The fields below are of the goroutine that loads.
+	last       []string // the ids of the last list
+	lastSearch string
+	lost       bool
+}
+
+const (
+	loadPause    = 100 * time.Millisecond // between two reads, so that many events are one read
+	pingTime     = 5 * time.Second        // between two checks of the connection
+	pingsPerLoad = 6                      // without events: snoozes that end or begin elsewhere
+	lostTime     = 2 * time.Second        // a reply that takes longer means a lost connection
+)
+
+func newLoader(client InboxClient, send func(tea.Msg)) *loader {
+	return &loader{client: client, send: send, wake: make(chan struct{}, 1)}
+}
+
+// find reads the list again, with the asks that contain a text.
+func (l *loader) find(search string) {
+	l.mu.Lock()
+	l.search = search
+	l.mu.Unlock()
+	l.again()
+}
+
+// again reads the list again.
+func (l *loader) again() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run loads until ctx ends.
+func (l *loader) run(ctx context.Context) {
+	var following sync.WaitGroup
+	defer following.Wait()
+	cursor, follows := askback.Cursor(""), false
+	for pings := 0; ; {
+		ping := pings > 0 && !l.lost
+		wasLost, err := l.watched(ctx, func() (err error) {
+			if ping {
+				_, err = l.client.List(ctx, askback.Query{Limit: 1})
+				return err
+			}
+			m, err := l.load(ctx)
+			if err == nil {
+				cursor = m.page.EventsCursor
+				l.send(m)
+			}
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			l.send(failedMsg{err})
+		case ping && wasLost:
+			l.again()
+		case ping:
+			l.send(tickMsg{})
+		case !follows:
+			follows = true
+			following.Go(func() { l.follow(ctx, cursor) })
+		}
+		if pause.For(ctx, loadPause) != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+			pings = 0
+		case <-time.After(pingTime):
+			pings = (pings + 1) % pingsPerLoad
+		}
+	}
+}
+
+// watched makes a call, and reports a lost connection while it takes too long.
+func (l *loader) watched(ctx context.Context, call func() error) (lost bool, err error) {
+	slow := time.AfterFunc(lostTime, func() {
+		if ctx.Err() == nil {
+			l.send(lostMsg{})
+		}
+	})
+	err = call()
+	lost = !slow.Stop() || l.lost
+	l.lost = lost && err != nil
+	return lost, err
+}
+
+// follow reads the list again after each event that concerns an ask.
+func (l *loader) follow(ctx context.Context, after askback.Cursor) {
+	for ev, err := range l.client.Events(ctx, "", after) {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			l.send(followsMsg{err})
+			return
+		case ev.Type == askback.EventSnapshot, strings.HasPrefix(string(ev.Type), "question_"):
+			l.again()
+		}
+	}
+}
+
+// load reads the list, and what became of asks that have left it.
+func (l *loader) load(ctx context.Context) (loadedMsg, error) {
+	l.mu.Lock()
+	search := l.search
+	l.mu.Unlock()
+	page, err := l.client.List(ctx, askback.Query{Search: search, Snoozed: new(false), Limit: askback.MaxLimit})
+	if err != nil {
+		return loadedMsg{}, err
+	}
+	m := loadedMsg{page: page}
+	var ids []string
+	listed := map[string]bool{}
+	for _, a := range page.Items {
+		ids = append(ids, a.ID)
+		listed[a.ID] = true
+	}
+	for _, id := range l.last {
+		if listed[id] || search != l.lastSearch {
+			continue
+		}
+		a, err := l.client.Get(ctx, id)
+		switch {
+		case errors.Is(err, askback.ErrNotFound):
+		case err != nil:
+			return loadedMsg{}, err
+		case a.Settled():
+			m.settled = append(m.settled, a)
+		}
+	}
+	l.last, l.lastSearch = ids, search
+	return m, nil
+}

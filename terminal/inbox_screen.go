@@ -1,0 +1,277 @@
+package terminal
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// Numbers of columns of an inbox.
+const (
+	minSplit    = 90 // from here on, the selected ask is beside the list
+	minList     = 38 // columns of the list beside an ask
+	maxList     = 64
+	narrowWidth = 60 // fewer columns have short titles and keys
+	paneGap     = 2  // a line and a space between both
+)
+
+// listColumns returns the number of columns of the list beside an ask.
+func (i *inbox) listColumns() int { return min(max(i.width*2/5, minList), maxList) }
+
+// isSplit reports whether the selected ask is beside the list.
+func (i *inbox) isSplit() bool {
+	if i.width < minSplit || i.current == "" {
+		return false
+	}
+	for _, l := range i.lines(i.listColumns()) {
+		if hasRightToLeft(l.text) {
+			return false
+		}
+	}
+	return !i.rightToLeft()
+}
+
+// rightToLeft reports whether the selected ask has text that is written from right to left.
+func (i *inbox) rightToLeft() bool {
+	p := i.picker()
+	if p == nil {
+		return false
+	}
+	f := newFrame(p.options)
+	f.ask(p.ask)
+	return hasRightToLeft(f.b.String() + strings.Join(p.typed(), ""))
+}
+
+// draw draws the current rows.
+func (i *inbox) draw() tea.Cmd {
+	if i.done || !i.open {
+		return nil
+	}
+	cmd := i.arrive()
+	i.arm()
+	_, _ = i.layout() // records which rows fit, which the keys in the next one depend on
+	rows, c := i.layout()
+	i.painter.paint(nil, rows, c, i.width)
+	return cmd
+}
+
+// layout returns the rows of the whole screen.
+func (i *inbox) layout() ([]string, caret) {
+	head, foot, c := i.headRows(), i.footRows(), caret{}
+	if at := len(foot) - (i.height - len(head) - 3); at > 0 { // a terminal of very few rows
+		foot = foot[:max(0, len(foot)-at)]
+	}
+	room := max(i.height-len(head)-len(foot), 1)
+	var body []string
+	switch {
+	case i.mode == helping:
+		body = i.helpRows(room)
+	case i.mode == batching || i.mode == decided:
+		body = i.batch.rows(i.newFrame(), room)
+	case i.isSplit():
+		body, c = i.splitRows(room)
+	case i.inDetail && i.current != "":
+		body, c = i.detailRows(0, i.width, room)
+	default:
+		body = i.listRows(min(i.width, maxText), room)
+	}
+	body = body[:min(len(body), room)]
+	for len(body) < room {
+		body = append(body, "")
+	}
+	rows := append(append(head, body...), foot...)
+	c.row += len(head)
+	if own, ok := i.fieldCaret(len(rows) - len(foot)); ok {
+		c = own
+	}
+	return rows, c
+}
+
+// newFrame returns a frame that is as wide as the screen.
+func (i *inbox) newFrame() *frame {
+	o := i.options.Options
+	o.Width = func() int { return i.width }
+	return newFrame(o)
+}
+
+// splitRows returns the rows of the list, with those of the selected ask to the right. It
+// moves the cursor there by number, because the width of the text before is not certain.
+func (i *inbox) splitRows(room int) ([]string, caret) {
+	columns := i.listColumns()
+	list := i.listRows(columns, room)
+	detail, c := i.detailRows(columns+paneGap, i.width-columns-paneGap, room)
+	f := i.newFrame()
+	rows := make([]string, room)
+	for y := range rows {
+		if y < len(list) {
+			rows[y] = list[y]
+		}
+		rows[y] += fmt.Sprintf("\x1b[%dG", columns+1) + eraseRight + f.withSGR(dim, gutter) + " "
+		if y < len(detail) {
+			rows[y] += detail[y]
+		}
+	}
+	c.column += columns + paneGap
+	return rows, c
+}
+
+// detailRows returns the rows of the selected ask, in a part of the screen.
+func (i *inbox) detailRows(left, columns, room int) ([]string, caret) {
+	it, p := i.find(i.current), i.picker()
+	p.left, p.width, p.height, p.focused = left, columns, room+1, i.inDetail
+	switch {
+	case !it.settledAt.IsZero():
+		return i.settledRows(it, p, room), caret{}
+	case it.sending:
+		f := p.newFrame()
+		f.message("Sending your answer …")
+		return f.lines(), caret{}
+	}
+	rows, c := p.layout()
+	c.shown = c.shown && i.inDetail && i.mode == listing
+	return rows, c
+}
+
+// settledRows returns the rows of an ask that is settled, with what was typed and not sent.
+func (i *inbox) settledRows(it *item, p *picker, room int) []string {
+	f := p.newFrame()
+	f.settled(view.Of(it.ask).Outcome)
+	if typed := p.typed(); len(typed) > 0 {
+		f.rule("what you typed was not sent")
+		for _, text := range typed {
+			f.text("you", plain, safetext.Block(text))
+		}
+	}
+	f.ask(view.Of(it.ask))
+	return p.text.window(f, f.lines(), room)
+}
+
+// headRows returns the title, with the number of open asks.
+func (i *inbox) headRows() []string {
+	f := i.newFrame()
+	f.margin, f.width = 0, i.width-3
+	count := fmt.Sprintf("%d open", i.openCount())
+	if i.more {
+		count = fmt.Sprintf("more than %d open", i.openCount())
+	}
+	if i.search.text() != "" {
+		count = fmt.Sprintf("%d found", i.openCount())
+	}
+	title := "inbox · " + count
+	if i.width >= narrowWidth {
+		title = "Askback · " + title
+	}
+	if n := len(i.selected); n > 0 {
+		title += fmt.Sprintf(" · %d selected", n)
+	}
+	f.rule(title)
+	return f.lines()
+}
+
+// footRows returns the rows below: a field or a menu, what happened, and the keys.
+func (i *inbox) footRows() []string {
+	f := i.newFrame()
+	f.margin, f.width = 0, min(i.width-3, maxText+margin)
+	switch i.mode {
+	case searching:
+		i.drawField(f, "/", i.search.text())
+	case snoozing:
+		i.drawSnoozeTimes(f)
+	case typingSnooze:
+		i.drawField(f, "until", i.when.text())
+	}
+	if i.mode != searching && i.search.text() != "" {
+		i.drawField(f, "/", i.search.text())
+	}
+	if i.lost {
+		f.message("The connection is lost; reconnecting. What you typed is kept.")
+	}
+	f.message(i.status)
+	f.message(i.keys())
+	return f.lines()
+}
+
+// drawField draws a text that the person types, from its end if it does not fit.
+func (i *inbox) drawField(f *frame, word, text string) {
+	rows, _, _ := (&field{before: text}).rows(max(f.width-len(word)-3, minText))
+	f.b.WriteString(f.withSGR(bold, word) + " " + f.withSGR(dim, gutter) + " " + rows[len(rows)-1] + "\n")
+}
+
+// fieldCaret returns the position of the cursor in the field below, whose row is given.
+func (i *inbox) fieldCaret(row int) (caret, bool) {
+	text, word := i.search.field, "/"
+	switch i.mode {
+	case searching:
+	case typingSnooze:
+		text, word = i.when, "until"
+	default:
+		return caret{}, false
+	}
+	left := len(word) + 3
+	_, _, column := text.rows(max(min(i.width-3, maxText+margin)-left, minText))
+	return caret{true, row, min(left+column, i.width-1)}, true
+}
+
+// keys returns the most important keys in one sentence.
+func (i *inbox) keys() string {
+	narrow := i.width < narrowWidth
+	switch {
+	case i.mode == helping:
+		return "Any key goes back"
+	case i.mode == searching:
+		return "Enter keeps it · Esc shows all"
+	case i.mode == snoozing:
+		return "Esc goes back"
+	case i.mode == typingSnooze:
+		return "Enter snoozes · Esc goes back"
+	case i.mode == batching || i.mode == decided:
+		return i.batch.keys()
+	case i.inDetail && i.isEditing():
+		return ""
+	case i.inDetail && narrow:
+		return "Esc list · j k next · ? keys"
+	case i.inDetail:
+		return "Esc back to the list · j k next ask · s snooze · o page · ? keys · q leave"
+	case len(i.selected) > 0 && narrow:
+		return "a approve · d deny the selected · x · ? keys"
+	case len(i.selected) > 0:
+		return "a approve the selected · d deny them · x select · Esc none · ? keys · q leave"
+	case narrow:
+		return "j k move · Enter open · ? keys · q leave"
+	}
+	return "j k move · Enter open · x select · s snooze · / search · o page · ? keys · q leave"
+}
+
+// isEditing reports whether keys are text for the selected ask.
+func (i *inbox) isEditing() bool {
+	p := i.picker()
+	return p != nil && p.editing != nil
+}
+
+// helpRows lists all keys.
+func (i *inbox) helpRows(room int) []string {
+	f := i.newFrame()
+	for _, words := range []string{
+		"j k ↑ ↓    select another ask; in an ask, the arrows go to its options",
+		"Enter      open the ask; Esc or u goes back to the list",
+		"1 2 3      go to an option, which Enter takes; O writes your own words",
+		"a d        approve or deny the call, or the selected calls after a look",
+		"e          change the arguments in your editor (EDITOR)",
+		"n c D      write a note or a reason, a comment, decline to answer",
+		"A          also approve the same call later",
+		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
+		"x          select the call, to decide several at once",
+		"s          snooze the ask until a time; in an optional question, skip it",
+		"/          search the list; in a question, filter its options",
+		"o          open the page of the ask in the browser",
+		"Ctrl+G     write a text in your editor",
+		"q, Ctrl+C  leave; every ask stays open",
+	} {
+		f.message(words)
+	}
+	return i.help.window(f, f.lines(), room)
+}

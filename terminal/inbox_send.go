@@ -1,0 +1,259 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// The messages of calls that an inbox made.
+type (
+	sentMsg struct {
+		id  string
+		ask askback.Ask
+		err error
+	}
+	snoozedMsg struct {
+		id    string
+		until time.Time
+		err   error
+	}
+	openedMsg struct {
+		address string
+		err     error
+	}
+)
+
+// errChanged is returned instead of deciding a call that differs from the one that was shown.
+var errChanged = errors.New("this is not the call that was shown to you")
+
+// settle sends the answer of a person to an ask as it was shown.
+func (i *inbox) settle(shown askback.Ask, r Result) (askback.Ask, error) {
+	switch r := r.(type) {
+	case Answered:
+		if shown.Confirmation != nil {
+			now, err := i.client.Get(i.sending, shown.ID)
+			if err != nil {
+				return now, err
+			}
+			if now.Confirmation == nil || now.Confirmation.Digest != shown.Confirmation.Digest {
+				return now, errChanged
+			}
+		}
+		return i.client.Answer(i.sending, shown.ID, r.Answer)
+	case Declined:
+		return i.client.Decline(i.sending, shown.ID, r.Reason)
+	}
+	return shown, nil
+}
+
+// send sends the result of a panel.
+func (i *inbox) send(it *item, p *picker) tea.Cmd {
+	shown, result := it.ask, p.withReason(p.result)
+	p.result = nil
+	it.sending = true
+	return i.call(func() tea.Msg {
+		a, err := i.settle(shown, result)
+		return sentMsg{shown.ID, a, err}
+	})
+}
+
+// call returns a command. [Inbox.Run] waits until it has ended.
+func (i *inbox) call(do func() tea.Msg) tea.Cmd {
+	i.sends.Add(1)
+	return func() tea.Msg {
+		defer i.sends.Done()
+		return do()
+	}
+}
+
+// sent shows what became of an answer, and goes to the next ask.
+func (i *inbox) sent(m sentMsg) tea.Cmd {
+	it, p := i.find(m.id), i.pickers[m.id]
+	if it == nil {
+		return nil
+	}
+	it.sending = false
+	var invalid askback.Invalid
+	switch {
+	case m.err == nil || errors.Is(m.err, askback.ErrSettled):
+		it.settle(m.ask, i.options.now())
+		delete(i.selected, m.id)
+		if m.err != nil {
+			i.status = "Too late: it was " + view.Of(m.ask).Status().String() + "."
+			break
+		}
+		delete(i.pickers, m.id)
+		i.status = "Sent: " + view.Of(m.ask).Status().String() + "."
+		if m.id == i.current {
+			i.moveOn()
+			i.inDetail = i.inDetail && !i.isSplit()
+		}
+	case errors.As(m.err, &invalid):
+		p.problem = invalid.Error()
+		return nil
+	default:
+		p.problem = "Your answer was not sent: " + m.err.Error() + "."
+		return nil
+	}
+	return i.after(leaveTime, leaveMsg{})
+}
+
+// typed returns what the person filled in.
+func (p *picker) typed() (all []string) {
+	add := func(text string) {
+		if strings.TrimSpace(text) != "" {
+			all = append(all, text)
+		}
+	}
+	for _, c := range p.choices {
+		if text := c.other.text(); text != c.q.DefaultAnswer().Other {
+			add(text)
+		}
+		if c.answered && len(p.choices) > 1 {
+			for _, value := range c.answer().Values() {
+				if value != c.other.text() {
+					add(value)
+				}
+			}
+		}
+		add(c.note.text())
+	}
+	if p.call != nil {
+		add(p.call.note.text())
+		if p.call.form.Edited() {
+			add(string(p.call.form.Input))
+		}
+	}
+	add(p.comment.text())
+	add(p.reason.text())
+	return all
+}
+
+// openPage opens the page of the selected ask in a browser.
+func (i *inbox) openPage() tea.Cmd {
+	if i.options.Open == nil {
+		i.status = "There are no pages here."
+		return nil
+	}
+	a := i.find(i.current).ask
+	return func() tea.Msg {
+		address, err := i.options.Open(i.ctx, a)
+		return openedMsg{address, err}
+	}
+}
+
+func (i *inbox) opened(m openedMsg) {
+	switch {
+	case m.address == "":
+		i.status = "The page cannot be opened: " + m.err.Error() + "."
+	case m.err != nil:
+		i.status = "No browser was found. The page is " + m.address
+	default:
+		i.status = "Opened " + m.address
+	}
+}
+
+// snoozeTimes returns the times to choose from.
+func (i *inbox) snoozeTimes() []view.SnoozeTime {
+	return view.SnoozeTimes(i.options.now(), i.options.zone())
+}
+
+// drawSnoozeTimes draws the times to choose from, with their keys.
+func (i *inbox) drawSnoozeTimes(f *frame) {
+	var all []string
+	for n, t := range i.snoozeTimes() {
+		all = append(all, fmt.Sprintf("%d %s", n+1, t.Words))
+	}
+	all = append(all, fmt.Sprintf("%d another time", len(all)+1))
+	f.message("Hide it from your list until: " + strings.Join(all, " · "))
+}
+
+// pressInSnoozeTimes handles a key that chooses a time.
+func (i *inbox) pressInSnoozeTimes(key, text string) tea.Cmd {
+	i.mode = listing
+	times := i.snoozeTimes()
+	switch n := slices.Index([]string{"1", "2", "3", "4", "5"}, text); {
+	case key == "esc":
+	case n >= 0 && n < len(times):
+		return i.snooze(times[n].At)
+	case n == len(times):
+		i.mode = typingSnooze
+		i.when.set("")
+	default:
+		i.status = "This key is not one of the times."
+	}
+	return nil
+}
+
+// pressInSnoozeField handles a key while a time is typed.
+func (i *inbox) pressInSnoozeField(key, text string) tea.Cmd {
+	switch key {
+	case "esc":
+		i.mode = listing
+	case "enter":
+		until, err := view.ParseSnooze(i.when.text(), i.options.now(), i.options.zone())
+		if err == nil {
+			err = askback.CheckSnooze(until, i.options.now())
+		}
+		if err != nil {
+			i.status = "Not snoozed: " + err.Error() + "."
+			return nil
+		}
+		i.mode = listing
+		return i.snooze(until)
+	case "alt+enter":
+	default:
+		if !i.when.press(key) && text != "" {
+			_ = i.when.insert(text)
+		}
+	}
+	return nil
+}
+
+// snooze hides the selected ask until a time.
+func (i *inbox) snooze(until time.Time) tea.Cmd {
+	id := i.current
+	return i.call(func() tea.Msg {
+		_, err := i.client.Snooze(i.sending, id, until)
+		return snoozedMsg{id, until, err}
+	})
+}
+
+// snoozed removes an ask that is hidden now.
+func (i *inbox) snoozed(m snoozedMsg) {
+	it, now := i.find(m.id), i.options.now()
+	switch {
+	case errors.Is(m.err, askback.ErrSettled):
+		i.status = "It is settled, so it was not snoozed."
+		i.search.changed(i.search.text())
+	case m.err != nil:
+		i.status = "Not snoozed: " + m.err.Error() + "."
+	case it != nil:
+		i.search.changed(i.search.text())
+		i.status = "Snoozed until " + view.FormatSnooze(m.until, now, i.options.zone()) + "."
+		if d := it.ask.Deadline; !d.IsZero() && d.Before(m.until) {
+			i.status += " Its deadline is earlier: " + view.FormatTime(d, i.options.zone()) + "."
+		}
+		i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now)
+	}
+}
+
+// whyNot returns why a call could not be decided, in the words of Askback.
+func whyNot(a askback.Ask, err error) string {
+	switch {
+	case errors.Is(err, askback.ErrSettled):
+		return "It was settled before: " + view.Of(a).Status().String() + "."
+	case errors.Is(err, context.Canceled):
+		return "The inbox was left before it was sent."
+	}
+	return err.Error() + "."
+}

@@ -1,0 +1,375 @@
+package terminal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/terminal"
+)
+
+// inboxWidths are the widths at which inboxes are tested: a list or an ask, the same with more
+// room, and both side by side.
+var inboxWidths = []int{40, 80, 200}
+
+// An inboxFixture has an engine with asks, and an inbox of ana.
+type inboxFixture struct {
+	*terminal.TestInbox
+	t        testing.TB
+	now      time.Time
+	engine   *engine.Engine
+	ana, ben askback.Client
+	opened   []string
+	height   int
+}
+
+func newInboxFixture(t testing.TB) *inboxFixture {
+	f := &inboxFixture{t: t, now: noon, height: 30}
+	f.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return f.now }})
+	as := func(name string, channel askback.Channel) askback.Client {
+		return f.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: channel})
+	}
+	f.ana, f.ben = as("ana", askback.ChannelTerminal), as("ben", askback.ChannelWeb)
+	return f
+}
+
+// ask adds an ask, and returns its id. Each is a second younger than the one before.
+func (f *inboxFixture) ask(agent string, r askback.Request) string {
+	f.t.Helper()
+	f.now = f.now.Add(time.Second)
+	r.Agent = agent
+	a, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: agent, Channel: askback.ChannelAPI}).Ask(context.Background(), r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return a.ID
+}
+
+func callRequest(tool, input string, dangerous bool) askback.Request {
+	return askback.Request{Confirmation: &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Dangerous: dangerous}}
+}
+
+func questionRequest(text string, options ...string) askback.Request {
+	return askback.Request{Questions: []askback.Question{{Text: text, Options: askback.Options(options...)}}}
+}
+
+// open opens the inbox with this client, on a terminal of this width.
+func (f *inboxFixture) open(client terminal.InboxClient, width int) {
+	o := terminal.InboxOptions{Options: terminal.Options{
+		Human: true, Style: true, Zone: time.UTC, Now: func() time.Time { return f.now },
+		Width: func() int { return width }, Height: func() int { return f.height },
+	}}
+	o.Open = func(_ context.Context, a askback.Ask) (string, error) {
+		f.opened = append(f.opened, a.ID)
+		return "http://localhost/asks/" + a.ID, nil
+	}
+	f.TestInbox = terminal.OpenTestInbox(client, o)
+}
+
+// pass lets time pass.
+func (f *inboxFixture) pass(d time.Duration) {
+	f.now = f.now.Add(d)
+	f.Tick()
+}
+
+// press presses keys, each after the last one had time to work.
+func (f *inboxFixture) press(keys ...string) {
+	for _, key := range keys {
+		f.pass(time.Second)
+		f.Press(key)
+	}
+}
+
+func (f *inboxFixture) screen(width int) string { return screenText(f.Drawn(), width, f.height) }
+
+// shows requires that the screen matches.
+func (f *inboxFixture) shows(width int, pattern string) {
+	f.t.Helper()
+	if screen := f.screen(width); !matches(pattern, screen) {
+		f.t.Errorf("%d columns: want %s on\n%s", width, pattern, screen)
+	}
+}
+
+// outcome returns how an ask ended, as "approved {…} reason" or the answers, or "open".
+func (f *inboxFixture) outcome(id string) string {
+	f.t.Helper()
+	a, err := f.ana.Get(context.Background(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if a.Outcome == nil {
+		return "open"
+	}
+	o := a.Outcome
+	words := []string{string(o.Decision), string(o.Input), o.Reason}
+	for _, given := range o.Answers {
+		words = append(words, given.String())
+	}
+	if o.Status != askback.Answered {
+		words = append([]string{string(o.Status)}, words...)
+	}
+	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+}
+
+// someAsks adds one ask of each kind, and returns their ids.
+func (f *inboxFixture) someAsks() map[string]string {
+	soon := callRequest("db.migrate", `{"sql":"drop table orders_2019"}`, true)
+	soon.Timeout = 40 * time.Minute
+	return map[string]string{
+		"question": f.ask("planner", questionRequest("Which database?", "PostgreSQL", "SQLite")),
+		"mail":     f.ask("support", callRequest("mail.send", `{"to":"kim@example.com"}`, false)),
+		"label":    f.ask("support", callRequest("tickets.label", `{"ticket":4711}`, false)),
+		"text":     f.ask("writer", questionRequest("Any last words?")),
+		"danger":   f.ask("deploy-bot", callRequest("rm", `{"path":"/srv"}`, true)),
+		"soon":     f.ask("deploy-bot", soon),
+	}
+}
+
+// Inboxes are drawn at three widths as in the files in testdata (C5, E6).
+func TestInboxesMatchGoldenFiles(t *testing.T) {
+	for _, s := range []struct {
+		name string
+		keys []string
+	}{
+		{"list", nil},
+		{"question", []string{"j", "j", "enter", "2"}},
+		{"approval", []string{"j", "j", "j", "enter"}},
+		{"word", []string{"enter", "a", "appr"}},
+		{"batch", []string{"j", "x", "j", "j", "x", "j", "x", "a"}},
+		{"snooze", []string{"j", "s"}},
+		{"search", []string{"/", "mail"}},
+		{"help", []string{"?"}},
+	} {
+		for _, width := range inboxWidths {
+			t.Run(fmt.Sprint(s.name, "_", width), func(t *testing.T) {
+				f := newInboxFixture(t)
+				f.someAsks()
+				f.open(f.ana, width)
+				f.press(s.keys...)
+				f.pass(time.Second)
+				golden.Check(t, fmt.Sprintf("testdata/inbox_%s_%d.txt", s.name, width), f.screen(width))
+			})
+		}
+	}
+}
+
+// Every key of an inbox does what the help says, at each width (C5, E6, F7, F8).
+func TestKeysOfAnInbox(t *testing.T) {
+	for _, c := range []struct {
+		keys  string
+		about string // the ask that is decided, or whose status is checked
+		want  string // its outcome
+		shows string // on the screen
+	}{
+		{"j down k up j enter d", "danger", "denied", "Sent: denied by ana"},
+		{"end home j enter a a p p r o v e enter", "danger", "approved", "Sent: approved by ana"},
+		{"j enter a y e s enter", "danger", "open", "not the word approve"},
+		{"enter y a p p r o v e enter", "soon", "approved", ""},
+		{"j j j enter a", "mail", "approved", ""},
+		{"j j j enter y", "mail", "approved", ""},
+		{"j j j enter n n o enter d", "mail", "denied no", ""},
+		{"j j j enter A approve enter", "mail", "approve_all", ""},
+		{"j j j enter D no enter", "mail", "declined no", ""},
+		{"j j j enter enter", "mail", "open", "Enter decides nothing"},
+		{"j j enter 2 enter", "question", "SQLite", ""},
+		{"j j 2 enter", "question", "SQLite", ""},
+		{"j j enter down enter", "question", "SQLite", ""},
+		{"j j enter n why enter 1 enter", "question", "PostgreSQL", ""},
+		{"j j O mine enter", "question", "mine", ""},
+		{"j j enter 3 enter mine enter", "question", "mine", ""},
+		{"j j enter / sql esc esc esc", "question", "open", `> +\d+s │ Which database`},
+		{"j j enter j a", "mail", "approved", ""},
+		{"j j j enter esc d enter d", "mail", "denied", ""},
+		{"j j j enter u enter d", "mail", "denied", ""},
+		{"end enter hello enter", "text", "hello", ""},
+		{"end enter hello esc k enter k enter j j", "text", "open", "hello"},
+		{"j j j s 1", "mail", "open", "Snoozed until 13:00"},
+		{"j j j s 3", "mail", "open", "Snoozed until tomorrow 09:00"},
+		{"j j j s 5 18:30 enter", "mail", "open", "Snoozed until 18:30"},
+		{"j j j s 5 never enter", "mail", "open", "this is not a time"},
+		{"j j j s esc", "mail", "open", `> +\d+s │ Run mail.send`},
+		{"/ mail enter enter a", "mail", "approved", ""},
+		{"/ nothing", "mail", "open", "No open ask contains"},
+		{"/ mail esc", "mail", "open", "6 open"},
+		{"?", "mail", "open", "Any key goes back"},
+		{"? x", "mail", "open", "6 open"},
+		{"o", "mail", "open", "Opened http"},
+		{"x", "mail", "open", "1 selected"},
+		{"x esc", "mail", "open", "6 open ─"},
+		{"j j j x j x a enter", "mail", "approved", "Approved: 2 calls"},
+		{"j j j x j x d enter", "label", "denied", "Denied: 2 calls"},
+		{"j j j x j x a esc", "label", "open", "2 selected"},
+		{"x j x a", "danger", "open", "None of the selected"},
+		{"z", "mail", "open", "does nothing here"},
+	} {
+		for _, width := range inboxWidths {
+			t.Run(fmt.Sprint(c.keys, " ", width), func(t *testing.T) {
+				f := newInboxFixture(t)
+				ids := f.someAsks()
+				f.open(f.ana, width)
+				f.press(strings.Fields(c.keys)...)
+				if got := f.outcome(ids[c.about]); got != c.want {
+					t.Errorf("the outcome of %s is %q, want %q:\n%s", c.about, got, c.want, f.screen(width))
+				}
+				f.shows(width, c.shows)
+			})
+		}
+	}
+}
+
+// q leaves. If something was typed and not sent, it must be pressed twice.
+func TestInboxIsLeftWithoutLosingTypedText(t *testing.T) {
+	f := newInboxFixture(t)
+	f.someAsks()
+	f.open(f.ana, 80)
+	f.press("q")
+	if !f.Left() {
+		t.Error("q did not leave")
+	}
+	f.open(f.ana, 80)
+	f.press("end", "enter", "hello", "esc", "q")
+	f.shows(80, "Press q again")
+	if f.Left() {
+		t.Error("q left at once, with text that was not sent")
+	}
+	f.press("j", "q")
+	if f.Left() {
+		t.Error("another key did not cancel the first q")
+	}
+	if f.press("q"); !f.Left() {
+		t.Error("q did not leave")
+	}
+}
+
+// A key decides only a call that has been on the screen for half a second, so a key that is
+// pressed twice does not decide the next call (C3, F7).
+func TestInboxIgnoresKeysAtFirst(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		first, second := f.ask("a", callRequest("one", `{}`, false)), f.ask("a", callRequest("two", `{}`, false))
+		f.open(f.ana, width)
+		f.Press("enter", "a", "y", "d")
+		if got := f.outcome(first); got != "open" {
+			t.Errorf("%d columns: %s at once", width, got)
+		}
+		f.pass(490 * time.Millisecond)
+		f.Press("a")
+		if got := f.outcome(first); got != "open" {
+			t.Errorf("%d columns: %s after 490 ms", width, got)
+		}
+		f.pass(20 * time.Millisecond)
+		f.Press("a", "a")
+		if a, b := f.outcome(first), f.outcome(second); a != "approved" || b != "open" {
+			t.Errorf("%d columns: got %s and %s, want only the first approved", width, a, b)
+		}
+	}
+}
+
+// A call that is not on the screen is not decided: where only the list fits, keys that decide
+// open the call (C3, F7).
+func TestKeysDoNotDecideUnseenCalls(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", callRequest("one", `{}`, false))
+	f.open(f.ana, 80)
+	f.press("a")
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("decided from the list: %s", got)
+	}
+	f.shows(80, "(?s)tool │ one.*Read it first")
+	if f.press("a"); f.outcome(id) != "approved" {
+		t.Errorf("not approved:\n%s", f.screen(80))
+	}
+}
+
+// F3, T3: a call that is longer than the screen needs the typed word until all its rows were
+// shown.
+func TestInboxNeedsAWordForUnreadCalls(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.height = 24
+		id := f.ask("a", callRequest("one", `{"list":[`+strings.Repeat(`"x",`, 30)+`"x"]}`, false))
+		f.open(f.ana, width)
+		f.press("enter")
+		f.pass(time.Second)
+		f.shows(width, `typed\s+word`)
+		f.press("a")
+		f.shows(width, "were not shown")
+		f.press("esc", "pgdown", "pgdown")
+		f.shows(width, ": PgUp")
+		if f.press("a"); f.outcome(id) != "approved" {
+			t.Errorf("not approved after all rows were shown:\n%s", f.screen(width))
+		}
+	}
+}
+
+// F7: what was changed in the editor is shown, and approved.
+func TestInboxApprovesChangedArguments(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		id := f.someAsks()["mail"]
+		f.open(f.ana, width)
+		f.press("j", "j", "j", "enter")
+		f.Edited(`{"to":"pat@example.com"}`)
+		f.Press("a")
+		f.shows(width, "you changed the arguments")
+		if f.press("a"); f.outcome(id) != `approved {"to":"pat@example.com"}` {
+			t.Errorf("got %s", f.outcome(id))
+		}
+	}
+}
+
+// A changedClient returns other calls than the list has.
+type changedClient struct{ askback.Client }
+
+func (c changedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := c.Client.Get(ctx, id)
+	if err == nil && a.Confirmation != nil {
+		confirmation := *a.Confirmation
+		confirmation.Digest = "sha256:other"
+		a.Confirmation = &confirmation
+	}
+	return a, err
+}
+
+// F7: only the call that was shown is decided.
+func TestInboxComparesTheDigest(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", callRequest("one", `{}`, false))
+	f.open(changedClient{f.ana}, 80)
+	f.press("enter", "a")
+	f.shows(80, "not the call that was shown to you")
+	f.press("esc", "x", "a", "enter")
+	f.shows(80, "not the call that was shown to you")
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("decided another call: %s", got)
+	}
+}
+
+// A failingClient cannot send answers.
+type failingClient struct{ askback.Client }
+
+func (c failingClient) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+	return askback.Ask{}, errors.New("the disk is full")
+}
+
+// An answer that was not sent can be sent again: nothing that was typed is lost (B6).
+func TestTypedTextStaysAfterAnError(t *testing.T) {
+	f := newInboxFixture(t)
+	id := f.ask("a", questionRequest("Why?"))
+	client := &struct{ askback.Client }{failingClient{f.ana}}
+	f.open(client, 80)
+	f.press("enter", "because", "enter")
+	f.shows(80, "(?s)because.*not sent: the disk is full")
+	client.Client = f.ana
+	if f.press("enter"); f.outcome(id) != "because" {
+		t.Errorf("got %s", f.outcome(id))
+	}
+}
