@@ -49,6 +49,7 @@ type commands struct {
 	Decline declineCommand `cmd:"" help:"Decline to answer an ask."`
 	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
 	List    listCommand    `cmd:"" help:"List asks, by default the open ones."`
+	Inbox   inboxCommand   `cmd:"" help:"Show the open asks, live, and answer them with keys."`
 	Snooze  snoozeCommand  `cmd:"" help:"Hide an ask from your own list until a time."`
 	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
 	Serve   serveCommand   `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
