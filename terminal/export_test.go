@@ -93,7 +93,6 @@ type TestInbox struct {
 	i    *inbox
 	load *loader
 	out  bytes.Buffer
-	err  error
 	due  []dueMessage
 }
 

@@ -35,6 +35,7 @@ func (c *slowClient) List(ctx context.Context, q askback.Query) (askback.Page, e
 func (c *slowClient) Events(ctx context.Context, _ string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		for n := range 50 {
+			<-time.After(10 * time.Millisecond)
 			if !yield(askback.Event{Cursor: after, Seq: int64(n), Type: askback.EventQuestionPending}, nil) {
 				return
 			}
@@ -51,8 +52,8 @@ func TestInboxNoticesALostConnection(t *testing.T) {
 		client := &slowClient{}
 		messages := terminal.RunTestLoader(t.Context(), client)
 		<-time.After(time.Second)
-		if got := messages(); client.lists > 3 || len(got) != client.lists || got[0] != "loaded" {
-			t.Errorf("50 events were %d reads: %v", client.lists, got)
+		if got := messages(); client.lists > 10 || len(got) != client.lists || got[0] != "loaded" {
+			t.Errorf("50 events in half a second were %d reads: %v", client.lists, got)
 		}
 		client.delay = time.Minute
 		<-time.After(20 * time.Second)

@@ -133,7 +133,7 @@ func (f *inboxFixture) someAsks() map[string]string {
 	}
 }
 
-// Inboxes are drawn at three widths as in the files in testdata (C5, E6).
+// Inboxes are drawn at three widths as in the files in testdata (C5).
 func TestInboxesMatchGoldenFiles(t *testing.T) {
 	for _, s := range []struct {
 		name string
@@ -161,7 +161,7 @@ func TestInboxesMatchGoldenFiles(t *testing.T) {
 	}
 }
 
-// Every key of an inbox does what the help says, at each width (C5, E6, F7, F8).
+// Every key of an inbox does what the help says, at each width (C5, D1, F7, F8).
 func TestKeysOfAnInbox(t *testing.T) {
 	for _, c := range []struct {
 		keys  string
