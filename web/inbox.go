@@ -17,6 +17,20 @@ func (s *site) list(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, list))
 }
 
+// rowsPath is the address of the rows of a page of the list.
+const rowsPath = "/rows"
+
+// rows sends a page of the list without a page around it. Its links lead to asks of the whole
+// list, and not of this page.
+func (s *site) rows(w http.ResponseWriter, r request) error {
+	i := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
+	if _, err := s.readList(r, &i); err != nil {
+		return err
+	}
+	i.Filter.Cursor = ""
+	return s.render(w, r.Request, http.StatusOK, pages.MoreRows(r.frame, i))
+}
+
 // inbox returns the list of open asks that the address of a page selects. current is the
 // ask that is open on the page, or "".
 func (s *site) inbox(r request, current string) (pages.Inbox, error) {

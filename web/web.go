@@ -63,7 +63,7 @@ type Options struct {
 	PublicURL string // the address of the pages, without a slash at the end
 }
 
-// New returns the handler of the pages: /, /live, /decide, /asks/{id}, its claim and its draft, /history
+// New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim and its draft, /history
 // with its asks and its export, /sessions, /grants and their revocation, /more, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
@@ -80,6 +80,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", s.authenticated(s.list))
+	mux.Handle("GET "+rowsPath, s.authenticated(s.rows))
 	mux.Handle("GET "+livePath, s.authenticated(s.live))
 	mux.Handle("GET "+pages.DecidePath, s.authenticated(s.decide))
 	mux.Handle("POST "+pages.DecidePath, s.authenticated(s.decideAll))

@@ -184,6 +184,7 @@ func rowStories(b *book) {
 	current := b.inbox
 	current.Current = b.ids["mail"]
 	b.add("Rows", "open", "/", b.fragment(pages.Row(b.frame, current, view.Brief(b.fixture("mail")))))
+	b.add("Rows", "of a later page", "/rows", b.fragment(pages.MoreRows(b.frame, b.inbox)))
 	b.add("Rows", "new in the live list", "/", b.fragment(
 		pages.RowChange(b.frame, b.inbox, view.Brief(b.fixture("short")), true), pages.RowChange(b.frame, b.inbox, view.Brief(claimed), false)))
 }

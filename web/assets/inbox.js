@@ -14,6 +14,8 @@ htmx.registerExtension("trusted", {
   // The list is changed in place, so that it does not flicker or scroll. An ask is always
   // replaced: what was chosen or typed for one must never be in the form of another.
   htmx_before_morph_node: (_, { oldNode, newNode }) => {
+    if (oldNode.id === "list") keepLoadedRows(oldNode, newNode);
+    if (oldNode.classList?.contains("is-measured")) newNode.classList.add("is-measured");
     if (oldNode.id !== "detail") return true;
     oldNode.replaceChildren(...newNode.childNodes);
     htmx.process(oldNode);
@@ -36,7 +38,9 @@ function refresh() {
     row.querySelector(".row-link").setAttribute("aria-current", String(is));
   }
   const list = document.getElementById("list");
-  const count = openRows().length + (list?.hasAttribute("data-more") ? "+" : "");
+  if (list?.dataset.view !== refresh.view) later.clear();
+  refresh.view = list?.dataset.view;
+  const count = openRows().length + later.size + (list?.hasAttribute("data-more") ? "+" : "");
   showIcon(count);
   if (!list) return;
   const shown = document.getElementById("count");
@@ -91,18 +95,24 @@ document.addEventListener("click", (event) => {
   announce("The page has just changed. Press again.");
 }, true);
 
-// putInPlace moves a row, or the heading of a group, into the list. A row of a later page
-// is dropped.
-function putInPlace(list, element) {
+// later has the new asks of pages that are not loaded yet. They are counted, and not shown.
+const later = new Set();
+
+// putInPlace moves a row, or the heading of a group, into the list. A new row of a later page
+// is only counted.
+function putInPlace(list, element, isLoaded) {
   const old = document.getElementById(element.id);
   if (old && old !== element && list.contains(old)) {
     if (element.classList.contains("group")) return element.remove();
     old.remove();
   }
-  const all = [...list.children];
-  const next = all.find((other) => other.dataset.place > element.dataset.place);
-  if (!next && list.hasAttribute("data-more")) return element.remove();
-  list.insertBefore(element, next || null);
+  const isLast = !(list.lastElementChild?.dataset.place > element.dataset.place);
+  if (isLast && !isLoaded && list.hasAttribute("data-more")) {
+    if (element.dataset.ask) later.add(element.dataset.ask);
+    return element.remove();
+  }
+  later.delete(element.dataset.ask);
+  list.insertBefore(element, isLast ? null : [...list.children].find((other) => other.dataset.place > element.dataset.place));
 }
 
 function takeIncoming() {
@@ -112,6 +122,7 @@ function takeIncoming() {
   keepPlace(list, () => {
     for (const element of [...incoming.children]) putInPlace(list, element);
   });
+  refresh();
   const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
   const above = rows().filter((row) => row.hasAttribute("data-fresh") && row.getBoundingClientRect().bottom <= head);
   showAbove(above.length);
@@ -154,6 +165,7 @@ const leaveAfter = 4000;
 document.addEventListener("settled", (event) => {
   const id = event.detail.data;
   const row = document.getElementById("row-" + id);
+  later.delete(id);
   refresh();
   if (row) setTimeout(() => leave(row), leaveAfter);
   const form = document.querySelector(`form.ask[data-ask="${CSS.escape(id)}"]`);

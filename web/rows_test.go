@@ -1,0 +1,91 @@
+package web_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback/internal/browsertest"
+)
+
+// The rows of a further page come without a page around them. Their links lead to asks of the
+// whole list.
+func TestRowsOfAPageHaveNoPageAroundThem(t *testing.T) {
+	h := newServer(t)
+	for range 201 {
+		h.ask(single)
+	}
+	ana := h.browser("ana")
+	first := ana.open("/", http.StatusOK)
+	_, query, _ := strings.Cut(first.one(t, ".list-next a").attr["href"], "?")
+	rest := ana.open("/rows?"+query, http.StatusOK)
+	if rows := rest.all("#more-rows .row"); len(rows) != 1 || len(rest.all("html")) != 0 || len(rest.all(".list-next")) != 0 {
+		t.Fatalf("got %d rows, in a page or with a link", len(rows))
+	}
+	if href := rest.one(t, ".row-link").attr["href"]; strings.Contains(href, "?") {
+		t.Errorf("a row leads to %s", href)
+	}
+	browser{h, ""}.open("/rows", http.StatusUnauthorized)
+}
+
+// A list of a thousand open asks loads its pages while it is scrolled. Each ask has one row, in
+// order. The rows stay when an ask is opened, and new asks of pages that are not loaded count.
+func TestChromiumThousandAsksAreScrolled(t *testing.T) {
+	c := newChromium(t)
+	last := ""
+	for range 1000 {
+		last = c.ask(free).ID
+	}
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	w.waitTitle("(200+) Inbox · Askback")
+	c.ask(free)
+	w.waitTitle("(201+) Inbox · Askback")
+	toEnd := `(() => { const pane = document.querySelector(".list-pane"); pane.scrollTop = pane.scrollHeight; return document.querySelectorAll("#list .row").length === 1001; })()`
+	w.waitUntil(toEnd)
+	w.waitTitle("(1001) Inbox · Askback")
+	checkRows := func() {
+		t.Helper()
+		w.waitUntil(`[...document.querySelectorAll("#list > .row")].every((row) => getComputedStyle(row).contentVisibility === "auto")`)
+		var got struct {
+			Rows, IDs  int
+			Sorted     bool
+			Next, More bool
+		}
+		w.Run(chromedp.Evaluate(`(() => {
+			const rows = [...document.querySelectorAll("#list > .row")], places = rows.map((row) => row.dataset.place);
+			return {Rows: rows.length, IDs: new Set(rows.map((row) => row.id)).size, Sorted: places.every((p, i) => i === 0 || places[i - 1] < p),
+				Next: document.querySelector(".list-next a") !== null, More: document.querySelector("#list").hasAttribute("data-more")};
+		})()`, &got))
+		if got.Rows != 1001 || got.IDs != 1001 || !got.Sorted || got.Next || got.More {
+			t.Errorf("got %+v, want 1001 rows in order, and no further page", got)
+		}
+	}
+	checkRows()
+	var heights []float64
+	w.Run(chromedp.Evaluate(`(async () => {
+		const pane = document.querySelector(".list-pane"), heights = [];
+		for (const top of [pane.scrollHeight, 0, pane.scrollHeight / 2, pane.scrollHeight / 2 - 2000, pane.scrollHeight]) {
+			pane.scrollTop = top;
+			for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+			heights.push(pane.scrollHeight);
+		}
+		return heights;
+	})()`, &heights, awaitPromise))
+	if slices.Min(heights) != slices.Max(heights) {
+		t.Errorf("the list is %v px high while it is scrolled, want one height", heights)
+	}
+	w.Run(chromedp.Evaluate(`document.querySelector("#row-`+last+` .row-link").click()`, nil))
+	w.waitUntil(`document.querySelector("form.ask")?.dataset.ask === "` + last + `"`)
+	w.waitUntil(`document.querySelector("#row-` + last + `").classList.contains("is-current")`)
+	checkRows()
+	var inView bool
+	w.Run(chromedp.Evaluate(`document.querySelector("#row-`+last+`").getBoundingClientRect().top < innerHeight`, &inView))
+	if !inView {
+		t.Error("the row of the open ask is not in view")
+	}
+	c.Check(t)
+}
