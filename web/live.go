@@ -103,9 +103,18 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 		return err
 	}
 	if a.Settled() {
-		return out.send(ev.Cursor, "settled", []byte(a.ID))
+		return out.send(ev.Cursor, "settled", []byte(settledMessage(a, r.principal.Name)))
 	}
 	return nil
+}
+
+// settledMessage returns the id of a settled ask. If the person settled it, a sentence for the
+// other windows of this person follows.
+func settledMessage(a askback.Ask, person string) string {
+	if c := view.ConflictOf(*a.Outcome, person); c.SamePerson {
+		return a.ID + " " + c.Sentence.String()
+	}
+	return a.ID
 }
 
 // writeRow sends the row of an ask. A cursor of "" keeps the position of the stream.

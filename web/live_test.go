@@ -72,12 +72,19 @@ func TestChromiumInboxIsLive(t *testing.T) {
 }
 
 // Rows E10, F4: an ask that is answered elsewhere becomes read-only while it is open, and
-// keeps what was typed. Nothing of it gets into the form of the next ask.
+// keeps what was typed. If the same person answered it in another window, the page says so.
+// Nothing of it gets into the form of the next ask.
 func TestChromiumInputStaysInTheFormOfItsAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
 	one, two := inOrder(c.ask(single), c.ask(single))
+	own := c.ask(single)
+	w.open("/asks/" + own.ID)
+	if _, err := c.client(askback.Responder, "ana").Answer(context.Background(), own.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	w.waitText("You answered this in another window.", "Answered by ana in the browser")
 	w.open("/asks/" + one.ID)
 	w.Click("#q1-1")
 	w.typeInto("#q1-other", "my own words")

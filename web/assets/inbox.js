@@ -163,13 +163,13 @@ document.addEventListener("change", (event) => {
 // An ask that another person settled stays in the list for a moment, then it leaves.
 const leaveAfter = 4000;
 document.addEventListener("settled", (event) => {
-  const id = event.detail.data;
+  const [id, ...words] = event.detail.data.split(" ");
   const row = document.getElementById("row-" + id);
   later.delete(id);
   refresh();
   if (row) setTimeout(() => leave(row), leaveAfter);
   const form = document.querySelector(`form.ask[data-ask="${CSS.escape(id)}"]`);
-  if (form && !form.dataset.sent) showSettled(form);
+  if (form && !form.dataset.sent) showSettled(form, words.join(" "));
 });
 
 function leave(row) {
@@ -186,15 +186,23 @@ function leave(row) {
 }
 
 // showSettled replaces the form of an ask that was settled elsewhere by its outcome. What
-// the person typed is shown below it.
-async function showSettled(form) {
+// the person typed is shown below it. If the same person settled it in another window, own
+// says so.
+async function showSettled(form, own) {
   const chosen = [...form.querySelectorAll(".choice input:checked")].map((input) => ["Chosen", input.closest("label").querySelector(".name").textContent]);
   const typed = [...form.querySelectorAll("textarea")]
     .filter((field) => field.value.trim() !== "" && (field.id !== "input" || field.value !== field.defaultValue || field.hasAttribute("data-edited")))
     .map((field) => [field.labels[0]?.textContent || "", field.value]);
   const kept = [...chosen, ...typed];
   await htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
-  announce("This ask was settled elsewhere.");
+  announce(own ? "" : "This ask was settled elsewhere.");
+  if (own) {
+    const notice = document.createElement("p");
+    notice.className = "done-notice";
+    notice.setAttribute("role", "status");
+    notice.textContent = own + ".";
+    document.getElementById("detail")?.prepend(notice);
+  }
   if (kept.length === 0) return;
   const section = document.createElement("section");
   section.className = "card draft";
