@@ -122,8 +122,8 @@ func structure(n *node) string {
 		if n.is(".hidden-badge") || n.is(".notice-line") {
 			return // Askback's own note about hidden characters
 		}
-		if n.is(".list-pane") {
-			return // it has the other asks, too: see rows
+		if n.is(".list-pane") || n.is("link#icon") {
+			return // they depend on the other asks, too: see rows
 		}
 		if n.is(".agent-text") || n.is(".markdown") || n.is(".preview") {
 			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
