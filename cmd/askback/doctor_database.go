@@ -70,6 +70,8 @@ func (d *doctor) checkContent(about inspection, size int64) {
 	case about.rows.Damaged > 0:
 		d.fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
 			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
+	case about.search != "":
+		d.warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the index for searches: %s", d.database, about.search)
 	default:
 		without := ""
 		if n := about.rows.Without; n > 0 {
@@ -124,6 +126,7 @@ func (d *doctor) checkClock(newest, now time.Time) {
 type inspection struct {
 	version int64
 	broken  string // the first error of the integrity check
+	search  string // the error in the index for searches
 	rows    sqlite.Verification
 	newest  time.Time
 }
@@ -160,14 +163,8 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	if i.version > sqlite.SchemaVersion {
 		return nil // its tables may differ
 	}
-	var check string
-	// The full check includes the indexes: a row that is missing from one cannot be found.
-	if err := db.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&check); err != nil {
+	if err := i.checkIntegrity(ctx, db); err != nil || i.broken != "" {
 		return err
-	}
-	if check != "ok" {
-		i.broken = check
-		return nil
 	}
 	if i.version == sqlite.SchemaVersion {
 		var err error
@@ -183,6 +180,54 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	}
 	i.newest = time.UnixMilli(at)
 	return err
+}
+
+// checkIntegrity sets i.broken and i.search. The full check includes the indexes: a row that is
+// missing from one cannot be found. If the index for searches is so damaged that the check
+// fails, checkIntegrity checks the other tables one by one.
+func (i *inspection) checkIntegrity(ctx context.Context, db *sql.DB) error {
+	err := i.checkPart(ctx, db, "pragma integrity_check")
+	if err == nil || !isAboutSearch(err.Error()) {
+		return err
+	}
+	i.search = err.Error()
+	var tables string
+	const names = `select coalesce(group_concat(name), '') from sqlite_schema where type = 'table' and name not like 'search%'`
+	if err := db.QueryRowContext(ctx, names).Scan(&tables); err != nil {
+		return err
+	}
+	for _, table := range strings.Split(tables, ",") {
+		if err := i.checkPart(ctx, db, `pragma integrity_check("`+table+`")`); err != nil || i.broken != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAboutSearch reports whether a message of SQLite is about the index for searches.
+func isAboutSearch(message string) bool { return strings.Contains(strings.ToLower(message), "fts5") }
+
+// checkPart runs an integrity check. It sets i.search, or i.broken to the first other error.
+func (i *inspection) checkPart(ctx context.Context, db *sql.DB, check string) (err error) {
+	rows, err := db.QueryContext(ctx, check)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for i.broken == "" && rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return err
+		}
+		switch {
+		case line == "ok":
+		case isAboutSearch(line):
+			i.search = line
+		default:
+			i.broken = line
+		}
+	}
+	return rows.Err()
 }
 
 // isAskback returns an error unless the file is an Askback database. It reads the header

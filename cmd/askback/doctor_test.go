@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"fmt"
 	"net"
 	"os"
@@ -169,6 +170,30 @@ func runDoctor(t *testing.T, env []string, code int) string {
 		t.Errorf("exit code %d, want %d\n%s%s", exitCode(p.result), code, p.out.String(), p.err.String())
 	}
 	return p.out.String()
+}
+
+// A damaged index for searches is no reason to restore a backup.
+func TestDoctorReportsADamagedIndex(t *testing.T) {
+	env, database := sandbox(t)
+	addAnsweredAsk(t, env, "Which one?")
+	addAnsweredAsk(t, env, "Which other?")
+	for _, statement := range []string{
+		"update search_data set block = x'ff' where id > 10", "delete from search_docsize", "delete from search_config", "drop table search_data",
+	} {
+		db, err := sql.Open("sqlite", database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := runDoctor(t, env, 0); !strings.Contains(got, "intact, except the index for searches") {
+			t.Errorf("%s: got\n%s", statement, got)
+		}
+	}
 }
 
 // A changed byte in a record is found by its checksum, and the record is named. For

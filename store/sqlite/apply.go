@@ -149,7 +149,10 @@ func (w *writer) apply(r *request) error {
 		return w.claim(r.claim)
 	}
 	if r.index != nil {
-		return w.updateIndex(r.index)
+		return indexError(w.updateIndex(r.index))
+	}
+	if r.restore != nil {
+		return w.restore(r.restore)
 	}
 	for i := range r.complete {
 		if err := w.complete(&r.complete[i]); err != nil {
@@ -165,7 +168,7 @@ func (w *writer) apply(r *request) error {
 		}
 	}
 	if err := w.unindex(r.unindex); err != nil {
-		return err
+		return indexError(err)
 	}
 	for i := range r.put {
 		if err := w.put(&r.put[i]); err != nil {

@@ -11,8 +11,9 @@ import (
 // A request is a change or a claim in the queue of the writer. Its caller has encoded
 // the records, so that the writer has less work.
 type request struct {
-	claim *claim             // nil in a change
-	index *store.IndexUpdate // nil in a change
+	claim   *claim             // nil in a change
+	index   *store.IndexUpdate // nil in a change
+	restore *restoration       // nil in a change
 
 	complete []store.Completion
 	drop     []store.Ref

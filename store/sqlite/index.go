@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -58,14 +57,22 @@ func (s *indexWrites) prepare(conn *sqlite3.Conn) (err error) {
 
 // Indexed returns the position of the index.
 func (s *Store) Indexed(ctx context.Context) (seq int64, err error) {
-	err = s.eachRow(ctx, selectIndexed, func(row *sqlite3.Stmt) (bool, error) {
-		seq = row.ColumnInt64(0)
-		return false, nil
+	err = s.readIndex(ctx, func() error {
+		found := false
+		err := s.eachRow(ctx, selectIndexed, func(row *sqlite3.Stmt) (bool, error) {
+			found, seq = true, row.ColumnInt64(0)
+			return false, nil
+		})
+		if err == nil && !found {
+			err = errIndexDamaged
+		}
+		return err
 	})
 	return seq, err
 }
 
-// UpdateIndex adds documents to the index. The writer commits them with other changes.
+// UpdateIndex adds documents to the index. The writer commits them with other changes. If the
+// index is damaged, it is created again, and the update is a conflict.
 func (s *Store) UpdateIndex(ctx context.Context, u store.IndexUpdate) error {
 	if err := u.Check(); err != nil {
 		return err
@@ -87,10 +94,13 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 	if !q.Before.IsZero() {
 		below = q.Before.UnixMilli() * perMillisecond
 	}
-	err = s.eachRow(ctx, selectDocuments, func(row *sqlite3.Stmt) (bool, error) {
-		ids = append(ids, row.ColumnText(0))
-		return true, nil
-	}, matchText(q.Phrases), q.After, below, store.AtMost(q.Limit))
+	err = s.readIndex(ctx, func() error {
+		ids = nil
+		return s.eachRow(ctx, selectDocuments, func(row *sqlite3.Stmt) (bool, error) {
+			ids = append(ids, row.ColumnText(0))
+			return true, nil
+		}, matchText(q.Phrases), q.After, below, store.AtMost(q.Limit))
+	})
 	return ids, err
 }
 
@@ -118,7 +128,13 @@ func (w *writer) updateIndex(u *store.IndexUpdate) error {
 			return err
 		}
 	}
-	return nil
+	return w.flushIndex()
+}
+
+// flushIndex writes what FTS5 keeps in memory. Without it, errors of the index would be those
+// of the whole transaction.
+func (w *writer) flushIndex() error {
+	return errors.Join(run(w.stmt.savepoint), run(w.stmt.release))
 }
 
 func (w *writer) addDocument(d *store.Document) error {
@@ -145,44 +161,8 @@ func (w *writer) unindex(ids []string) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// indexTables are the tables of the index.
-const indexTables = `('search', 'search_ids', 'search_position')`
-
-// restoreIndex creates the index again, empty, if a table of it is missing.
-func restoreIndex(path string, log *slog.Logger) (err error) {
-	conn, err := connect(path, false)
-	if err != nil {
-		return err
+	if len(ids) == 0 {
+		return nil
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	rows, _, err := conn.PrepareTransient(`select count(*) from sqlite_schema where type = 'table' and name in ` + indexTables)
-	if err != nil {
-		return err
-	}
-	_, err = rows.Step()
-	n := rows.ColumnInt64(0)
-	if err := errors.Join(err, rows.Finalize()); err != nil || n == 3 {
-		return err
-	}
-	text, err := migrations.ReadFile("migrations/00008_search.sql")
-	if err != nil {
-		return err
-	}
-	script := []string{"begin immediate", "drop table if exists search", "drop table if exists search_ids", "drop table if exists search_position"}
-	for _, statement := range strings.SplitAfter(string(text), ";\n") {
-		if strings.Contains(statement, ";") {
-			script = append(script, statement)
-		}
-	}
-	for _, statement := range append(script, "commit") {
-		if err := execute(conn, statement); err != nil {
-			_ = execute(conn, "rollback") // the caller returns the first error
-			return err
-		}
-	}
-	log.Warn("the index for searches was missing; it is filled again")
-	return nil
+	return w.flushIndex()
 }

@@ -1,8 +1,11 @@
 package sqlite_test
 
 import (
+	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/askback/askback/store"
@@ -41,33 +44,164 @@ func TestIndexIsAddedByMigration(t *testing.T) {
 	}
 }
 
-// If a table of the index is missing, the index begins again with its first position.
-func TestMissingIndexIsCreated(t *testing.T) {
-	for _, table := range []string{"search", "search_ids", "search_position"} {
-		path := filepath.Join(t.TempDir(), "askback.db")
-		s := openAt(t, path)
-		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
-			t.Fatal(err)
-		}
-		addDocument(t, s, record(1), 1)
+// indexDamages are statements that damage the index.
+var indexDamages = []string{
+	"drop table search",
+	"drop table search_ids",
+	"drop table search_position",
+	"drop table search_config",
+	"drop table search_data",
+	"drop table search_docsize",
+	"drop table search_idx",
+	"delete from search_position",
+	"delete from search_data",
+	"delete from search_data where id = 10", // the structure
+	"update search_data set block = x'ffffffffffffffffffff' where id = 10",         // the structure
+	"update search_data set block = x'00' where id = 10",                           // the structure
+	"update search_data set block = x'ff' where id > 10",                           // the words
+	"update search_data set block = x'ffffffffffffffffffffffffffff' where id > 10", // the words
+	"delete from search_data where id > 10",                                        // the words
+	"update search_data set block = x'ffffffff' where id = 1",                      // the averages
+	"update search_docsize set sz = x''",
+	"update search_config set v = 99",
+	"delete from search_config",
+}
+
+// An indexed database has records 1 to 3, and an index with the first two. The others are
+// added by [indexed.fill].
+type indexed struct {
+	*sqlite.Store
+	path string
+	log  *strings.Builder // the messages since the database was opened again
+}
+
+func (i *indexed) open(t *testing.T) {
+	t.Helper()
+	i.log = &strings.Builder{}
+	s, err := sqlite.Open(i.path, &sqlite.Options{Log: slog.New(slog.NewTextHandler(i.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	i.Store = s
+}
+
+func newIndexed(t *testing.T) indexed {
+	i := indexed{path: filepath.Join(t.TempDir(), "askback.db")}
+	i.open(t)
+	s := i.Store
+	for n := 1; n <= 3; n++ {
+		r := record(n)
+		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}}); err != nil {
 			t.Fatal(err)
 		}
-		db := openDatabase(t, path)
-		execute(t, db, "drop table "+table)
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
+		if n < 3 {
+			addDocument(t, s, r, int64(n))
 		}
-		s = openAt(t, path)
-		if seq, err := s.Indexed(t.Context()); err != nil || seq != 0 {
-			t.Errorf("without %s: Indexed: got %d, %v, want 0", table, seq, err)
+	}
+	return i
+}
+
+func (i indexed) damage(t *testing.T, statement string) {
+	t.Helper()
+	db := openDatabase(t, i.path)
+	execute(t, db, statement)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill adds to the index what it lacks, as the engine does.
+func (i indexed) fill(t *testing.T) {
+	t.Helper()
+	for conflicts := 0; conflicts < 3; {
+		from, err := i.Indexed(t.Context())
+		if err != nil {
+			t.Fatalf("Indexed: %v", err)
 		}
-		if got := find(t, s, "table"); len(got) != 0 {
-			t.Errorf("without %s: Find: got %q, want nothing", table, got)
+		events, err := i.History(t.Context(), "", from, 1)
+		if err != nil {
+			t.Fatalf("History: %v", err)
 		}
-		addDocument(t, s, record(1), 1)
-		if got := find(t, s, "table"); len(got) != 1 {
-			t.Errorf("without %s, filled again: Find: got %q, want one", table, got)
+		if len(events) == 0 {
+			return
 		}
+		u := store.IndexUpdate{From: from, To: events[0].Seq}
+		if r, err := i.Read(t.Context(), "ask", events[0].Subject); err == nil {
+			u.Add = []store.Document{{Kind: r.Kind, ID: r.ID, At: r.Created, Words: "table"}}
+		}
+		switch err := i.UpdateIndex(t.Context(), u); {
+		case errors.Is(err, store.ErrConflict):
+			conflicts++
+		case err != nil:
+			t.Fatalf("UpdateIndex: %v", err)
+		}
+	}
+	t.Fatal("UpdateIndex: got conflicts only")
+}
+
+// check checks that all calls that use the index work, and that nothing is reported as
+// damaged.
+func (i indexed) check(t *testing.T) {
+	t.Helper()
+	find(t, i.Store, "table")
+	i.fill(t)
+	if got, want := find(t, i.Store, "table"), []string{record(3).ID, record(2).ID, record(1).ID}; !slices.Equal(got, want) {
+		t.Errorf("Find: got %q, want %q", got, want)
+	}
+	r := record(2)
+	r.Version = 1
+	drop := store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: 1}}, Unindex: []string{r.ID}}
+	if _, err := i.Commit(t.Context(), drop); err != nil {
+		t.Errorf("Commit: %v", err)
+	}
+	i.fill(t)
+	if got, want := find(t, i.Store, "table"), []string{record(3).ID, record(1).ID}; !slices.Equal(got, want) {
+		t.Errorf("Find: got %q after a deletion, want %q", got, want)
+	}
+	if h := i.Health(); h.Failed != nil || len(h.Damaged) != 0 {
+		t.Errorf("Health: got %+v, want no damage", h)
+	}
+	if n := strings.Count(i.log.String(), "it is filled again"); n > 1 {
+		t.Errorf("%d messages, want one at most:\n%s", n, i.log)
+	}
+}
+
+// If the index is damaged or a table of it is missing, it begins again with its first
+// position when the database is opened or the index is used (E9). Nothing else is affected.
+func TestDamagedIndexIsCreatedAgain(t *testing.T) {
+	for _, statement := range indexDamages {
+		t.Run(statement, func(t *testing.T) {
+			t.Run("closed", func(t *testing.T) {
+				i := newIndexed(t)
+				if err := i.Close(); err != nil {
+					t.Fatal(err)
+				}
+				i.damage(t, statement)
+				i.open(t)
+				i.check(t)
+			})
+			t.Run("open", func(t *testing.T) {
+				i := newIndexed(t)
+				i.damage(t, statement)
+				i.check(t)
+			})
+			t.Run("changed first", func(t *testing.T) {
+				i := newIndexed(t)
+				i.damage(t, statement)
+				r := record(4)
+				if _, err := i.Commit(t.Context(), store.Change{Put: []store.Record{r}, Unindex: []string{record(1).ID}}); err != nil {
+					t.Errorf("Commit: %v", err)
+				}
+				if _, err := i.Read(t.Context(), r.Kind, r.ID); err != nil {
+					t.Errorf("Read: %v", err)
+				}
+				i.fill(t)
+			})
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,8 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// runChild creates records with an effect, performs effects and answers records in an
-// endless loop. It prints a line for each change after Commit has returned.
+// runChild creates records with an effect, performs effects, answers records and fills the
+// index with the answered ones, in an endless loop. It prints a line for each change after Commit has returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -45,7 +46,35 @@ func runChild(path string) {
 			}
 		})
 	}
+	wg.Go(func() {
+		for {
+			if err := indexNext(s); err != nil {
+				fmt.Println("index:", err)
+				os.Exit(1)
+			}
+		}
+	})
 	wg.Wait()
+}
+
+// indexNext adds the next answered records to the index.
+func indexNext(s *sqlite.Store) error {
+	ctx := context.Background()
+	from, err := s.Indexed(ctx)
+	if err != nil {
+		return err
+	}
+	events, err := s.History(ctx, "", from, 20)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	u := store.IndexUpdate{From: from}
+	for _, e := range events {
+		if u.To = e.Seq; e.Type == "answered" {
+			u.Add = append(u.Add, store.Document{Kind: "ask", ID: e.Subject, At: record(0).Created, Words: "table"})
+		}
+	}
+	return s.UpdateIndex(ctx, u)
 }
 
 // send claims one effect, if any is free, and completes it. Another worker may have created
@@ -74,7 +103,8 @@ func commit(s *sqlite.Store, what string, c store.Change) {
 }
 
 // After kill -9, every acknowledged change is there once, and the numbers of events have
-// no gap (F2). Every effect is either done, with its event, or can be claimed again.
+// no gap (F2). Every effect is either done, with its event, or can be claimed again. The index
+// has exactly the answered records up to its position.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	acknowledged := map[string]bool{} // id and type of an event
@@ -121,7 +151,11 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	count := map[string]int{}
+	indexedTo, err := s.Indexed(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, answered := map[string]int{}, []string{} // answered up to the position of the index
 	for after := int64(0); ; {
 		page, err := s.History(t.Context(), "", after, 0)
 		if err != nil {
@@ -135,8 +169,12 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 				t.Fatalf("history: got Seq %d after %d", e.Seq, after-1)
 			}
 			count[e.Subject+" "+e.Type]++
+			if e.Type == "answered" && e.Seq <= indexedTo {
+				answered = append(answered, e.Subject)
+			}
 		}
 	}
+	checkIndexed(t, s, path, answered)
 	for ack := range acknowledged {
 		if count[ack] != 1 {
 			t.Errorf("%s was acknowledged: got %d events, want 1", ack, count[ack])
@@ -159,6 +197,28 @@ func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 				id, r.Version, asked, answered, sent, claimable[id])
 		}
 	}
+}
+
+// checkIndexed checks that the index has each of these records once, and no other.
+func checkIndexed(t *testing.T, s *sqlite.Store, path string, want []string) {
+	t.Helper()
+	var got []string
+	for q := (store.Search{Phrases: []store.Phrase{{Words: []string{"table"}}}}); ; q.After = got[len(got)-1] {
+		ids, err := s.Find(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(ids) == 0 {
+			break
+		}
+		got = append(got, ids...)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the index has %d documents, want the %d answered records up to its position", len(got), len(want))
+	}
+	execute(t, openDatabase(t, path), "insert into search (search) values ('integrity-check')")
 }
 
 // claimAll claims every effect and frees it again. It returns the number of effects of each

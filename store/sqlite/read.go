@@ -217,14 +217,14 @@ func (s *Store) eachRow(ctx context.Context, text string, use func(*sqlite3.Stmt
 	}
 	stmt, err := conn.Prepare(text) // the connection keeps it
 	if err != nil {
-		return s.damagedPage(readError(ctx, err))
+		return s.readFailure(ctx, text, err)
 	}
 	defer stmt.Reset()
 	bind(stmt, args...)
 	for more := true; more; {
 		row, err := stmt.Step()
 		if !row || err != nil {
-			return s.damagedPage(readError(ctx, err))
+			return s.readFailure(ctx, text, err)
 		}
 		if more, err = use(stmt); err != nil {
 			return err
@@ -233,8 +233,16 @@ func (s *Store) eachRow(ctx context.Context, text string, use func(*sqlite3.Stmt
 	return nil
 }
 
-// damagedPage adds err to s.damaged if it is errPage, and returns err.
-func (s *Store) damagedPage(err error) error {
+// readFailure returns the error for a statement that failed, or nil if err is nil. An errPage
+// is added to s.damaged. An error of a statement that reads the index matches errIndexDamaged
+// if the index may be damaged.
+func (s *Store) readFailure(ctx context.Context, text string, err error) error {
+	if text == selectIndexed || text == selectDocuments {
+		if damage := indexError(err); errors.Is(damage, errIndexDamaged) && ctx.Err() == nil {
+			return damage
+		}
+	}
+	err = readError(ctx, err)
 	if errors.Is(err, errPage) {
 		s.damaged.add(errPage)
 	}

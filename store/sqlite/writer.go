@@ -37,6 +37,7 @@ type writer struct {
 	broken    atomic.Pointer[error]
 	ended     chan struct{}         // closed when broken is set
 	full      atomic.Pointer[error] // set while the disk is full
+	restored  atomic.Int64          // how often the index was created again
 	lastCheck atomic.Int64          // time of the last check for room, in nanoseconds
 
 	seq      int64            // Seq of the newest event, or unknownSeq
@@ -125,15 +126,17 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 // written nothing and is skipped. If a change fails otherwise, but not by an error of the
 // disk, the transaction is repeated with a savepoint around each change. Then only that
 // change is lost. If age fails, the transaction is repeated without it. If the disk has no
-// room for the batch, write tries each change alone.
+// room for the batch, write tries each change alone. If the index for searches is damaged,
+// write creates it again and repeats the transaction.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
-		err = w.transaction(batch, w.applyPlain, w.age)
+		err = w.attempt(batch)
 	}
-	if errors.Is(err, errPartlyWritten) {
-		w.count.reruns.Add(1)
-		err = w.transaction(batch, w.applyInSavepoint, nil)
+	if errors.Is(err, errIndexDamaged) {
+		if err = w.restoreIndex(err); err == nil {
+			err = w.attempt(batch)
+		}
 	}
 	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
 		for i := range batch { // a small change may fit although the batch did not
@@ -146,6 +149,16 @@ func (w *writer) write(batch []*request) {
 			r.first, r.err = 0, err
 		}
 	}
+}
+
+// attempt writes a batch in one transaction, and in a second one if that is necessary.
+func (w *writer) attempt(batch []*request) error {
+	err := w.transaction(batch, w.applyPlain, w.age)
+	if errors.Is(err, errPartlyWritten) {
+		w.count.reruns.Add(1)
+		err = w.transaction(batch, w.applyInSavepoint, nil)
+	}
+	return err
 }
 
 // transaction writes each request of a batch with apply, calls age unless it is nil, commits,
@@ -166,7 +179,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 			w.rollback()
 			return err
 		}
-		if r.err == nil && r.index == nil && (r.claim == nil || len(r.claim.effects) > 0) {
+		if r.err == nil && r.index == nil && r.restore == nil && (r.claim == nil || len(r.claim.effects) > 0) {
 			committed++
 		}
 	}
@@ -181,7 +194,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error, age f
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
-		if isFull(err) { // SQLite writes the commit frame last, so nothing was committed
+		if isFull(err) || isIndexDamage(err) { // SQLite writes the commit frame last, and the index before it, so nothing was committed
 			return w.fail("commit", err)
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
@@ -206,6 +219,8 @@ func (w *writer) applyPlain(r *request) error {
 	case errors.Is(err, store.ErrConflict) && !w.written:
 		r.err = err
 		return nil
+	case errors.Is(err, errIndexDamaged):
+		return err
 	case isDisk(err), isFull(err):
 		return w.fail("write", err)
 	}
@@ -221,6 +236,9 @@ func (w *writer) applyInSavepoint(r *request) error {
 	err := w.apply(r)
 	if err == nil {
 		return w.fail("savepoint", run(w.stmt.release))
+	}
+	if errors.Is(err, errIndexDamaged) {
+		return err
 	}
 	if isDisk(err) || isFull(err) {
 		return w.fail("write", err)
@@ -254,6 +272,8 @@ func (w *writer) fail(doing string, err error) error {
 			w.log.Error("the disk is full; no change is kept until there is room", "err", err)
 		}
 		return err
+	case isIndexDamage(err):
+		return fmt.Errorf("%w: %s: %w", errIndexDamaged, doing, err)
 	case !isDisk(err):
 		return fmt.Errorf("%s: %v", doing, err)
 	}

@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	codes "modernc.org/sqlite/lib"
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/askback/askback/store"
+)
+
+// errIndexDamaged means that the index for searches cannot be read or written. The index can
+// always be filled again, so the writer creates it again, and nothing else is affected.
+var errIndexDamaged = errors.New("the index for searches is damaged")
+
+// indexError marks an error of a statement that reads or writes only the index. A conflict, a
+// full disk and other errors that a damaged table cannot cause are returned unchanged.
+func indexError(err error) error {
+	if err == nil || errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	switch primaryCode(err) {
+	case codes.SQLITE_OK, // an error without a code of its own, such as a missing table
+		codes.SQLITE_CORRUPT, codes.SQLITE_CONSTRAINT, codes.SQLITE_MISMATCH:
+		return fmt.Errorf("%w: %w", errIndexDamaged, err)
+	}
+	return err
+}
+
+// isIndexDamage reports whether err can only come from a damaged index: SQLite has a code
+// for the data of virtual tables, and the index is the only one.
+func isIndexDamage(err error) bool { return codeOf(err) == codes.SQLITE_CORRUPT_VTAB }
+
+// readIndex calls read. If that returns errIndexDamaged, the writer creates the index again
+// unless another call has done so, and readIndex calls read a second time.
+func (s *Store) readIndex(ctx context.Context, read func() error) error {
+	before := s.writer.restored.Load()
+	err := read()
+	if !errors.Is(err, errIndexDamaged) {
+		return err
+	}
+	if _, err := s.do(ctx, &request{restore: &restoration{before, err}, done: make(chan struct{})}); err != nil {
+		return err
+	}
+	return read()
+}
+
+// A restoration is a request to create the index again because of err, if it was created again
+// only before times since the database was opened.
+type restoration struct {
+	before int64
+	err    error
+}
+
+// restore applies a restoration.
+func (w *writer) restore(r *restoration) error {
+	if w.restored.Load() != r.before {
+		return nil // the index is not damaged any more
+	}
+	if isIndexDamage(r.err) {
+		return r.err
+	}
+	conn, err := connect(w.path, true) // w.conn may have the settings of the index in memory
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkIndex(conn), conn.Close())
+}
+
+// restoreIndex creates the index again, because of an error. No transaction may be open.
+func (w *writer) restoreIndex(because error) error {
+	if err := createIndex(w.conn); err != nil {
+		return w.fail("create the index for searches again", err)
+	}
+	w.restored.Add(1)
+	w.log.Warn("the index for searches was damaged; it is filled again, and nothing else is affected", "err", because)
+	return nil
+}
+
+// restoreIndex creates the index again, empty, if it is damaged or a table of it is missing.
+func restoreIndex(path string, log *slog.Logger) (err error) {
+	conn, err := connect(path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	damage := checkIndex(conn)
+	if !errors.Is(damage, errIndexDamaged) {
+		return damage
+	}
+	if err := createIndex(conn); err != nil {
+		return err
+	}
+	log.Warn("the index for searches was missing or damaged; it is filled again, and nothing else is affected", "err", damage)
+	return nil
+}
+
+// The tables of the index. Those of the second line are made by FTS5.
+const (
+	countTables = `select count(*) from sqlite_schema where type = 'table' and name in ('search', 'search_ids', 'search_position',
+		'search_config', 'search_data', 'search_docsize', 'search_idx')`
+	indexTables   = 7
+	countPosition = `select count(*) from search_position`
+	// No document has this word, but to find that out, FTS5 reads its settings and the
+	// description of its structure.
+	countNothing = `select count(*) from search where search match '"-"'`
+)
+
+// checkIndex returns an error that matches errIndexDamaged if a table of the index is missing,
+// or if what each search reads first is damaged. Its time does not depend on the size of the
+// index.
+func checkIndex(conn *sqlite3.Conn) error {
+	for _, check := range []struct {
+		query string
+		want  int64
+	}{{countTables, indexTables}, {countPosition, 1}, {countNothing, 0}} {
+		n, err := count(conn, check.query)
+		if err != nil {
+			return indexError(err)
+		}
+		if n != check.want {
+			return fmt.Errorf("%w: %s: got %d, want %d", errIndexDamaged, check.query, n, check.want)
+		}
+	}
+	return nil
+}
+
+func count(conn *sqlite3.Conn, query string) (n int64, err error) {
+	row, _, err := conn.PrepareTransient(query)
+	if err != nil {
+		return 0, err
+	}
+	_, err = row.Step()
+	n = row.ColumnInt64(0)
+	closeErr := row.Finalize()
+	if err == nil {
+		err = closeErr
+	}
+	return n, err
+}
+
+// dropIndex deletes the tables of the index. SQLite deletes a virtual table only if its own
+// tables and its version can be read.
+var dropIndex = []string{
+	`create table if not exists search_config (k primary key, v) without rowid`,
+	`create table if not exists search_data (id integer primary key, block blob)`,
+	`create table if not exists search_docsize (id integer primary key, sz blob, origin integer)`,
+	`create table if not exists search_idx (segid, term, pgno, primary key (segid, term)) without rowid`,
+	`delete from search_config`,
+	`insert into search_config (k, v) values ('version', 4)`,
+	`drop table if exists search`,
+	`drop table if exists search_config`,
+	`drop table if exists search_data`,
+	`drop table if exists search_docsize`,
+	`drop table if exists search_idx`,
+	`drop table if exists search_ids`,
+	`drop table if exists search_position`,
+}
+
+// createIndex deletes the index and creates an empty one, in one transaction.
+func createIndex(conn *sqlite3.Conn) error {
+	text, err := migrations.ReadFile("migrations/00008_search.sql")
+	if err != nil {
+		return err
+	}
+	script := append([]string{"begin immediate"}, dropIndex...)
+	for _, statement := range strings.SplitAfter(string(text), ";\n") {
+		if strings.Contains(statement, ";") {
+			script = append(script, statement)
+		}
+	}
+	for _, statement := range append(script, "commit") {
+		if err := execute(conn, statement); err != nil {
+			_ = execute(conn, "rollback") // the caller returns the first error
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
