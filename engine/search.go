@@ -16,8 +16,10 @@ import (
 )
 
 const (
-	// indexInterval is the time between two looks for asks that were settled.
-	indexInterval = time.Second
+	// indexInterval is the time between two looks for asks that were settled. It doubles up
+	// to maxIndexInterval while none are, because a search adds the newest ones itself.
+	indexInterval    = time.Second
+	maxIndexInterval = time.Minute
 	// indexBatch and indexBytes limit the asks that one update of the index adds. Other
 	// commits wait for it, so it must take only a few milliseconds.
 	indexBatch = 32
@@ -37,10 +39,10 @@ const (
 // indexLoop adds settled asks to the index until ctx ends. It reads the history after the
 // position of the index, so it also fills a new index.
 func (e *Engine) indexLoop(ctx context.Context) {
-	retry := indexInterval // after an error
+	retry, idle := indexInterval, indexInterval // after an error; after no event
 	for ctx.Err() == nil {
 		begun := time.Now()
-		more, err := e.fillIndex(ctx)
+		read, more, err := e.fillIndex(ctx)
 		pause := indexInterval
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -48,23 +50,28 @@ func (e *Engine) indexLoop(ctx context.Context) {
 			pause, retry = retry, min(2*retry, cleanInterval)
 		case more:
 			pause = max(indexPause, indexIdle*time.Since(begun))
-			retry = indexInterval
+			retry, idle = indexInterval, indexInterval
+		case read:
+			retry, idle = indexInterval, indexInterval
+		default:
+			pause, idle = idle, min(2*idle, maxIndexInterval)
 		}
 		_ = sleep(ctx, pause, nil) // the loop ends with ctx
 	}
 }
 
-// fillIndex adds the next settled asks to the index. It reports whether there may be more.
-func (e *Engine) fillIndex(ctx context.Context) (more bool, err error) {
+// fillIndex adds the next settled asks to the index. It reports whether it read an event,
+// and whether there may be more.
+func (e *Engine) fillIndex(ctx context.Context) (read, more bool, err error) {
 	e.indexing.Lock()
 	defer e.indexing.Unlock()
 	from, err := e.store.Indexed(ctx)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	events, err := e.store.History(ctx, "", from, store.MaxList)
 	if err != nil || len(events) == 0 {
-		return false, err
+		return false, false, err
 	}
 	u := store.IndexUpdate{From: from}
 	size := 0
@@ -75,7 +82,7 @@ func (e *Engine) fillIndex(ctx context.Context) (more bool, err error) {
 		}
 		d, ok, err := e.documentOf(ctx, ev.Subject)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if ok {
 			u.Add = append(u.Add, d)
@@ -88,9 +95,9 @@ func (e *Engine) fillIndex(ctx context.Context) (more bool, err error) {
 	more = u.To < events[len(events)-1].Seq || len(events) == store.MaxList
 	err = e.store.UpdateIndex(ctx, u)
 	if errors.Is(err, store.ErrConflict) {
-		return true, nil // another process has added them
+		return true, true, nil // another process has added them
 	}
-	return more, err
+	return true, more, err
 }
 
 // documentOf returns the document of an ask for the index. It reports false if the ask was
@@ -180,7 +187,7 @@ func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page
 	e := c.engine
 	begun := time.Now()
 	for more := true; more && time.Since(begun) < searchWait; {
-		if more, err = e.fillIndex(ctx); err != nil {
+		if _, more, err = e.fillIndex(ctx); err != nil {
 			return page, fromStore(err)
 		}
 	}

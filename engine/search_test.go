@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback"
@@ -45,4 +48,28 @@ func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	if got := find(); got != "" {
 		t.Errorf("the index has %q after the retention time", got)
 	}
+}
+
+// indexReads counts how often the position of the index is read.
+type indexReads struct {
+	engine.Store
+	n atomic.Int64
+}
+
+func (s *indexReads) Indexed(ctx context.Context) (int64, error) {
+	s.n.Add(1)
+	return s.Store.Indexed(ctx)
+}
+
+// An engine without events rarely looks for new ones to add to the index.
+func TestIdleEngineRarelyReadsTheIndex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &indexReads{Store: memstore.New()}
+		go func() { _ = engine.New(s, nil).Run(t.Context()) }()
+		<-time.After(24 * time.Hour)
+		synctest.Wait()
+		if got := s.n.Load(); got < 1000 || got > 1500 {
+			t.Errorf("the index was read %d times a day, want about once a minute", got)
+		}
+	})
 }
