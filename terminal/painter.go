@@ -17,7 +17,8 @@ type painter struct {
 	out     io.Writer
 	full    bool  // the rows are the whole screen
 	reflows bool  // the terminal breaks rows that are too long when it becomes narrower
-	widths  []int // of the rows that are on the screen
+	rows    []string // that are on the screen
+	widths  []int    // of rows
 	cursor  int   // the row of the cursor
 	column  int   // and its column
 	err     error
@@ -84,14 +85,19 @@ func (p *painter) paint(above, rows []string, c caret, columns int) {
 	for _, row := range above {
 		b.WriteString(eraseRow + row + "\r\n")
 	}
-	p.widths = p.widths[:0]
+	widths := make([]int, len(rows))
 	for i, row := range rows {
 		if i > 0 {
 			b.WriteString("\r\n")
 		}
 		b.WriteString(eraseRow + row)
-		p.widths = append(p.widths, rowWidth(row))
+		if i < len(p.rows) && p.rows[i] == row {
+			widths[i] = p.widths[i]
+		} else {
+			widths[i] = rowWidth(row)
+		}
 	}
+	p.rows, p.widths = rows, widths
 	b.WriteString(eraseBelow + wrap + "\r")
 	p.cursor, p.column = max(0, len(rows)-1), 0
 	if c.shown {
@@ -108,7 +114,7 @@ func (p *painter) paint(above, rows []string, c caret, columns int) {
 // erase removes the panel, and leaves the cursor where it began.
 func (p *painter) erase(columns int) {
 	p.write(p.toTop(columns) + eraseBelow + showCursor)
-	p.widths, p.cursor, p.column = nil, 0, 0
+	p.rows, p.widths, p.cursor, p.column = nil, nil, 0, 0
 }
 
 func (p *painter) write(s string) {
