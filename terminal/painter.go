@@ -15,12 +15,12 @@ import (
 // terminal does not wrap rows.
 type painter struct {
 	out     io.Writer
-	full    bool  // the rows are the whole screen
-	reflows bool  // the terminal breaks rows that are too long when it becomes narrower
+	full    bool     // the rows are the whole screen
+	reflows bool     // the terminal breaks rows that are too long when it becomes narrower
 	rows    []string // that are on the screen
 	widths  []int    // of rows
-	cursor  int   // the row of the cursor
-	column  int   // and its column
+	cursor  int      // the row of the cursor
+	column  int      // and its column
 	err     error
 }
 

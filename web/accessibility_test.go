@@ -22,11 +22,16 @@ import (
 //go:embed testdata/axe/axe.min.js
 var axe string
 
-// runAxe checks a page with the rules of WCAG 2.2 at the levels A and AA, and with the
-// recommendations of axe.
+// allRules are the rules of WCAG 2.2 at the levels A and AA, and the recommendations of axe.
+// colorRules are those of them that depend on the color scheme.
+const (
+	allRules   = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], rules: {"target-size": {enabled: true}}`
+	colorRules = `["color-contrast", "link-in-text-block"]`
+)
+
+// runAxe checks a page with some rules.
 const runAxe = `axe.run(document, {
-	runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-	rules: {"target-size": {enabled: true}},
+	runOnly: %s,
 	resultTypes: ["violations"],
 }).then((r) => JSON.stringify({passes: r.passes.length, violations: r.violations.map((v) => ({id: v.id, help: v.help,
 	nodes: v.nodes.map((n) => n.target.join(" ") + ": " + n.failureSummary)}))}))`
@@ -39,8 +44,8 @@ type axeResult struct {
 	}
 }
 
-// axe returns the violations of the page that is open.
-func (w window) axe() []string {
+// axe returns the violations of rules by the page that is open.
+func (w window) axe(rules string) []string {
 	w.t.Helper()
 	var loaded bool
 	w.Run(chromedp.Evaluate(`typeof axe === "object"`, &loaded))
@@ -48,7 +53,7 @@ func (w window) axe() []string {
 		w.Run(chromedp.Evaluate(axe+"\n;0", nil))
 	}
 	var raw string
-	w.Run(chromedp.Evaluate(runAxe, &raw, awaitPromise))
+	w.Run(chromedp.Evaluate(fmt.Sprintf(runAxe, rules), &raw, awaitPromise))
 	var got axeResult
 	if err := json.Unmarshal([]byte(raw), &got); err != nil {
 		w.t.Fatal(err)
@@ -77,13 +82,14 @@ func (w window) look(width int64, scheme string) {
 	)
 }
 
-// checkAccessibility checks the open page in each width and color scheme.
+// checkAccessibility checks the open page in each width and color scheme, with the rules
+// that depend on the scheme in each, and with the others in one.
 func (w window) checkAccessibility(state string) {
 	w.t.Helper()
 	for _, width := range []int64{360, 1400} {
-		for _, scheme := range []string{"light", "dark"} {
+		for scheme, rules := range map[string]string{"light": allRules, "dark": colorRules} {
 			w.look(width, scheme)
-			for _, v := range w.axe() {
+			for _, v := range w.axe(rules) {
 				w.t.Errorf("%s, %d px, %s: %s", state, width, scheme, v)
 			}
 		}
