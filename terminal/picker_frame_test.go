@@ -56,6 +56,14 @@ func (s *panelScreen) row(y int) []rune {
 	return cells
 }
 
+// rows returns the rows of the screen.
+func (s *panelScreen) rows() (all [][]rune) {
+	for y := range s.height {
+		all = append(all, s.row(y))
+	}
+	return all
+}
+
 // ownRunes are the characters of Askback in a panel, other than ASCII.
 const ownRunes = "─│┊·…↑↓→⟨⟩␛"
 
