@@ -24,15 +24,16 @@ all=$(go list ./...)
 drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " "}}{{"\t"}}{{.ImportPath}}' ./... |
 	awk -F '\t' '/pgregory.net\/rapid/ { print $2 }')
 
-# go_test FLAG… tests the packages on stdin, without go vet, which the checks run.
+# go_test FLAG… tests the packages on stdin, without go vet, which the checks run. The
+# packages that draw cases run at the same time as the others, so that no core is idle
+# while a test waits.
 go_test() {
-	local packages plain drawn rc=0
+	local packages plain drawn
 	packages=$(cat)
 	mapfile -t plain < <(grep -Fxvf <(printf '%s\n' "$drawing") <<<"$packages")
 	mapfile -t drawn < <(grep -Fxf <(printf '%s\n' "$drawing") <<<"$packages")
-	"$scratch/gotest" "$notes" -vet=off "$@" "${plain[@]}" || rc=1
-	"$scratch/gotest" "$notes" -vet=off "$@" "${drawn[@]}" -args -rapid.seed="$seed" || rc=1
-	return $rc
+	"$scratch/gotest" "$notes" -vet=off "$@" "${plain[@]}" ';' \
+		-vet=off "$@" "${drawn[@]}" -args -rapid.seed="$seed"
 }
 
 # Packages that are not run with the race detector, which is slow: internal/arch
@@ -40,13 +41,18 @@ go_test() {
 # programs.
 no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(arch|jcs|decode|compat|safetext|markdown|view)))$|/(cmd/askback|test|examples)(/|$)'
 
-without_race() { go_test -timeout 10m <<<"$all"; }
+# Packages that leave out a part of their tests in short mode.
+has_short='/(terminal|web)$'
+
+# Each test runs once: with the race detector if its package has goroutines. Packages with
+# a short mode run twice, in short mode with the race detector.
+without_race() { go_test -timeout 10m < <(grep -E "$no_race|$has_short" <<<"$all"); }
 
 # SQLite, translated from C, is compiled without the race detector, which slows it six
 # times and finds nothing in it: a connection is used by one goroutine at a time.
 with_race() {
-	grep -Ev "$no_race" <<<"$all" |
-		CGO_ENABLED=1 go_test -race -gcflags='modernc.org/...=-race=false' -short -timeout 15m
+	CGO_ENABLED=1 go_test -race -gcflags='modernc.org/...=-race=false' -short -timeout 15m \
+		< <(grep -Ev "$no_race" <<<"$all")
 }
 
 need gcc "the race detector" gcc libc6-dev
@@ -58,9 +64,11 @@ need chromium "the pages in a real browser" chromium
 step "programs that tests need" install_missing
 run_checks
 step "build what runs the tests" go build -o "$scratch/gotest" ./scripts/gotest
-step "go test ./..." without_race
 if command -v "$(go env CC)" >/dev/null; then
 	step "go test -race -short" with_race
+	step "go test, of packages without goroutines or with a short mode" without_race
+else
+	step "go test ./..." go_test -timeout 10m <<<"$all"
 fi
 step "short fault tests" go run ./test/faults -short -seed "$seed"
 summary

@@ -82,6 +82,15 @@ func (w window) look(width int64, scheme string) {
 	)
 }
 
+// omitIfShort skips a test in short mode, which is for the race detector: what the browser
+// finds on a page does not depend on goroutines.
+func omitIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short mode: this test looks only at pages")
+	}
+}
+
 // checkAccessibility checks the open page in each width and color scheme, with the rules
 // that depend on the scheme in each, and with the others in one.
 func (w window) checkAccessibility(state string) {
@@ -98,6 +107,7 @@ func (w window) checkAccessibility(state string) {
 
 // No page, in any state, violates WCAG 2.2 AA.
 func TestChromiumPagesAreAccessible(t *testing.T) {
+	omitIfShort(t)
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.open("/")
@@ -122,6 +132,7 @@ func TestChromiumPagesAreAccessible(t *testing.T) {
 
 // Rows A6, C1, C3: the same holds for asks in every state, and for pages with content.
 func TestChromiumAsksAreAccessible(t *testing.T) {
+	omitIfShort(t)
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.login("ana")

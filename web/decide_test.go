@@ -213,6 +213,7 @@ func TestChromiumHeldKeyOpensTheLastRow(t *testing.T) {
 
 // The page that decides several calls, and the list with its boxes, are accessible.
 func TestChromiumDecidePagesAreAccessible(t *testing.T) {
+	omitIfShort(t)
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")

@@ -4,7 +4,9 @@
 // of failed tests and the messages of tests that need a missing program to the
 // file NOTES.
 //
-//	gotest NOTES ARGUMENT… runs go test -json ARGUMENT…
+//	gotest NOTES ARGUMENT… [';' ARGUMENT…] runs go test -json ARGUMENT…
+//
+// If there are several lists of arguments, it runs go test for each at the same time.
 package main
 
 import (
@@ -13,8 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -23,7 +28,7 @@ const quiet = 20 * time.Second
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT…")
+		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT… [';' ARGUMENT…]")
 		os.Exit(2)
 	}
 	r := newReport(os.Stdout)
@@ -43,28 +48,59 @@ func main() {
 	}
 }
 
-// run runs go test and prints its progress. If a test fails, the error is an
-// [exec.ExitError].
+// run runs go test for each list of arguments and prints the progress. If a test fails, the
+// error is an [exec.ExitError].
 func run(r *report, args []string) error {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
 	lines := make(chan []byte)
-	go read(out, lines)
+	var group sync.WaitGroup
+	var commands []*exec.Cmd
+	for list := range lists(args) {
+		cmd := exec.Command("go", append([]string{"test", "-json"}, list...)...)
+		cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		commands = append(commands, cmd)
+		group.Go(func() { read(out, lines) })
+	}
+	go func() {
+		group.Wait()
+		close(lines)
+	}()
 	follow(r, lines)
-	return cmd.Wait()
+	var failed error
+	for _, cmd := range commands {
+		if err := cmd.Wait(); err != nil {
+			failed = err
+		}
+	}
+	return failed
 }
 
-// read sends each line of from to lines, and closes lines at the end.
+// lists returns the lists of arguments between arguments ";".
+func lists(args []string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for len(args) > 0 {
+			n := slices.Index(args, ";")
+			if n < 0 {
+				yield(args)
+				return
+			}
+			if n > 0 && !yield(args[:n]) {
+				return
+			}
+			args = args[n+1:]
+		}
+	}
+}
+
+// read sends each line of from to lines.
 func read(from io.Reader, lines chan<- []byte) {
-	defer close(lines)
 	in := bufio.NewReader(from)
 	for {
 		line, err := in.ReadBytes('\n')
