@@ -79,9 +79,36 @@ func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, path := range []string{"/agents", "/people", "/numbers", "/more", "/", "/grants", "/history", "/history?q=script+alert+x"} {
+		for _, path := range []string{"/agents", "/people", "/numbers", "/more", "/", "/rows", "/grants", "/history", "/history?q=script+alert+x"} {
 			checkFrames(t, ana.open(path, http.StatusOK), s)
 		}
+		h.checkHostilePages(s)
+	}
+}
+
+// checkHostilePages checks the pages that show sessions, tokens and several asks at once, with
+// s in what an agent or another admin can set.
+func (h *server) checkHostilePages(s string) {
+	h.t.Helper()
+	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
+	session, err := bot.Start(ctx, askback.SessionRequest{Key: name("~" + s), Title: name("~" + s), Agent: name("~" + s)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if _, err := bot.Send(ctx, session.ID, askback.Report{Text: "~" + s}); err != nil {
+		h.t.Fatal(err)
+	}
+	decide := "/decide"
+	for i, r := range hostile(s) {
+		r.SessionID = session.ID
+		decide += map[bool]string{true: "?", false: "&"}[i == 0] + "ask=" + h.ask(r).ID
+	}
+	if _, _, err := h.client(askback.Admin, "ada").CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: name("~" + s)}); err != nil {
+		h.t.Fatal(err)
+	}
+	admin := browser{h, h.secret(askback.Admin, name("~"+s))}
+	for _, path := range []string{"/sessions", "/sessions/" + session.ID, "/tokens", "/logins", "/people", "/more", decide, "/decide?all=" + session.ID} {
+		checkFrames(h.t, admin.open(path, http.StatusOK), s)
 	}
 }
 
