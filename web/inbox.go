@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -53,7 +54,7 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 // readList reads the asks of a list, in their order. It returns the position in the stream
 // of events that the list shows.
 func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
-	page, err := r.client.List(r.Context(), queryOf(i.Filter))
+	page, err := r.client.List(r.Context(), queryOf(i.Filter, r.frame.Now))
 	if err != nil {
 		return "", err
 	}
@@ -68,8 +69,8 @@ func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 	return page.EventsCursor, nil
 }
 
-func queryOf(f pages.Filter) askback.Query {
-	return askback.Query{Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != "")}
+func queryOf(f pages.Filter, now time.Time) askback.Query {
+	return askback.Query{Search: f.Search, Agent: f.Agent, Tag: f.Tag, SessionID: f.Session, Cursor: f.Cursor, Until: f.Before(now), Limit: askback.MaxLimit, Snoozed: new(f.Snoozed != "")}
 }
 
 // done returns what the person did with an ask, to confirm it on the next page. It returns

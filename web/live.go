@@ -82,7 +82,7 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 		return err
 	}
 	row := view.Brief(a)
-	if !inList(a, row, list.Filter, r.principal.Name) {
+	if !inList(a, row, list.Filter, r.principal.Name, s.now()) {
 		return nil
 	}
 	isNew := ev.Type == askback.EventQuestionPending
@@ -129,7 +129,10 @@ func (s *site) writeRow(out *liveWriter, r request, list pages.Inbox, row view.A
 }
 
 // inList reports whether the list of a person has an ask.
-func inList(a askback.Ask, row view.Ask, f pages.Filter, name string) bool {
+func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.Time) bool {
+	if before := f.Before(now); !before.IsZero() && !a.CreatedAt.Before(before) {
+		return false
+	}
 	return (len(a.To) == 0 || slices.Contains(a.To, name)) && (f.Agent == "" || f.Agent == a.Agent) &&
 		(f.Session == "" || f.Session == a.SessionID) && f.Selects(row) &&
 		strings.Contains(strings.ToLower(row.Headline().String()), strings.ToLower(f.Search))

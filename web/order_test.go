@@ -77,6 +77,20 @@ func TestListIsOrderedGroupedAndFiltered(t *testing.T) {
 			}
 		}
 	}
+	h.now = h.now.Add(time.Hour - 3*time.Second)
+	for path, want := range map[string][]string{
+		"/?age=1h":               {"# Others", "plain", "tagged"},
+		"/?age=1h&kind=question": {"# Others", "plain", "tagged"},
+		"/?age=24h":              nil,
+		"/?age=none":             {"# Due soon", "soon", "# Others", "plain", "tagged", "rm: danger", "late"},
+	} {
+		if d := cmp.Diff(want, listed(t, ana.open(path, http.StatusOK))); d != "" {
+			t.Errorf("%s: want -, got +\n%s", path, d)
+		}
+	}
+	if got := ana.open("/?age=1h", http.StatusOK).one(t, ".filter").visibleText(); got != "asked over an hour ago × , remove this filter" {
+		t.Errorf("the filter by age is shown as %q", got)
+	}
 	page := ana.open("/?order=urgent", http.StatusOK)
 	if got, want := page.all(".row-top .agent")[0].attr["href"], "/?agent=zeta&order=urgent"; got != want {
 		t.Errorf("the agent leads to %q, want %q", got, want)

@@ -1,13 +1,17 @@
 package web_test
 
 import (
+	"bufio"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/browsertest"
 )
 
@@ -88,4 +92,38 @@ func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 		t.Error("the row of the open ask is not in view")
 	}
 	c.Check(t)
+}
+
+// The live list has the filter by age, too: a new ask is not sent to a list of old ones.
+func TestLiveListOfOldAsksHasNoNewOnes(t *testing.T) {
+	h := newServer(t)
+	old := h.ask(single)
+	h.now = h.now.Add(2 * time.Hour)
+	ana := h.browser("ana")
+	address := ana.open("/?age=1h", http.StatusOK).one(t, "[connect]").attr["connect"]
+	server := httptest.NewServer(h.handler)
+	defer server.Close()
+	h.ask(single)
+	if _, err := h.client(askback.Responder, "ben").Decline(t.Context(), old.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.AddCookie(&http.Cookie{Name: "askback", Value: ana.secret})
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	for lines := bufio.NewScanner(reply.Body); lines.Scan(); {
+		if _, rest, ok := strings.Cut(lines.Text(), `data-ask="`); ok {
+			if id, _, _ := strings.Cut(rest, `"`); id != old.ID {
+				t.Errorf("the first row is of %s, want %s", id, old.ID)
+			}
+			return
+		}
+	}
+	t.Error("the stream has no row")
 }

@@ -166,7 +166,7 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 // sendWoken sends the rows of the asks that have come back since a time. It returns when the
 // next one comes back; the zero time means that none is hidden.
 func (s *site) sendWoken(ctx context.Context, out *liveWriter, r request, list pages.Inbox, since time.Time) (time.Time, error) {
-	page, err := r.client.List(ctx, queryOf(list.Filter))
+	page, err := r.client.List(ctx, queryOf(list.Filter, s.now()))
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -116,7 +116,7 @@ func (d Decided) retryPath() string {
 // hiddenFields returns the filter for a form that keeps it.
 func (f Filter) hiddenFields() (out []menuChoice) {
 	v := f.Values()
-	for _, name := range []string{"q", "agent", "tag", "session", "kind", "order", "group"} {
+	for _, name := range []string{"q", "agent", "tag", "session", "kind", "age", "order", "group"} {
 		if v.Has(name) {
 			out = append(out, menuChoice{name, v.Get(name)})
 		}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/askback/askback/internal/view"
@@ -19,6 +20,7 @@ type Filter struct {
 	Tag     string
 	Session string
 	Kind    string // "approval", "dangerous", "question", or "" for all
+	Age     string // a value of ages, or "" for all
 	Order   string // orderUrgent, or ""
 	Group   string // a view.Group
 	Snoozed string // OnlySnoozed, or "" for asks that are not hidden now
@@ -44,7 +46,7 @@ func FilterOf(v url.Values) Filter {
 // fields returns pointers to the fields, by the names of their parameters in an address.
 func (f *Filter) fields() map[string]*string {
 	return map[string]*string{
-		"q": &f.Search, "agent": &f.Agent, "tag": &f.Tag, "session": &f.Session, "kind": &f.Kind,
+		"q": &f.Search, "agent": &f.Agent, "tag": &f.Tag, "session": &f.Session, "kind": &f.Kind, "age": &f.Age,
 		"order": &f.Order, "group": &f.Group, "snoozed": &f.Snoozed, "cursor": &f.Cursor, "select": &f.Select,
 	}
 }
@@ -62,7 +64,7 @@ func (f Filter) Values() url.Values {
 
 // Active reports whether the filter selects less than everything.
 func (f Filter) Active() bool {
-	return f.Search+f.Agent+f.Tag+f.Session+f.Kind+f.Snoozed != ""
+	return f.Search+f.Agent+f.Tag+f.Session+f.Kind+f.Age+f.Snoozed != ""
 }
 
 // ViewOrder returns the order of the list.
@@ -96,7 +98,7 @@ type listChip struct {
 	Class string
 }
 
-// chips returns the parts of the filter that no other field of the page shows.
+// chips returns the parts of the filter, without the search.
 func (f Filter) chips() []listChip {
 	var out []listChip
 	add := func(name, label, value, class string) {
@@ -107,6 +109,11 @@ func (f Filter) chips() []listChip {
 	add("agent", "only", f.Agent, "agent")
 	add("tag", "tag", f.Tag, "tag")
 	add("session", "session", f.Session, "id-text")
+	for _, m := range f.menus() {
+		if i := slices.IndexFunc(m.Choices, func(c menuChoice) bool { return c.Value == m.Value }); i > 0 && (m.Name == "kind" || m.Name == "age") {
+			add(m.Name, map[string]string{"kind": "only", "age": "asked"}[m.Name], strings.ToLower(m.Choices[i].Words), "")
+		}
+	}
 	if f.Snoozed != "" {
 		add("snoozed", "only", "snoozed", "")
 	}
@@ -134,7 +141,23 @@ func (f Filter) menus() []menu {
 			{string(view.GroupTag), "Tag"},
 		}},
 		{"kind", "Show", f.Kind, []menuChoice{{"", "Everything"}, {"question", "Questions"}, {"approval", "Approvals"}, {"dangerous", "Dangerous calls"}}},
+		{"age", "Asked", f.Age, ages},
 	}
+}
+
+// ages are the choices of the filter by age. Their values are durations.
+var ages = []menuChoice{{"", "At any time"}, {"1h", "Over an hour ago"}, {"24h", "Over a day ago"}, {"168h", "Over a week ago"}}
+
+// Before returns the time before which the asks of the list were created, or the zero time.
+func (f Filter) Before(now time.Time) time.Time {
+	if f.Age == "" || !slices.ContainsFunc(ages, func(c menuChoice) bool { return c.Value == f.Age }) {
+		return time.Time{}
+	}
+	age, err := time.ParseDuration(f.Age)
+	if err != nil {
+		return time.Time{}
+	}
+	return now.Add(-age)
 }
 
 // hidden returns the parts of the filter that the form of the menus keeps.
