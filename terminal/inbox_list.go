@@ -22,6 +22,8 @@ type item struct {
 	back      bool      // a snooze has ended
 	settledAt time.Time // when the inbox learned that it is settled; zero while it is open
 	sending   bool      // an answer is being sent
+
+	rightToLeft bool // its row has text that is written from right to left
 }
 
 // open reports whether the ask can be answered here.
@@ -55,6 +57,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		delete(kept, a.ID)
 		if it.settledAt.IsZero() { // else the list was read before the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
+			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String())
 		}
 		items = append(items, it)
 	}
@@ -79,6 +82,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 func (it *item) settle(a askback.Ask, now time.Time) {
 	it.ask, it.settledAt, it.sending = a, now, false
 	it.row.Outcome = view.Of(a).Outcome
+	it.rightToLeft = it.rightToLeft || hasRightToLeft(it.row.Outcome.Sentence.String())
 }
 
 // setItems sorts the items, and keeps the selected one selected. If it is gone, the next one
@@ -167,11 +171,15 @@ func (i *inbox) openCount() (n int) {
 	return n
 }
 
-// A listLine is a row of the list.
+// A listLine is a row of the list: the heading of a group, or one of the rows of an ask.
 type listLine struct {
-	text string
-	id   string // of the ask; "" for the heading of a group
+	heading string
+	item    *item
+	row     int
 }
+
+// itemRows is the number of rows of an ask in the list.
+const itemRows = 2
 
 // listMargin is the number of columns of the list for the words of Askback: the cursor, the
 // box and the age, or what is special about the ask.
@@ -182,22 +190,37 @@ func (i *inbox) listFrame(columns int) *frame {
 	return &frame{margin: listMargin, width: min(max(columns-listMargin-3, minText), maxText), style: i.options.Style, zone: i.options.zone()}
 }
 
-// lines returns all rows of the list.
-func (i *inbox) lines(columns int) (all []listLine) {
-	now := i.options.now()
+// lines returns all rows of the list, which are not drawn yet.
+func (i *inbox) lines() (all []listLine) {
 	for n, it := range i.items {
 		if n == 0 && it.place.Group != i.items[len(i.items)-1].place.Group || n > 0 && it.place.Group != i.items[n-1].place.Group {
-			f := i.listFrame(columns)
-			f.rule(it.place.Name)
-			all = append(all, listLine{text: f.lines()[0]})
+			all = append(all, listLine{heading: it.place.Name})
 		}
-		f := i.listFrame(columns)
-		i.drawItem(f, it, now)
-		for _, text := range f.lines() {
-			all = append(all, listLine{text, it.ask.ID})
+		for row := range itemRows {
+			all = append(all, listLine{item: it, row: row})
 		}
 	}
 	return all
+}
+
+// drawLines draws a part of the list.
+func (i *inbox) drawLines(lines []listLine, columns int) (rows []string) {
+	now := i.options.now()
+	var drawn []string
+	for n, l := range lines {
+		f := i.listFrame(columns)
+		switch {
+		case l.item == nil:
+			f.rule(l.heading)
+			rows = append(rows, f.lines()[0])
+			continue
+		case n == 0 || l.row == 0:
+			i.drawItem(f, l.item, now)
+			drawn = f.lines()
+		}
+		rows = append(rows, drawn[l.row])
+	}
+	return rows
 }
 
 // drawItem draws an ask in two rows: what it is about, and its agent or its outcome.
@@ -212,11 +235,7 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	if !it.settledAt.IsZero() {
 		sgr = dim
 	}
-	about := it.row.Headline()
-	if c := it.row.Confirmation; c != nil { // calls of one tool differ only in their arguments
-		about = safetext.Line(about.String() + " " + c.ArgumentsLine.String())
-	}
-	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, about)
+	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, it.about())
 	if it.row.Outcome == nil {
 		f.oneLine(it.mark(now), dim, it.row.From())
 		return
@@ -224,6 +243,15 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	sentence := it.row.Outcome.Sentence.String()
 	sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
 	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(sentence), f.width+2)[0].String()) + "\n")
+}
+
+// about returns what an ask is about, in one line.
+func (it *item) about() safetext.Text {
+	about := it.row.Headline()
+	if c := it.row.Confirmation; c != nil { // calls of one tool differ only in their arguments
+		about = safetext.Line(about.String() + " " + c.ArgumentsLine.String())
+	}
+	return about
 }
 
 // mark returns what is special about an ask, in at most listMargin-1 columns.
@@ -257,16 +285,13 @@ func age(d time.Duration) string {
 
 // lineOf returns the first row of an ask in the list, or -1.
 func (i *inbox) lineOf(id string) int {
-	if id == "" {
-		return -1
-	}
-	return slices.IndexFunc(i.lines(minSplit), func(l listLine) bool { return l.id == id })
+	return slices.IndexFunc(i.lines(), func(l listLine) bool { return l.item != nil && l.item.ask.ID == id })
 }
 
 // listRows returns the rows of the list around the selected ask. If some do not fit, the first
 // or the last row has their number.
 func (i *inbox) listRows(columns, height int) (rows []string) {
-	all := i.lines(columns)
+	all := i.lines()
 	f := i.listFrame(columns)
 	if len(all) == 0 {
 		return i.emptyRows(f)
@@ -276,9 +301,7 @@ func (i *inbox) listRows(columns, height int) (rows []string) {
 	}
 	i.first = max(0, min(i.first, len(all)-height))
 	last := min(len(all), i.first+height)
-	for _, l := range all[i.first:last] {
-		rows = append(rows, l.text)
-	}
+	rows = i.drawLines(all[i.first:last], columns)
 	if above := asksIn(all[:min(i.first+1, len(all))]); i.first > 0 {
 		rows[0] = f.note(fmt.Sprintf("(%d more above)", above))
 	}
@@ -291,7 +314,7 @@ func (i *inbox) listRows(columns, height int) (rows []string) {
 // asksIn returns the number of asks that have a row in lines.
 func asksIn(lines []listLine) (n int) {
 	for at, l := range lines {
-		if l.id != "" && (at == 0 || lines[at-1].id != l.id) {
+		if l.item != nil && (at == 0 || lines[at-1].item != l.item) {
 			n++
 		}
 	}

@@ -243,6 +243,25 @@ func TestInboxIsDrawnAgainAfterResize(t *testing.T) {
 	f.shows(120, `> +\d+s │ Which database.* │ `)
 }
 
+// The selected ask is beside the list from 90 columns on. Text from right to left is not beside
+// other text, which a terminal could exchange with it (T9).
+func TestListIsBesideTheAsk(t *testing.T) {
+	const both = `│ Which\?.*│.*asks │ Which\?|> +\d+s │ Which\? .*│ `
+	for _, c := range []struct {
+		width int
+		other string
+		want  bool
+	}{{89, "plain", false}, {90, "plain", true}, {200, "plain", true}, {200, "שלום", false}} {
+		f := newInboxFixture(t)
+		f.ask("a", questionRequest("Which?", "x", "y"))
+		f.ask("b", questionRequest(c.other))
+		f.open(f.ana, c.width)
+		if got := matches(both, f.screen(c.width)); got != c.want {
+			t.Errorf("%d columns, %s: side by side is %t, want %t:\n%s", c.width, c.other, got, c.want, f.screen(c.width))
+		}
+	}
+}
+
 // inboxKeys open every part of an inbox, and decide nothing.
 var inboxKeys = []string{"j", "enter", "down", "esc", "esc", "k", "x", "j", "x", "a", "esc", "esc", "s", "esc", "?", "?", "n", "esc", "esc", "c", "esc", "esc", "D", "esc", "esc", "end", "enter", "esc", "esc", "pgdown", "/", "Z", "esc", "home"}
 

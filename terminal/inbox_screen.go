@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,12 +28,7 @@ func (i *inbox) isSplit() bool {
 	if i.width < minSplit || i.current == "" {
 		return false
 	}
-	for _, l := range i.lines(i.listColumns()) {
-		if hasRightToLeft(l.text) {
-			return false
-		}
-	}
-	return !i.rightToLeft()
+	return !slices.ContainsFunc(i.items, func(it *item) bool { return it.rightToLeft }) && !i.rightToLeft()
 }
 
 // rightToLeft reports whether the selected ask has text that is written from right to left.
@@ -241,9 +237,9 @@ func (i *inbox) keys() string {
 	case len(i.selected) > 0:
 		return "a approve the selected · d deny them · x select · Esc none · ? keys · q leave"
 	case narrow:
-		return "j k move · Enter open · ? keys · q leave"
+		return "j k · Enter open · ? keys · q leave"
 	}
-	return "j k move · Enter open · x select · s snooze · / search · o page · ? keys · q leave"
+	return "j k · Enter open · x select · s snooze · / search · o page · ? keys · q leave"
 }
 
 // isEditing reports whether keys are text for the selected ask.

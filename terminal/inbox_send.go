@@ -167,6 +167,9 @@ func (i *inbox) snoozeTimes() []view.SnoozeTime {
 	return view.SnoozeTimes(i.options.now(), i.options.zone())
 }
 
+// minTimes is the number of rows of the screen from which each time has a row.
+const minTimes = 16
+
 // drawSnoozeTimes draws the times to choose from, with their keys.
 func (i *inbox) drawSnoozeTimes(f *frame) {
 	var all []string
@@ -174,7 +177,14 @@ func (i *inbox) drawSnoozeTimes(f *frame) {
 		all = append(all, fmt.Sprintf("%d %s", n+1, t.Words))
 	}
 	all = append(all, fmt.Sprintf("%d another time", len(all)+1))
-	f.message("Hide it from your list until: " + strings.Join(all, " · "))
+	if i.height < minTimes {
+		f.message("Hide it until: " + strings.Join(all, " · "))
+		return
+	}
+	f.message("Hide it from your list until")
+	for _, words := range all {
+		f.message(words)
+	}
 }
 
 // pressInSnoozeTimes handles a key that chooses a time.
