@@ -1,5 +1,5 @@
-// Command screens writes pictures of the pages, for the documentation and for a look at a
-// change. It needs Chromium.
+// Command screens writes pictures of the pages and of the terminal, for the documentation and
+// for a look at a change. Those of the pages need Chromium; -only terminal writes the others.
 //
 //	go run ./test/screens -o FOLDER [-only NAME]
 //	go run ./test/screens -docs
@@ -38,7 +38,10 @@ func main() {
 	address := flag.String("addr", "127.0.0.1:7576", "the `address` of /design")
 	flag.Parse()
 	var err error
+	name, isTerminal := os.LookupEnv(asTerminal)
 	switch {
+	case isTerminal:
+		err = showTerminal(name)
 	case *design && *folder == "":
 		err = serveDesign(*address)
 	case *design:
@@ -113,7 +116,7 @@ var pictures = []picture{
 }
 
 // documented are the pictures of the documentation.
-var documented = []string{"question", "approval-phone", "dangerous"}
+var documented = []string{"question", "approval-phone", "dangerous", "terminal-inbox", "terminal-approval"}
 
 // A product is an engine with fixtures and its pages.
 type product struct {
@@ -149,15 +152,18 @@ func run(folder, only string, docs bool) error {
 	if docs {
 		folder = "docs/pictures"
 	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := drawTerminals(folder, only, docs); err != nil || strings.HasPrefix(only, "terminal") {
+		return err
+	}
 	p, err := newProduct()
 	if err != nil {
 		return err
 	}
 	server := httptest.NewServer(p.handler)
 	defer server.Close()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
 	ctx, stop := newBrowser()
 	defer stop()
 	secret, err := p.ana().LoginSecret(ctx)
