@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -220,15 +221,27 @@ func TestRecordIsAddedIfIndexByOwnerDoesNotFit(t *testing.T) {
 	}
 }
 
-// Verify reports a record whose column recent is wrong, because lists of its owner would
-// omit it.
+// Verify reports an open record whose column recent is wrong, because lists of its owner would
+// omit it. Settled records are in none of these lists.
 func TestVerifyReportsWrongRecent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	fillDatabase(t, path)
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settled := record(9)
+	settled.Open = false
+	_, err = s.Commit(t.Context(), store.Change{Put: []store.Record{settled}})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
 	for change, want := range map[string][]string{
+		"update records set recent = 0 where id = '" + settled.ID + "'":            nil,
 		"update records set recent = 0 where id = '" + record(2).ID + "'":          {"ask " + record(2).ID},
 		"update records set recent = 1 where id = '" + record(2).ID + "'":          nil,
 		"insert into boundaries (kind, id) values ('ask', '" + record(1).ID + "')": {"ask " + record(1).ID},
+		"insert into boundaries (kind, id) values ('grant', 'grt_1')":              nil, // is not the boundary of asks
 	} {
 		executeOnFile(t, path, change)
 		if v := verifyFile(t, path); !cmp.Equal(v.Names, want) {
