@@ -292,7 +292,8 @@ func TestChangedArgumentsAreShownAndApproved(t *testing.T) {
 	}
 }
 
-// A6: several questions are reviewed before they are sent. Tab moves between them.
+// A6: several questions are reviewed before they are sent. Tab moves between them, and Esc
+// moves back.
 func TestSeveralQuestionsAreReviewed(t *testing.T) {
 	p := armedPanel(severalQuestions())
 	press := func(keys ...string) {
@@ -306,7 +307,11 @@ func TestSeveralQuestionsAreReviewed(t *testing.T) {
 		t.Errorf("an unanswered form was sent:\n%s", screen)
 	}
 	press("1", "enter", "b", "enter", "enter", "1", "2", "enter", "c", "Thanks", "enter")
-	press("enter")
+	press("esc")
+	if screen := screenText(p.Drawn(), 80, 60); strings.Contains(screen, "your answers") || !strings.Contains(screen, "What is it called?") {
+		t.Errorf("Esc does not show the question before the review:\n%s", screen)
+	}
+	press("enter", "enter")
 	r, err := p.Finish()
 	given, _ := r.(terminal.Answered)
 	var got []string
