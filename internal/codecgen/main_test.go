@@ -51,7 +51,7 @@ type Color string
 
 // A Thing has a field of each kind.
 type Thing struct {
-	Name    string          ` + "`api:\"name\" store:\"name,keep\"`" + `
+	Name    string          ` + "`api:\"name\" store:\"name,keep\"`" + ` // the name of the thing
 	Color   Color           ` + "`api:\"color,null,after=name\" store:\"color,moving\"`" + `
 	Small   bool            ` + "`api:\"large,not\" store:\"small\"`" + `
 	Count   int             ` + "`api:\"count,omitempty\" store:\"count,moving,first\"`" + `
