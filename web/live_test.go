@@ -176,7 +176,7 @@ func TestChromiumQuickApprovalShowsTheWholeCall(t *testing.T) {
 	for _, v := range []browsertest.Viewport{phone, {Width: 1400, Height: 900}} {
 		w := c.window(v)
 		w.login("ana")
-		a := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(`{"subject":"a report for the whole team","to":"everyone@example.com"}`)}})
+		a := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Description: strings.Repeat("Send the report of this week. ", 5), Input: []byte(`{"subject":"a report for the whole team","to":"everyone@example.com"}`)}})
 		w.open("/")
 		w.waitUntil(`!!document.querySelector("#row-` + a.ID + ` .chip-approve")`)
 		w.waitUntil(`[...document.querySelectorAll("#row-` + a.ID + ` .brief, #row-` + a.ID + ` .clamp")].every((e) => e.scrollWidth <= e.clientWidth + 1 && e.scrollHeight <= e.clientHeight + 1 || getComputedStyle(e).overflowX === "visible" && e.getBoundingClientRect().right <= innerWidth)`)
