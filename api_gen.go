@@ -735,6 +735,12 @@ func (g Grant) AppendJSON(b []byte) (_ []byte, err error) {
 	b = strconv.AppendInt(b, int64(g.Uses), 10)
 	b = append(b, `,"revoked_at":`...)
 	b = codec.AppendTime(b, g.RevokedAt)
+	b = append(b, `,"last_used_at":`...)
+	b = codec.AppendTime(b, g.LastUsedAt)
+	if g.MakerEnded {
+		b = append(b, `,"maker_ended":`...)
+		b = strconv.AppendBool(b, g.MakerEnded)
+	}
 	return append(b, '}'), nil
 }
 
@@ -790,6 +796,10 @@ func (g *Grant) readJSON(r *codec.Reader) {
 			g.Uses = int(r.Int())
 		case "revoked_at":
 			g.RevokedAt = r.Time()
+		case "last_used_at":
+			g.LastUsedAt = r.Time()
+		case "maker_ended":
+			g.MakerEnded = r.Bool()
 		default:
 			r.Skip()
 		}
@@ -1209,6 +1219,8 @@ func (t Token) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, t.ExpiresAt)
 	b = append(b, `,"revoked_at":`...)
 	b = codec.AppendTime(b, t.RevokedAt)
+	b = append(b, `,"last_used_at":`...)
+	b = codec.AppendTime(b, t.LastUsedAt)
 	return append(b, '}'), nil
 }
 
@@ -1246,6 +1258,8 @@ func (t *Token) readJSON(r *codec.Reader) {
 			t.ExpiresAt = r.Time()
 		case "revoked_at":
 			t.RevokedAt = r.Time()
+		case "last_used_at":
+			t.LastUsedAt = r.Time()
 		default:
 			r.Skip()
 		}

@@ -30,6 +30,11 @@ type Grant struct {
 	Uses      int             `api:"uses" store:"uses,keep,moving"`     // how often it approved a call
 	RevokedAt time.Time       `api:"revoked_at" store:"revoked,moving"` // zero: not revoked
 
+	LastUsedAt time.Time `api:"last_used_at" store:"last_used,moving"` // when it last approved a call; zero: not known
+	// MakerEnded is set in lists if the token or the sign-in of By has ended. Then
+	// the grant approves nothing.
+	MakerEnded bool `api:"maker_ended,omitempty" store:"-"`
+
 	// Token identifies the token that By used, or the sign-in. When that ends,
 	// the grant approves nothing more. Token is "" if the program itself made
 	// the grant. It is not part of the JSON.

@@ -40,6 +40,10 @@ type Token struct {
 	CreatedAt time.Time `api:"created_at"` // the time when it was created
 	ExpiresAt time.Time `api:"expires_at"` // zero: never
 	RevokedAt time.Time `api:"revoked_at"` // zero: not revoked
+
+	// LastUsedAt is the time of the last call with the token; zero: none is known. After a
+	// crash, the calls of the last minute may be missing.
+	LastUsedAt time.Time `api:"last_used_at"`
 }
 
 // A TokenRequest describes the token to create.

@@ -67,11 +67,15 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	}
 	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: new(!q.Ended), Newest: true, After: q.Cursor}
 	now := c.engine.clock()
+	valid := map[string]bool{}
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
 		state, err := decodeGrant(row)
 		g := state.Grant
 		if c.who.Kind == askback.Operator {
 			g.Input = nil // an operator may not see what agents send
+		}
+		if err == nil && !q.Ended {
+			g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
 		}
 		return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired before Run closed it
 	})
@@ -79,6 +83,20 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 		return askback.GrantPage{}, fmt.Errorf("grants: %w", err)
 	}
 	return askback.GrantPage{Items: items, NextCursor: next}, nil
+}
+
+// makerEnded reports whether the person who made a grant is no longer valid, so that the grant
+// approves nothing. It keeps in valid which makers are valid.
+func (e *Engine) makerEnded(ctx context.Context, g askback.Grant, now time.Time, valid map[string]bool) (bool, error) {
+	maker := g.Token + " " + g.By
+	if _, known := valid[maker]; !known {
+		ok, err := e.RootValid(ctx, g.Token, g.By, now)
+		if err != nil {
+			return false, err
+		}
+		valid[maker] = ok
+	}
+	return !valid[maker], nil
 }
 
 // Revoke implements [askback.Grants].

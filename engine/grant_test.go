@@ -63,9 +63,18 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	if !hoarded.Settled() {
 		t.Errorf("the grant ended when a browser was logged out")
 	}
+	wantListed := func(ended bool) {
+		t.Helper()
+		page, err := admin.Grants(ctx, askback.GrantQuery{})
+		if err != nil || len(page.Items) != 1 || page.Items[0].MakerEnded != ended || !page.Items[0].LastUsedAt.Equal(hoarded.Outcome.At) {
+			t.Errorf("got %+v, %v, want one grant, last used at %v, its maker ended: %t", page.Items, err, hoarded.Outcome.At, ended)
+		}
+	}
+	wantListed(false)
 	if _, err := admin.RevokeToken(ctx, token.ID); err != nil {
 		t.Fatal(err)
 	}
+	wantListed(true)
 	if a := ask("/c"); a.Settled() {
 		t.Errorf("got outcome %+v by a person whose token was revoked", a.Outcome)
 	}

@@ -18,20 +18,24 @@ import (
 
 // An open ask needs no goroutine, with or without a deadline (B3).
 func TestOpenAskHoldsNoGoroutine(t *testing.T) {
-	p := newFixture(t, memstore.New(), nil)
-	defer p.run()()
-	p.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
-	before := runtime.NumGoroutine()
-	for i := range 10_000 {
-		r := question()
-		if i%2 == 0 {
-			r = questionWithTimeout(time.Hour+time.Duration(i)*time.Second, askback.OnTimeoutFail)
+	synctest.Test(t, func(t *testing.T) {
+		p := newFixture(t, memstore.New(), nil)
+		defer p.run()()
+		p.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
+		synctest.Wait() // Run has started its goroutines
+		before := runtime.NumGoroutine()
+		for i := range 10_000 {
+			r := question()
+			if i%2 == 0 {
+				r = questionWithTimeout(time.Hour+time.Duration(i)*time.Second, askback.OnTimeoutFail)
+			}
+			p.ask(r)
 		}
-		p.ask(r)
-	}
-	if after := runtime.NumGoroutine(); after > before+2 { // the runtime may start its own
-		t.Errorf("got %d goroutines with 10 000 asks waiting, want the %d from before", after, before)
-	}
+		synctest.Wait()
+		if after := runtime.NumGoroutine(); after > before+2 { // the runtime may start its own
+			t.Errorf("got %d goroutines with 10 000 asks waiting, want the %d from before", after, before)
+		}
+	})
 }
 
 // An open ask needs no timer. Without Run, time alone changes nothing (B3).

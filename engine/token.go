@@ -3,9 +3,27 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/auth"
 )
+
+// lastUseTime is how long Run may take to store the last uses of tokens when it ends.
+const lastUseTime = 2 * time.Second
+
+// useLoop stores the last uses of tokens every [auth.UseInterval] until ctx ends, and then once
+// more.
+func (e *Engine) useLoop(ctx context.Context) {
+	for running := true; running; running = ctx.Err() == nil {
+		_ = sleep(ctx, auth.UseInterval, nil) // the loop ends with ctx
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUseTime)
+		if err := e.StoreUses(end); err != nil {
+			e.log.Warn("the last uses of tokens could not be stored", "error", err)
+		}
+		cancel()
+	}
+}
 
 // authorize returns [askback.ErrForbidden] unless the kind of this principal may do an
 // action. It is enough for actions that concern no single ask or session.

@@ -330,3 +330,65 @@ func TestMaxOpenHoldsUnderConcurrency(t *testing.T) {
 		}
 	}
 }
+
+// The last use of a token is listed at once. It is stored by Run, not by the call, and by one
+// change for all tokens.
+func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
+	k := newTokenFixture()
+	var ids, secrets []string
+	for range 3 {
+		id, secret := k.createToken(t, askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
+		ids, secrets = append(ids, id), append(secrets, secret)
+	}
+	unused, _ := k.createToken(t, askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
+	k.advance(time.Hour)
+	at := time.Unix(0, k.now.Load())
+	for range 2 {
+		for _, secret := range secrets {
+			if _, err := k.Authenticate(t.Context(), secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wantUsed := func(when string, e *engine.Engine) {
+		t.Helper()
+		tokens, err := e.As(admin).Tokens(t.Context())
+		if err != nil || len(tokens) != 4 {
+			t.Fatalf("%s: got %d tokens, %v", when, len(tokens), err)
+		}
+		for _, token := range tokens {
+			if used := token.LastUsedAt; token.ID == unused && !used.IsZero() || token.ID != unused && !used.Equal(at) {
+				t.Errorf("%s: %s was last used at %v, want %v", when, token.ID, used, at)
+			}
+		}
+	}
+	version := func(id string) int64 {
+		t.Helper()
+		row, err := k.store.Read(t.Context(), "token", id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.Version
+	}
+	before := version(ids[0])
+	wantUsed("before Run", k.Engine)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if err := k.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := version(ids[0]); got != before+1 {
+		t.Errorf("got version %d after Run, want one change after %d", got, before)
+	}
+	wantUsed("after a restart", engine.New(k.store, nil))
+	if err := k.StoreUses(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := version(ids[0]); got != before+1 {
+		t.Errorf("got version %d, want no change without a call", got)
+	}
+	revoked, err := k.As(admin).RevokeToken(t.Context(), ids[0])
+	if err != nil || !revoked.LastUsedAt.Equal(at) {
+		t.Errorf("revoked: last used at %v, %v, want %v", revoked.LastUsedAt, err, at)
+	}
+}

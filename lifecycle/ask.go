@@ -273,7 +273,7 @@ func covered(s AskState, in Covered) (Result[AskState], error) {
 	if err != nil || r.Unchanged {
 		return r, err
 	}
-	g.Uses++
+	g.Uses, g.LastUsedAt = g.Uses+1, in.At
 	g.Input = nil // the ask has it, and the history has it in grant_made
 	r.History = append(r.History, Event{Type: askback.EventGrantUsed, Grant: &g})
 	r.Effects = append([]Effect{use}, r.Effects...)

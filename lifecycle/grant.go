@@ -88,7 +88,7 @@ func (s GrantState) ended() bool { return s.Expired || !s.Grant.RevokedAt.IsZero
 
 func grantMade(in GrantMade) (Result[GrantState], error) {
 	s := GrantState{Grant: in.Grant}
-	s.Grant.CreatedAt, s.Grant.Uses, s.Grant.RevokedAt = in.At, 0, time.Time{}
+	s.Grant.CreatedAt, s.Grant.Uses, s.Grant.RevokedAt, s.Grant.LastUsedAt = in.At, 0, time.Time{}, time.Time{}
 	return changed(s), nil // the history of the ask has the event
 }
 
@@ -96,7 +96,7 @@ func grantUsed(s GrantState, in GrantUsed) (Result[GrantState], error) {
 	if s.ended() || !s.Grant.Covers(in.Ask, in.At) {
 		return unchanged(s), askback.ErrNotApproved
 	}
-	s.Grant.Uses++
+	s.Grant.Uses, s.Grant.LastUsedAt = s.Grant.Uses+1, in.At
 	return changed(s), nil // the history of the ask has the event
 }
 

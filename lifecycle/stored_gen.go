@@ -441,6 +441,10 @@ func (s GrantState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"revoked":`...)
 		b = codec.AppendMillis(b, s.Grant.RevokedAt)
 	}
+	if !s.Grant.LastUsedAt.IsZero() {
+		b = append(b, `,"last_used":`...)
+		b = codec.AppendMillis(b, s.Grant.LastUsedAt)
+	}
 	if s.Expired {
 		b = append(b, `,"expired":`...)
 		b = strconv.AppendBool(b, s.Expired)
@@ -461,6 +465,8 @@ func (s *GrantState) readMoving(r *codec.Reader, format *int) {
 			s.Grant.Uses = int(r.Int())
 		case "revoked":
 			s.Grant.RevokedAt = r.Millis()
+		case "last_used":
+			s.Grant.LastUsedAt = r.Millis()
 		case "expired":
 			s.Expired = r.Bool()
 		default:

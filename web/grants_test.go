@@ -320,3 +320,27 @@ func TestInvalidCursorIsNotFound(t *testing.T) {
 		h.browser("ana").open(path, http.StatusNotFound)
 	}
 }
+
+// F8: a standing approval shows when it was last used, and that it approves nothing once the
+// token of its maker is revoked.
+func TestGrantShowsLastUseAndEndOfItsMaker(t *testing.T) {
+	h := newServer(t)
+	token, secret, err := h.client(askback.Admin, "root").CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Responder, Name: "eve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := browser{h, secret}.settle(h.ask(harmless), url.Values{"action": {"approve_all"}}).GrantID
+	h.now = h.now.Add(time.Hour)
+	h.ask(harmless)
+	row := func() string { return h.browser("ana").open("/grants", http.StatusOK).one(t, "#"+id).visibleText() }
+	const used, ended = "last used 3 November 2026, 19:30 UTC", "It approves nothing at present"
+	if got := row(); !strings.Contains(got, used) || strings.Contains(got, ended) {
+		t.Errorf("got %s", got)
+	}
+	if _, err := h.client(askback.Admin, "root").RevokeToken(t.Context(), token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := row(); !strings.Contains(got, used) || !strings.Contains(got, ended) {
+		t.Errorf("after the end of its maker: got %s", got)
+	}
+}

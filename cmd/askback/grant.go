@@ -75,6 +75,12 @@ func grantLine(g askback.Grant) string {
 		until = "revoked"
 	}
 	line := fmt.Sprintf("%s  %s may run %s, %s; by %s; %s; used %d×", g.ID, agent, tool, what, g.By, until, g.Uses)
+	if !g.LastUsedAt.IsZero() {
+		line += ", last " + g.LastUsedAt.Local().Format(time.DateTime)
+	}
+	if g.MakerEnded {
+		line += "; approves nothing: the token or log-in of " + g.By + " has ended"
+	}
 	return safetext.Line(line).String()
 }
 

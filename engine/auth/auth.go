@@ -63,6 +63,7 @@ type Options struct {
 type Authority struct {
 	o     Options
 	cache cache
+	uses  uses
 }
 
 // New returns an [Authority] with these options.
@@ -86,6 +87,7 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 	if !c.validAt(now) || !a.signerValid(c.signer, c.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
+	a.uses.add(c.ID, now)
 	return askback.Principal{Kind: c.Kind, Name: c.Name, Channel: c.Channel, Token: c.ID}, nil
 }
 

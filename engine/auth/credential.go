@@ -43,6 +43,7 @@ type fixed struct {
 type moving struct {
 	Format  int   `json:"v"`
 	Revoked int64 `json:"revoked,omitempty"`
+	Used    int64 `json:"used,omitempty"` // the time of the last call, as StoreUses wrote it
 }
 
 func encode(kind string, c credential, secret string) (store.Record, error) {
@@ -61,7 +62,7 @@ func decode(row store.Record) (credential, error) {
 	}
 	return credential{askback.Token{
 		ID: row.ID, Kind: f.Kind, Name: f.Name, Channel: f.Via, CreatedAt: instant(f.Created),
-		ExpiresAt: instant(f.Expires), RevokedAt: instant(m.Revoked),
+		ExpiresAt: instant(f.Expires), RevokedAt: instant(m.Revoked), LastUsedAt: instant(m.Used),
 	}, f.Parent, f.Signer}, nil
 }
 

@@ -60,6 +60,7 @@ func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.T
 		case err != nil:
 			a.o.Unreadable(row, err)
 		case !valid || c.validAt(now):
+			c.LastUsedAt = a.uses.last(c.Token)
 			do(c.Token)
 		}
 	}
@@ -78,14 +79,16 @@ func (a *Authority) RevokeToken(ctx context.Context, id string) (token askback.T
 			return err
 		}
 		c, err := decode(row)
-		if token = c.Token; err != nil || !token.RevokedAt.IsZero() {
+		token = c.Token
+		token.LastUsedAt = a.uses.last(token)
+		if err != nil || !token.RevokedAt.IsZero() {
 			return err
 		}
 		if token.RevokedAt = tx.Now(); row.Updated.After(token.RevokedAt) {
 			token.RevokedAt = row.Updated
 		}
 		row.Open, row.Status, row.Updated, row.Fixed = false, "revoked", token.RevokedAt, nil
-		row.State, err = json.Marshal(moving{1, millis(token.RevokedAt)})
+		row.State, err = json.Marshal(moving{1, millis(token.RevokedAt), millis(token.LastUsedAt)})
 		tx.Put(row)
 		return err
 	})

@@ -58,9 +58,9 @@ var (
 	}
 	grant = askback.Grant{
 		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, AskID: "ask_" + id, Input: raw(`{"a": 1}`), SessionID: "ses_" + id,
-		Digest: digest, Dangerous: true, By: "ana", Token: "tok_" + id, CreatedAt: nine, ExpiresAt: nine, Uses: 1, RevokedAt: nine,
+		Digest: digest, Dangerous: true, By: "ana", Token: "tok_" + id, CreatedAt: nine, ExpiresAt: nine, Uses: 1, RevokedAt: nine, LastUsedAt: nine, MakerEnded: true,
 	}
-	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}
+	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine, LastUsedAt: nine}
 	message = askback.Message{Seq: 1, Role: askback.RoleUser, By: "ana", Text: "hi", At: nine}
 	snooze  = askback.Snooze{AskID: "ask_" + id, Until: nine}
 	asking  = askback.AgentStats{Name: "bot", Pending: 1}

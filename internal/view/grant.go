@@ -31,6 +31,8 @@ type Grant struct {
 	Until     time.Time
 	RevokedAt time.Time // zero if it is not revoked
 	Uses      int
+	LastUsed  time.Time // zero: no use is known
+	Idle      bool      // it approves nothing, because the token or the sign-in of By has ended
 }
 
 // OfGrant returns the view of a grant.
@@ -38,7 +40,7 @@ func OfGrant(g askback.Grant) Grant {
 	v := Grant{
 		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
 		Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
-		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses,
+		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses, LastUsed: g.LastUsedAt, Idle: g.MakerEnded,
 	}
 	if g.Owner != g.Agent {
 		v.Owner = safetext.Line(g.Owner)
@@ -66,6 +68,9 @@ var scopeTexts = map[askback.Scope]string{
 
 // ScopeText describes what a scope covers, or returns "" for an unknown scope.
 func ScopeText(s askback.Scope) string { return scopeTexts[s] }
+
+// IdleGrant explains an idle grant.
+const IdleGrant = "It approves nothing at present: the token or the log-in of the person who made it has ended."
 
 // Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }

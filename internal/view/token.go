@@ -16,13 +16,14 @@ type Token struct {
 	Created   time.Time
 	Expires   time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
+	LastUsed  time.Time // zero: no use is known
 }
 
 // OfToken returns the view of a token.
 func OfToken(t askback.Token) Token {
 	return Token{
 		ID: safetext.Line(t.ID), Kind: safetext.Line(string(t.Kind)), Name: safetext.Line(t.Name), Browser: t.Channel == askback.ChannelWeb,
-		Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt,
+		Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt, LastUsed: t.LastUsedAt,
 	}
 }
 
