@@ -60,7 +60,7 @@ func NewInbox(tty *TTY, client InboxClient, o *InboxOptions) *Inbox {
 const sendTime = 3 * time.Second
 
 // Run shows the inbox until the person leaves it, with a nil error, or until ctx ends. Other
-// errors are those of the terminal, and [askback.ErrUnauthorized] or [askback.ErrForbidden] of
+// errors are those of the terminal, that of an answer that could not be sent any more, and [askback.ErrUnauthorized] or [askback.ErrForbidden] of
 // a client that has no inbox.
 func (b *Inbox) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -93,6 +93,9 @@ func (b *Inbox) Run(ctx context.Context) error {
 	m.done = true
 	time.AfterFunc(sendTime, stopSending)
 	m.sends.Wait()
+	if err := m.checkSent(); err != nil {
+		return err
+	}
 	switch {
 	case m.err != nil && !errors.Is(m.err, errLeft):
 		return m.err

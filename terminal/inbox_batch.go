@@ -160,6 +160,11 @@ func (i *inbox) runBatch() tea.Cmd {
 	if i.batch.approve {
 		decision = askback.Approve
 	}
+	for _, a := range calls {
+		if it := i.find(a.ID); it != nil {
+			it.sending = true
+		}
+	}
 	return i.call(func() tea.Msg {
 		var m decidedMsg
 		for _, a := range calls {
@@ -184,7 +189,11 @@ func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 		if r.why != "" {
 			failed++
 		}
-		if it := i.find(r.ask.ID); it != nil && r.ask.Settled() {
+		it := i.find(r.ask.ID)
+		if it != nil {
+			it.sending = false
+		}
+		if it != nil && r.ask.Settled() {
 			it.settle(r.ask, now)
 			delete(i.selected, r.ask.ID)
 		}

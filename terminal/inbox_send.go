@@ -66,13 +66,27 @@ func (i *inbox) send(it *item, p *picker) tea.Cmd {
 	})
 }
 
-// call returns a command. [Inbox.Run] waits until it has ended.
+// call starts a call at once, so that it is also made if the inbox is left now, and returns a
+// command with its message. [Inbox.Run] waits until it has ended.
 func (i *inbox) call(do func() tea.Msg) tea.Cmd {
-	i.sends.Add(1)
-	return func() tea.Msg {
-		defer i.sends.Done()
-		return do()
+	done := make(chan tea.Msg, 1)
+	i.sends.Go(func() { done <- do() })
+	return func() tea.Msg { return <-done }
+}
+
+// checkSent returns an error if an answer that was being sent when the inbox was left is not
+// recorded.
+func (i *inbox) checkSent() error {
+	var bad []error
+	for _, it := range i.items {
+		if !it.sending {
+			continue
+		}
+		if a, err := i.client.Get(i.sending, it.ask.ID); err != nil || !a.Settled() {
+			bad = append(bad, fmt.Errorf("your answer to %s was not sent", it.ask.ID))
+		}
 	}
+	return errors.Join(bad...)
 }
 
 // sent shows what became of an answer, and goes to the next ask.

@@ -107,3 +107,19 @@ func TestInboxSurvivesJobControl(t *testing.T) {
 	s.typeKeys("q")
 	s.waitForScreen(`it ended with 0`)
 }
+
+// An answer that could not be sent before the inbox was left is named.
+func TestInboxReportsAnUnsentAnswer(t *testing.T) {
+	t.Parallel()
+	server := newServer(t)
+	server.call(server.agent, "POST", "/asks", `{"confirmation":{"tool_name":"run","input":{}}}`, 201)
+	place, _ := server.place.Last()
+	env := append(server.env, "XDG_STATE_HOME="+t.TempDir(), "ASKBACK_URL="+place.URL, "ASKBACK_TOKEN="+server.user)
+	s := startInbox(t, env, 100, `a approve`)
+	server.kill()
+	s.typeKeys("a")
+	s.waitForScreen(`Sending your answer`)
+	s.typeKeys("q")
+	s.waitForScreen(`your answer to ask_\w{26} was not sent`)
+	s.waitExit(exitRefused)
+}
