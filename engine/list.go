@@ -287,17 +287,7 @@ func matchesQuery(q askback.Query, a askback.Ask) bool {
 	if (q.By != "" || q.Decision != "") && !matchesOutcome(q, a.Outcome) {
 		return false
 	}
-	if q.Search == "" {
-		return true
-	}
-	texts := []string{a.Title, a.Agent}
-	for _, one := range a.Questions {
-		texts = append(texts, one.Text, one.Header)
-	}
-	if c := a.Confirmation; c != nil {
-		texts = append(texts, c.ToolName, c.Server, c.Description)
-	}
-	return containsFold(q.Search, texts...)
+	return a.Contains(q.Search)
 }
 
 // matchesOutcome reports whether an outcome matches the filters for it.

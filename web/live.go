@@ -135,7 +135,7 @@ func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.T
 	}
 	return (len(a.To) == 0 || slices.Contains(a.To, name)) && (f.Agent == "" || f.Agent == a.Agent) &&
 		(f.Session == "" || f.Session == a.SessionID) && f.Selects(row) &&
-		strings.Contains(strings.ToLower(row.Headline().String()), strings.ToLower(f.Search))
+		a.Contains(f.Search)
 }
 
 // A liveWriter writes server-sent events. It sends heartbeats, and ends the stream when the

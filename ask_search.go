@@ -1,0 +1,47 @@
+package askback
+
+import "strings"
+
+// Contains reports whether the request of the ask contains each word of a search, ignoring
+// case. A word may be a part of a longer one. Frontends that filter asks themselves use it, so
+// that they select what a [Query] with Search selects among pending asks.
+func (a Ask) Contains(search string) bool {
+	words := strings.Fields(strings.ToLower(strings.ReplaceAll(search, `"`, " ")))
+	if len(words) == 0 {
+		return true
+	}
+	texts := a.texts()
+	for i, t := range texts {
+		texts[i] = strings.ToLower(t)
+	}
+	for _, w := range words {
+		if !containedInOne(texts, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func containedInOne(texts []string, word string) bool {
+	for _, t := range texts {
+		if strings.Contains(t, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// texts returns the texts of the request: those of people and agents, and JSON as it is.
+func (a Ask) texts() []string {
+	texts := append([]string{a.Title, a.Agent, string(a.Context)}, a.Tags...)
+	for _, q := range a.Questions {
+		texts = append(texts, q.Text, q.Header)
+		for _, o := range q.Options {
+			texts = append(texts, o.Label, o.Description)
+		}
+	}
+	if c := a.Confirmation; c != nil {
+		texts = append(texts, c.ToolName, c.Server, c.Description, c.InputPreview, c.Context, string(c.Input))
+	}
+	return texts
+}
