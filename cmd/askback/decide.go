@@ -92,22 +92,30 @@ func (c *answerCommand) selected(ctx context.Context, io streams, conn *connecti
 	return asks, nil
 }
 
-// openCalls returns the open calls of the session, and notes what is left out.
+// openCalls returns all open calls of the session, and notes what is left out.
 func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connection.Connector) (calls []askback.Ask, err error) {
-	page, err := conn.User.List(ctx, askback.Query{SessionID: c.Session, Limit: askback.MaxLimit})
-	if err != nil {
-		return nil, err
-	}
 	questions := 0
-	for _, a := range page.Items {
-		if a.Kind == askback.Confirm {
-			calls = append(calls, a)
-		} else {
-			questions++
+	q := askback.Query{SessionID: c.Session, Limit: askback.MaxLimit}
+	for more := true; more; more = q.Cursor != "" {
+		page, err := conn.User.List(ctx, q)
+		if err != nil {
+			return nil, err
 		}
+		for _, a := range page.Items {
+			if a.Kind == askback.Confirm {
+				calls = append(calls, a)
+			} else {
+				questions++
+			}
+		}
+		q.Cursor = page.NextCursor
 	}
 	if questions > 0 {
-		note(io.err, view.Count(questions, "question")+" of this session must be answered on their own")
+		each := "their own"
+		if questions == 1 {
+			each = "its own"
+		}
+		note(io.err, view.Count(questions, "question")+" of this session must be answered on "+each)
 	}
 	if len(calls) == 0 {
 		return nil, exitError{exitRefused, "the session " + c.Session + " has no open calls; askback list shows the open asks"}

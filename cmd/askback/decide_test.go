@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,5 +26,33 @@ func TestDangerousCallsAreDecidedAlone(t *testing.T) {
 		if coded := (exitError{}); !errors.As(err, &coded) || coded.code != exitUsage {
 			t.Errorf("got %v, want exit code 2", err)
 		}
+	}
+}
+
+// All open calls of a session are decided, also if they are so large that a list has several
+// pages. A question among them is noted and stays open.
+func TestSessionIsDecidedCompletely(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const calls = 6
+	text, session := strings.Repeat("word ", 20), ""
+	large := strings.TrimSuffix(strings.Repeat(`"`+text+`",`, 9000), ",") // a page has 4 MB
+	for range calls {
+		body := `{"session_key": "run", "confirmation": {"tool_name": "label", "input": {"text": [` + large + `]}}}`
+		session = s.call(s.agent, "POST", "/asks", body, 201)["session_id"].(string)
+	}
+	s.call(s.agent, "POST", "/asks", `{"session_key": "run", "questions": [{"question": "Which one?"}]}`, 201)
+	p := launch(t, s.env, "answer", "--session", session, "--deny", "--yes")
+	if !p.wait() || p.result != nil {
+		t.Fatalf("got %v: %q", p.result, regexp.MustCompile(`(?m)^(askback: .*|  ask_.*)$`).FindAllString(p.err.String(), -1))
+	}
+	if got := strings.Count(p.err.String(), ": denied by "); got != calls {
+		t.Errorf("decided %d calls, want %d", got, calls)
+	}
+	if want := "1 question of this session must be answered on its own"; !strings.Contains(p.err.String(), want) {
+		t.Errorf("no note %q", want)
+	}
+	if left := mustRun(t, s.env, "list"); strings.Count(left, "\n") != 1 || !strings.Contains(left, "Which one?") {
+		t.Errorf("open after it:\n%.300s", left)
 	}
 }
