@@ -383,7 +383,9 @@ func TestTypingClaimsTheAsk(t *testing.T) {
 // is shown again.
 func TestPagerShowsFoldedText(t *testing.T) {
 	t.Parallel()
-	env, _ := sandbox(t, "TERM=dumb", `PAGER=grep -c '"line'; echo reading; cat /dev/tty`)
+	// The pager is one process, so that Ctrl+C ends it at any time. A shell could miss it while
+	// it starts the next program.
+	env, _ := sandbox(t, "TERM=dumb", `PAGER=exec awk '/"line/ { n++ } END { print n; print "reading"; fflush(); getline < "/dev/tty" }'`)
 	file := filepath.Join(t.TempDir(), "call.json")
 	lines := strings.TrimSuffix(strings.Repeat(`"line",`, 5000), ",")
 	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"script": [`+lines+`]}}}`), 0o600); err != nil {
