@@ -19,19 +19,19 @@ import (
 )
 
 type answerCommand struct {
-	ID      string   `arg:"" optional:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest."`
+	ID      string   `arg:"" optional:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
 	Answers []string `arg:"" optional:"" sep:"none" name:"answer" complete:"answer" help:"Label or number of an option, or the text if there are no options; with several questions, write q1=…; with --approve or --deny, the ids of more calls."`
 	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions, write q1=TEXT."`
-	Notes   string   `help:"Add notes to your answer."`
+	Notes   string   `help:"Add notes to your answer to one question."`
 	Comment string   `help:"Add a comment on the whole ask."`
 	Approve bool     `xor:"decision" help:"Approve the call, this once."`
 	Deny    bool     `xor:"decision" help:"Deny the call."`
-	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call and later ones like it; see askback grant list."`
-	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose what is approved later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
-	Expires string   `placeholder:"TIME" help:"Approve later calls for this long, such as 12h or 7d; a day by default."`
-	Input   string   `complete:"file" placeholder:"FILE" help:"Approve these arguments instead, from a JSON file or, with -, from standard input."`
-	Reason  string   `help:"Give the reason for your decision."`
-	Session string   `complete:"session" placeholder:"ID" help:"Approve or deny all open calls of this session."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call and, without asking, later ones like it; see askback grant list."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose what --approve-all approves later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
+	Expires string   `placeholder:"TIME" help:"End --approve-all after this time, such as 12h or 7d; a day by default."`
+	Input   string   `complete:"file" placeholder:"FILE" help:"Approve the call with these arguments instead, from a JSON file or, with -, from standard input; needs --approve."`
+	Reason  string   `help:"Give the agent the reason for your decision."`
+	Session string   `complete:"session" placeholder:"ID" help:"Decide all open calls of this session, with --approve or --deny."`
 	Yes     bool     `help:"Decide several calls without a confirmation at the terminal."`
 }
 
@@ -275,7 +275,7 @@ func label(q view.Question, key string) string {
 }
 
 type declineCommand struct {
-	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest."`
+	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
 	Reason string `help:"Give the agent a reason."`
 }
 
@@ -286,7 +286,7 @@ func (c *declineCommand) Run(ctx context.Context, io streams, conn *connection.C
 }
 
 type cancelCommand struct {
-	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest."`
+	ID     string `arg:"" name:"ask" complete:"pending" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
 	Reason string `help:"Give people a reason."`
 }
 

@@ -24,9 +24,9 @@ type requestFlags struct {
 	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
 	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
 	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
-	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key is the same ask."`
+	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: with the same key, it continues with the same ask."`
 	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
-	JSON    bool     `name:"json" help:"Print the whole outcome as JSON."`
+	JSON    bool     `name:"json" help:"Print the whole outcome as JSON, with who answered and when."`
 	Plain   bool     `env:"ASKBACK_PLAIN" help:"Ask line by line at a terminal, as for a screen reader."`
 }
 
@@ -52,12 +52,12 @@ func duration(flag, value, examples string) (time.Duration, error) {
 type askCommand struct {
 	Question    string   `arg:"" optional:"" help:"Question to ask."`
 	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Options to choose from, at least two. Without options the answer is free text."`
-	Header      string   `help:"Show this short label, of at most 12 characters."`
+	Header      string   `help:"Show this short label with the question, of at most 12 characters."`
 	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; repeat for each, in order."`
-	Multi       bool     `help:"Allow several options."`
+	Multi       bool     `help:"Let the person choose several options."`
 	NoOther     bool     `help:"Accept only the options, not other text."`
 	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer if the person only presses Enter and, with --on-timeout default, after the timeout."`
-	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
+	OnTimeout   string   `values:"fail,default,decline,wait" placeholder:"WHAT" help:"Choose what happens after --timeout: fail (expire without an answer, the default), default (use the answer of --default), decline, or wait (stay open)."`
 	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
 	File        string   `complete:"file" placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`
 	requestFlags
@@ -137,7 +137,7 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 type confirmCommand struct {
 	Action  string `arg:"" help:"Action to approve."`
 	Details string `help:"Describe the action in more detail."`
-	Default string `enum:"yes,no" default:"no" help:"Suggest an answer (${enum}); it never decides for the person."`
+	Default string `enum:"yes,no" default:"no" help:"Suggest yes or no to the person; it never decides."`
 	requestFlags
 }
 

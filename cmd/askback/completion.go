@@ -19,7 +19,7 @@ var completionScripts embed.FS
 const completionTime = 800 * time.Millisecond
 
 type completionCommand struct {
-	Shell string   `arg:"" enum:"bash,zsh,fish" help:"Shell to print the script for: ${enum}."`
+	Shell string   `arg:"" enum:"bash,zsh,fish" help:"Shell to print the script for: bash, zsh or fish."`
 	Words []string `arg:"" optional:"" sep:"none" name:"word" help:"Words of a command line, after --: print the candidates for the last one, as the scripts do."`
 }
 

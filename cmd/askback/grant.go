@@ -14,13 +14,13 @@ import (
 )
 
 type grantCommand struct {
-	List   grantList   `cmd:"" help:"List the active standing approvals."`
-	Revoke grantRevoke `cmd:"" help:"Revoke a standing approval at once."`
+	List   grantList   `cmd:"" help:"List standing approvals, which approve calls without asking."`
+	Revoke grantRevoke `cmd:"" help:"Revoke a standing approval, so that such calls ask again."`
 }
 
 type grantList struct {
-	Ended bool `help:"List those that have expired or were revoked instead."`
-	JSON  bool `name:"json" help:"Print the reply of the API."`
+	Ended bool `help:"List standing approvals that have expired or were revoked."`
+	JSON  bool `name:"json" help:"Print the reply of the API as JSON."`
 }
 
 // Run prints the active grants or, with --ended, those that have ended.
@@ -95,7 +95,7 @@ func abridged(s string) string {
 }
 
 type grantRevoke struct {
-	ID string `arg:"" complete:"grant" help:"Id of the standing approval, from grant list."`
+	ID string `arg:"" complete:"grant" help:"Id of the standing approval, or the beginning or end of it, from askback grant list."`
 }
 
 // Run revokes the grant that c.ID identifies by its id, or by the beginning or end of it.

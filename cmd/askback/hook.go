@@ -15,11 +15,11 @@ import (
 )
 
 type hookCommand struct {
-	Claude hookClaude `cmd:"" name:"claude-code" help:"Read the event of a hook from standard input and print the decision."`
+	Claude hookClaude `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
 }
 
 type hookClaude struct {
-	Defer  time.Duration `default:"${patience}" help:"Wait this long in claude -p; then the run ends, and can be resumed when there is an answer."`
+	Defer  time.Duration `default:"${patience}" help:"Wait this long for an answer in a run of claude -p; then the run ends, and can be resumed when there is one."`
 	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
 }
 

@@ -16,7 +16,7 @@ import (
 
 type initCommand struct {
 	Client  string `arg:"" complete:"client" help:"Program to set up: ${clients}."`
-	Project bool   `xor:"scope" help:"Change the files of the project. This is the default."`
+	Project bool   `xor:"scope" help:"Change the files of the project in this folder. This is the default."`
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files."`

@@ -15,12 +15,12 @@ import (
 )
 
 type listCommand struct {
-	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: ${enum}."`
-	Agent   string `complete:"agent" placeholder:"NAME" help:"List only asks of this agent."`
-	Limit   int    `default:"50" help:"List at most this many."`
-	Cursor  string `help:"Continue a list after this cursor."`
+	Status  string `default:"pending" enum:"pending,answered,declined,cancelled,expired,settled,all" help:"List asks with this status: pending, answered, declined, cancelled, expired, settled (any but pending) or all."`
+	Agent   string `complete:"agent" placeholder:"NAME" help:"List only asks of the agent with this name."`
+	Limit   int    `default:"50" help:"List at most this many asks, 1 to 200."`
+	Cursor  string `help:"Continue a list after this cursor, which the page before it printed."`
 	Snoozed bool   `help:"List only the open asks that you have snoozed."`
-	JSON    bool   `name:"json" help:"Print the reply of the API."`
+	JSON    bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
 // Run prints a page of asks. Without --json, the list of open asks omits snoozed ones, and a
@@ -221,8 +221,8 @@ func briefDecision(o askback.Outcome) string {
 }
 
 type showCommand struct {
-	ID   string `arg:"" name:"ask" complete:"ask" help:"Id of the ask, or latest."`
-	JSON bool   `name:"json" help:"Print the reply of the API."`
+	ID   string `arg:"" name:"ask" complete:"ask" help:"Id of the ask, the beginning or end of it, or latest for the newest open one."`
+	JSON bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
 // Run prints an ask and its outcome.

@@ -45,9 +45,9 @@ type commands struct {
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
 	Confirm confirmCommand `cmd:"" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
-	Answer  answerCommand  `cmd:"" help:"Answer an ask."`
+	Answer  answerCommand  `cmd:"" help:"Answer a question, or approve or deny a call."`
 	Decline declineCommand `cmd:"" help:"Decline to answer an ask."`
-	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
+	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask on behalf of its agent."`
 	List    listCommand    `cmd:"" help:"List asks, by default the open ones."`
 	Inbox   inboxCommand   `cmd:"" help:"Show the open asks, live, and answer them with keys."`
 	Snooze  snoozeCommand  `cmd:"" help:"Hide an ask from your own list until a time."`
@@ -63,7 +63,7 @@ type commands struct {
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
 
-	Man     manCommand     `cmd:"" help:"Write the manual page, for man."`
+	Man     manCommand     `cmd:"" help:"Print the manual page in the format of man."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -120,7 +120,12 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
 		kong.Vars{"clients": strings.Join(agentconfig.Clients(), ", "), "patience": claudehook.DefaultWait.String(), "version": versionLine()},
-		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes."),
+		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
+			"An ask is one or more questions, or a call that needs approval."),
+		kong.PostBuild(func(k *kong.Kong) error {
+			k.Model.HelpFlag.Help = "Describe the command and its flags, and exit."
+			return nil
+		}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)
 }

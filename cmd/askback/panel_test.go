@@ -52,7 +52,9 @@ func TestInterruptClosesThePanel(t *testing.T) {
 	s.waitForScreen(`it ended with 130`)
 	s.waitForScreen(`[^-]icanon`)
 	s.waitForScreen(`[^-]echo `)
-	s.waitForScreen(`\x1b\[\?25h`)
+	if screen := s.screen.String(); strings.LastIndex(screen, "\x1b[?25h") < strings.LastIndex(screen, "\x1b[?25l") {
+		t.Errorf("the cursor is still hidden:\n%q", screen)
+	}
 	if list := mustRun(t, env, "list"); !strings.Contains(list, "Which database?") {
 		t.Errorf("the list has %q; want the ask to be open", list)
 	}

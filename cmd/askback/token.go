@@ -14,13 +14,13 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Create a token and print it, once."`
-	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"Revoke a token at once."`
+	Create tokenCreate `cmd:"" help:"Create a token for an agent or a person, and print it, once."`
+	List   tokenList   `cmd:"" help:"List tokens, without their secrets."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token. What uses it is locked out at once."`
 }
 
 type tokenCreate struct {
-	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: ${enum}."`
+	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: agent (ask), responder (answer), operator (read counts and tokens, no questions) or admin (what a responder and an operator may, and create tokens)."`
 	Name    string `required:"" help:"Name the agent or person that uses it."`
 	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d; never by default."`
 
@@ -50,7 +50,7 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, conn *connection.Conn
 }
 
 type tokenList struct {
-	JSON bool `name:"json" help:"Print the reply of the API."`
+	JSON bool `name:"json" help:"Print the reply of the API as JSON."`
 }
 
 // Run prints the tokens, one per line.
@@ -113,7 +113,7 @@ func validity(t askback.Token, now time.Time) string {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" complete:"token" help:"Id of the token, from token list."`
+	ID string `arg:"" complete:"token" help:"Id of the token, or the beginning or end of it, from askback token list."`
 }
 
 // Run revokes the token that c.ID identifies by its id, or by the beginning or end of it.
