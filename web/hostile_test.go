@@ -98,6 +98,9 @@ func (h *server) checkHostilePages(s string) {
 	if _, err := bot.Send(ctx, session.ID, askback.Report{Text: "~" + s}); err != nil {
 		h.t.Fatal(err)
 	}
+	if _, err := bot.Send(ctx, session.ID, askback.SetTodos{Todos: []askback.Todo{{Content: name("~" + s), Status: askback.TodoPending}}}); err != nil {
+		h.t.Fatal(err)
+	}
 	decide := "/decide"
 	for i, r := range hostile(s) {
 		r.SessionID = session.ID

@@ -36,28 +36,29 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	messages, err := r.messages(one.ID)
+	messages, more, err := r.messages(one.ID)
 	if err != nil {
 		return err
 	}
 	r.frame.Page = pages.SessionsPath
-	t := pages.SessionPage{Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages), More: asks.NextCursor != ""}
+	t := pages.SessionPage{Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages), More: asks.NextCursor != "", MoreMessages: more}
 	return s.render(w, r.Request, http.StatusOK, pages.Session(r.frame, t))
 }
 
 // maxMessages is how many messages a timeline has at most.
 const maxMessages = 1000
 
-// messages returns the first messages of a session. The session of a single ask has none.
-func (r request) messages(id string) (all []askback.Message, err error) {
+// messages returns the first messages of a session, and reports whether there are more. The
+// session of a single ask has none.
+func (r request) messages(id string) (all []askback.Message, more bool, err error) {
 	for cursor := ""; ; {
 		page, err := r.client.Messages(r.Context(), id, cursor, askback.MaxLimit)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		all = append(all, page.Items...)
 		if cursor = page.NextCursor; cursor == "" || len(all) >= maxMessages {
-			return all, nil
+			return all, cursor != "", nil
 		}
 	}
 }

@@ -35,6 +35,8 @@ func (h *server) runningSession() (s askback.Session, settled, open, private ask
 	check(err)
 	_, err = ana.Send(ctx, s.ID, askback.SendMessage{Text: "Take your time."})
 	check(err)
+	_, err = bot.Send(ctx, s.ID, askback.SetTodos{Todos: []askback.Todo{{Content: "Build <u>it</u>", Status: askback.TodoCompleted}, {Content: "Ship it", Status: askback.TodoPending}}})
+	check(err)
 	h.now = h.now.Add(time.Minute)
 	forBen := free
 	forBen.To = []string{"ben"}
@@ -47,10 +49,14 @@ func TestSessionPageHasATimeline(t *testing.T) {
 	h := newServer(t)
 	s, settled, open, private := h.runningSession()
 	b := h.browser("ana")
+	h.now = h.now.Add(time.Minute)
+	if _, err := h.client(askback.Responder, "ben").Claim(context.Background(), open.ID); err != nil {
+		t.Fatal(err)
+	}
 	page := b.open("/sessions/"+s.ID, http.StatusOK)
 	text := page.one(t, "#main").visibleText()
 	at := -1
-	for _, want := range []string{"The session began", "Which database should we use?", "Answered by ana in the browser", "SQLite", "Halfway", "Message of ana", "Take your time.", "mail.send", "Answer"} {
+	for _, want := range []string{"Build <u>it</u>", "Ship it", "The session began", "Which database should we use?", "Answered by ana in the browser", "SQLite", "Halfway", "Message of ana", "Take your time.", "mail.send", "Answer", "ben looked at this ask", "mail.send"} {
 		i := strings.Index(text[at+1:], want)
 		if i < 0 {
 			t.Fatalf("%q is missing, or not in order:\n%s", want, text)

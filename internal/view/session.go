@@ -21,10 +21,18 @@ type Session struct {
 	Waiting   bool
 	Pending   int // open asks
 	Total     int // all asks
+	Todos     []Todo
 	Error     safetext.Text
 	Created   time.Time
 	Updated   time.Time
 	Completed time.Time // zero until it ends
+}
+
+// A Todo is an entry of the list of an agent.
+type Todo struct {
+	Content safetext.Text
+	Done    bool
+	Active  bool // in progress
 }
 
 // Path returns the path of the session's page.
@@ -40,6 +48,9 @@ func SessionOf(s askback.Session) Session {
 	if s.Owner != s.Agent {
 		v.Owner = safetext.Line(s.Owner)
 	}
+	for _, t := range s.Todos {
+		v.Todos = append(v.Todos, Todo{safetext.Line(t.Content), t.Status == askback.TodoCompleted, t.Status == askback.TodoInProgress})
+	}
 	switch {
 	case v.Waiting:
 		v.Status = "waiting for an answer"
@@ -52,6 +63,7 @@ func SessionOf(s askback.Session) Session {
 }
 
 // A Moment is an entry in the timeline of a session. One of Ask, Text and What is set.
+// ClaimedBy is set with Ask only.
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // it was asked, or settled if Settled is set
@@ -59,6 +71,8 @@ type Moment struct {
 	Text    safetext.Text // a message
 	By      safetext.Text // the person who sent the message; empty if the agent did
 	What    string        // a change of the session
+
+	ClaimedBy safetext.Text // the person who began to look at Ask
 }
 
 // Timeline returns what happened in a session, newest last.
@@ -67,6 +81,9 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message)
 	for _, a := range asks {
 		v := Brief(a)
 		all = append(all, Moment{At: a.CreatedAt, Ask: &v})
+		for _, c := range a.Claims {
+			all = append(all, Moment{At: c.At, Ask: &v, ClaimedBy: safetext.Line(c.Name)})
+		}
 		if a.Settled() {
 			all = append(all, Moment{At: a.Outcome.At, Ask: &v, Settled: true})
 		}

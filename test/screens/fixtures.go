@@ -180,13 +180,24 @@ func session(e *engine.Engine, ana askback.Client, setClock func(time.Time), now
 	if _, err := bot.Send(ctx, s.ID, askback.Report{Text: "3 988 orders are imported. The report is next."}); err != nil {
 		return err
 	}
+	if _, err := bot.Send(ctx, s.ID, askback.SetTodos{Todos: []askback.Todo{
+		{Content: "Import the orders", Status: askback.TodoCompleted}, {Content: "Send the report", Status: askback.TodoInProgress}, {Content: "Archive the files", Status: askback.TodoPending},
+	}}); err != nil {
+		return err
+	}
 	setClock(now.Add(-80 * time.Minute))
 	if _, err := ana.Send(ctx, s.ID, askback.SendMessage{Text: "Send it to the team, too."}); err != nil {
 		return err
 	}
 	setClock(now.Add(-time.Hour))
-	_, err = bot.Ask(ctx, askback.Request{SessionID: s.ID, Agent: "nightly", Confirmation: &askback.Confirmation{
+	a, err = bot.Ask(ctx, askback.Request{SessionID: s.ID, Agent: "nightly", Confirmation: &askback.Confirmation{
 		ToolName: "mail.send", Input: json.RawMessage(`{"to":"team@example.com","subject":"Import of 3 November"}`),
 	}})
+	if err != nil {
+		return err
+	}
+	setClock(now.Add(-50 * time.Minute))
+	_, err = e.As(askback.Principal{Kind: askback.Responder, Name: "ben", Channel: askback.ChannelWeb}).Claim(ctx, a.ID)
+	setClock(now)
 	return err
 }

@@ -38,6 +38,19 @@ type SessionPage struct {
 	Session view.Session
 	Moments []view.Moment // newest last
 	More    bool          // there are older asks
+
+	MoreMessages bool // there are newer messages
+}
+
+// todoMark returns a sign for the state of a todo, and its name.
+func todoMark(t view.Todo) (sign, name string) {
+	switch {
+	case t.Done:
+		return "✓", "done"
+	case t.Active:
+		return "▸", "in progress"
+	}
+	return "○", "open"
 }
 
 // askCount returns the numbers of asks of a session.
