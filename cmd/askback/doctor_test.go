@@ -117,10 +117,33 @@ func TestDoctorChangesNothing(t *testing.T) {
 	check("no process")
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 	p.waitForStderr(t, "msg=serving")
+	waitForIndex(t, database)
 	check("a running server")
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 	check("a killed server")
+}
+
+// waitForIndex waits until a server has added to the index of searches what was settled.
+func waitForIndex(t *testing.T, database string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+database+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(testTimeout); ; <-tick.C {
+		var missing int
+		err := db.QueryRow("select (select max(seq) from history) - seq from search_position").Scan(&missing)
+		if err == nil && missing == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the index lacks %d events: %v", missing, err)
+		}
+	}
 }
 
 // snapshotFiles returns the mode, time and checksum of each file below a directory.
