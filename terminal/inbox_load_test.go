@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,20 +16,23 @@ import (
 // A slowClient replies after a time.
 type slowClient struct {
 	askback.Client
-	delay time.Duration
-	err   error
-	lists int
+	delay atomic.Int64 // nanoseconds
+	fails atomic.Bool
+	lists atomic.Int64
 }
 
 func (c *slowClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	if q.Limit > 1 {
-		c.lists++
+		c.lists.Add(1)
 	}
 	select {
 	case <-ctx.Done():
 		return askback.Page{}, ctx.Err()
-	case <-time.After(c.delay):
-		return askback.Page{EventsCursor: "1"}, c.err
+	case <-time.After(time.Duration(c.delay.Load())):
+		if c.fails.Load() {
+			return askback.Page{}, errors.New("busy")
+		}
+		return askback.Page{EventsCursor: "1"}, nil
 	}
 }
 
@@ -52,20 +56,20 @@ func TestInboxNoticesALostConnection(t *testing.T) {
 		client := &slowClient{}
 		messages := terminal.RunTestLoader(t.Context(), client)
 		<-time.After(time.Second)
-		if got := messages(); client.lists > 10 || len(got) != client.lists || got[0] != "loaded" {
-			t.Errorf("50 events in half a second were %d reads: %v", client.lists, got)
+		if got := messages(); client.lists.Load() > 10 || len(got) != int(client.lists.Load()) || got[0] != "loaded" {
+			t.Errorf("50 events in half a second were %d reads: %v", client.lists.Load(), got)
 		}
-		client.delay = time.Minute
+		client.delay.Store(int64(time.Minute))
 		<-time.After(20 * time.Second)
 		if got := messages(); len(got) == 0 || got[len(got)-1] != "lost" {
 			t.Errorf("without a reply: got %v, want lost", got)
 		}
-		client.delay = 0
+		client.delay.Store(0)
 		<-time.After(2 * time.Minute)
 		if got := messages(); len(got) == 0 || got[0] != "loaded" {
 			t.Errorf("with a reply again: got %v, want loaded", got)
 		}
-		client.err = errors.New("busy")
+		client.fails.Store(true)
 		<-time.After(time.Minute)
 		if got := messages(); len(got) == 0 || got[len(got)-1] != "failed" {
 			t.Errorf("with an error: got %v, want failed", got)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ var inboxWidths = []int{40, 80, 200}
 type inboxFixture struct {
 	*terminal.TestInbox
 	t        testing.TB
-	now      time.Time
+	passed   atomic.Int64 // nanoseconds since noon; a claim reads the time on its own
 	engine   *engine.Engine
 	ana, ben askback.Client
 	opened   []string
@@ -32,8 +33,8 @@ type inboxFixture struct {
 }
 
 func newInboxFixture(t testing.TB) *inboxFixture {
-	f := &inboxFixture{t: t, now: noon, height: 30}
-	f.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return f.now }})
+	f := &inboxFixture{t: t, height: 30}
+	f.engine = engine.New(memstore.New(), &engine.Options{Now: f.now})
 	as := func(name string, channel askback.Channel) askback.Client {
 		return f.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: channel})
 	}
@@ -41,10 +42,13 @@ func newInboxFixture(t testing.TB) *inboxFixture {
 	return f
 }
 
+// now returns the time.
+func (f *inboxFixture) now() time.Time { return noon.Add(time.Duration(f.passed.Load())) }
+
 // ask adds an ask, and returns its id. Each is a second younger than the one before.
 func (f *inboxFixture) ask(agent string, r askback.Request) string {
 	f.t.Helper()
-	f.now = f.now.Add(time.Second)
+	f.passed.Add(int64(time.Second))
 	r.Agent = agent
 	a, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: agent, Channel: askback.ChannelAPI}).Ask(context.Background(), r)
 	if err != nil {
@@ -64,7 +68,7 @@ func questionRequest(text string, options ...string) askback.Request {
 // open opens the inbox with this client, on a terminal of this width.
 func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 	o := terminal.InboxOptions{Options: terminal.Options{
-		Human: true, Style: true, Zone: time.UTC, Now: func() time.Time { return f.now },
+		Human: true, Style: true, Zone: time.UTC, Now: f.now,
 		Width: func() int { return width }, Height: func() int { return f.height },
 	}}
 	o.Open = func(_ context.Context, a askback.Ask) (string, error) {
@@ -76,7 +80,7 @@ func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 
 // pass lets time pass.
 func (f *inboxFixture) pass(d time.Duration) {
-	f.now = f.now.Add(d)
+	f.passed.Add(int64(d))
 	f.Tick()
 }
 
@@ -353,22 +357,28 @@ func TestInboxComparesTheDigest(t *testing.T) {
 	}
 }
 
-// A failingClient cannot send answers.
-type failingClient struct{ askback.Client }
+// A failingClient cannot send answers until it is mended.
+type failingClient struct {
+	askback.Client
+	mended atomic.Bool
+}
 
-func (c failingClient) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
-	return askback.Ask{}, errors.New("the disk is full")
+func (c *failingClient) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+	if !c.mended.Load() {
+		return askback.Ask{}, errors.New("the disk is full")
+	}
+	return c.Client.Answer(ctx, id, a)
 }
 
 // An answer that was not sent can be sent again: nothing that was typed is lost (B6).
 func TestTypedTextStaysAfterAnError(t *testing.T) {
 	f := newInboxFixture(t)
 	id := f.ask("a", questionRequest("Why?"))
-	client := &struct{ askback.Client }{failingClient{f.ana}}
+	client := &failingClient{Client: f.ana}
 	f.open(client, 80)
 	f.press("enter", "because", "enter")
 	f.shows(80, "(?s)because.*not sent: the disk is full")
-	client.Client = f.ana
+	client.mended.Store(true)
 	if f.press("enter"); f.outcome(id) != "because" {
 		t.Errorf("got %s", f.outcome(id))
 	}
