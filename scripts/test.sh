@@ -20,6 +20,7 @@ export GOFLAGS="${flags:+$flags }-buildvcs=false"
 # Property tests draw the same cases in each run, so that the result of a commit
 # is reproducible. A plain go test draws random ones.
 seed=20261121
+cases=100
 all=$(go list ./...)
 drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " "}}{{"\t"}}{{.ImportPath}}' ./... |
 	awk -F '\t' '/pgregory.net\/rapid/ { print $2 }')
@@ -33,7 +34,7 @@ go_test() {
 	mapfile -t plain < <(grep -Fxvf <(printf '%s\n' "$drawing") <<<"$packages")
 	mapfile -t drawn < <(grep -Fxf <(printf '%s\n' "$drawing") <<<"$packages")
 	"$scratch/gotest" "$notes" -vet=off "$@" "${plain[@]}" ';' \
-		-vet=off "$@" "${drawn[@]}" -args -rapid.seed="$seed"
+		-vet=off "$@" "${drawn[@]}" -args -rapid.seed="$seed" -rapid.checks="$cases"
 }
 
 # Packages that are not run with the race detector, which is slow: internal/arch
@@ -48,9 +49,12 @@ has_short='/(terminal|web)$'
 # a short mode run twice, in short mode with the race detector.
 without_race() { go_test -timeout 10m < <(grep -E "$no_race|$has_short" <<<"$all"); }
 
-# SQLite, translated from C, is compiled without the race detector, which slows it six
-# times and finds nothing in it: a connection is used by one goroutine at a time.
+# A property is tested with fewer cases, because what a test draws seldom changes how
+# goroutines meet. SQLite, translated from C, is compiled without the race detector, which
+# slows it six times and finds nothing in it: a connection is used by one goroutine at a
+# time.
 with_race() {
+	local cases=25
 	CGO_ENABLED=1 go_test -race -gcflags='modernc.org/...=-race=false' -short -timeout 15m \
 		< <(grep -Ev "$no_race" <<<"$all")
 }
