@@ -50,6 +50,7 @@ type streamMutator struct {
 	mu     sync.Mutex
 	before map[string]string // previous cursor, by path and cursor
 	count  int               // connections or frames so far
+	missed bool              // a connection that was to be mutated failed
 }
 
 // isDue counts a connection or frame, and reports whether to mutate it.
@@ -57,7 +58,17 @@ func (t *streamMutator) isDue(interval int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.count++
-	return t.count%interval == 0
+	due := t.missed || t.count%interval == 0
+	t.missed = false
+	return due
+}
+
+// miss makes the next connection due, because this one was refused: the server was killed.
+// Otherwise the connections that are due might be refused for a long time.
+func (t *streamMutator) miss() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.missed = true
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -66,12 +77,17 @@ func (t *streamMutator) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.on.RoundTrip(r)
 	}
 	at := r.Header.Get("Last-Event-ID")
-	if before, ok := t.cursorBefore(r.URL.Path, at); ok && t.mutant == laggingCursor && t.isDue(connectionsPerFault) {
+	before, ok := t.cursorBefore(r.URL.Path, at)
+	lags := ok && t.mutant == laggingCursor && t.isDue(connectionsPerFault)
+	if lags {
 		r = r.Clone(r.Context())
 		r.Header.Set("Last-Event-ID", before)
 	}
 	res, err := t.on.RoundTrip(r)
 	if err != nil || res.StatusCode != http.StatusOK {
+		if lags {
+			t.miss()
+		}
 		return res, err
 	}
 	res.Body = &mutatedStream{
