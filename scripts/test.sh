@@ -47,7 +47,7 @@ has_short='/(terminal|web)$'
 
 # Each test runs once: with the race detector if its package has goroutines. Packages with
 # a short mode run twice, in short mode with the race detector.
-without_race() { go_test -timeout 10m < <(grep -E "$no_race|$has_short" <<<"$all"); }
+without_race() { go_test -timeout 15m < <(grep -E "$no_race|$has_short" <<<"$all"); }
 
 # A property is tested with fewer cases, because what a test draws seldom changes how
 # goroutines meet. SQLite, translated from C, is compiled without the race detector, which
@@ -72,7 +72,7 @@ if command -v "$(go env CC)" >/dev/null; then
 	step "go test -race -short" with_race
 	step "go test, of packages without goroutines or with a short mode" without_race
 else
-	step "go test ./..." go_test -timeout 10m <<<"$all"
+	step "go test ./..." go_test -timeout 15m <<<"$all"
 fi
 step "short fault tests" go run ./test/faults -short -seed "$seed"
 summary
