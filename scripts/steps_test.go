@@ -109,6 +109,7 @@ apt_install() { echo "INSTALLS ${missing[*]}"; }
 need bash "what is there already" bash
 need no-such-program "the moon" no-such-package and-another
 before=$PATH
+INSTALL= # make test INSTALL=no runs this test, too
 `+how+`
 install_missing
 PATH=$before`)

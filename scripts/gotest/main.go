@@ -4,9 +4,10 @@
 // of failed tests and the messages of tests that need a missing program to the
 // file NOTES.
 //
-//	gotest NOTES ARGUMENT… [';' ARGUMENT…] runs go test -json ARGUMENT…
+//	gotest NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…] runs go test -json ARGUMENT…
 //
-// If there are several lists of arguments, it runs go test for each at the same time.
+// If there are several lists of arguments, it runs go test for each: for lists with a comma
+// in between one after the other, for lists with a semicolon in between at the same time.
 package main
 
 import (
@@ -14,8 +15,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"os"
 	"os/exec"
 	"slices"
@@ -28,7 +27,7 @@ const quiet = 20 * time.Second
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT… [';' ARGUMENT…]")
+		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…]")
 		os.Exit(2)
 	}
 	r := newReport(os.Stdout)
@@ -48,83 +47,93 @@ func main() {
 	}
 }
 
-// run runs go test for each list of arguments and prints the progress. If a test fails, the
+// A line is a line of the output of go test for a list of arguments.
+type line struct {
+	list int
+	text []byte
+}
+
+// run runs go test for the lists of arguments and prints the progress. If a test fails, the
 // error is an [exec.ExitError].
 func run(r *report, args []string) error {
-	lines := make(chan []byte)
+	lines := make(chan line)
 	var group sync.WaitGroup
-	var commands []*exec.Cmd
-	for list := range lists(args) {
-		cmd := exec.Command("go", append([]string{"test", "-json"}, list...)...)
-		cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		commands = append(commands, cmd)
-		group.Go(func() { read(out, lines) })
+	var mu sync.Mutex
+	var failed error
+	lists := 0
+	for _, lane := range split(args, ";") {
+		parts := split(lane, ",")
+		first := lists
+		lists += len(parts)
+		group.Go(func() {
+			for i, list := range parts {
+				if err := test(list, first+i, lines); err != nil {
+					mu.Lock()
+					failed = err
+					mu.Unlock()
+				}
+			}
+		})
 	}
 	go func() {
 		group.Wait()
 		close(lines)
 	}()
 	follow(r, lines)
-	var failed error
-	for _, cmd := range commands {
-		if err := cmd.Wait(); err != nil {
-			failed = err
-		}
-	}
 	return failed
 }
 
-// lists returns the lists of arguments between arguments ";".
-func lists(args []string) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		for len(args) > 0 {
-			n := slices.Index(args, ";")
-			if n < 0 {
-				yield(args)
-				return
-			}
-			if n > 0 && !yield(args[:n]) {
-				return
-			}
-			args = args[n+1:]
+// split returns the parts of args between the separators, except for empty parts.
+func split(args []string, separator string) (parts [][]string) {
+	for len(args) > 0 {
+		n := slices.Index(args, separator)
+		if n < 0 {
+			return append(parts, args)
 		}
+		if n > 0 {
+			parts = append(parts, args[:n])
+		}
+		args = args[n+1:]
 	}
+	return parts
 }
 
-// read sends each line of from to lines.
-func read(from io.Reader, lines chan<- []byte) {
-	in := bufio.NewReader(from)
+// test runs go test with the arguments of a list, and sends each line of its output to lines.
+func test(args []string, list int, lines chan<- line) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	in := bufio.NewReader(out)
 	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			lines <- line
+		text, err := in.ReadBytes('\n')
+		if len(text) > 0 {
+			lines <- line{list, text}
 		}
 		if err != nil {
-			return
+			return cmd.Wait()
 		}
 	}
 }
 
 // follow handles lines until the channel is closed. Whenever nothing was printed
 // for the time quiet, it prints the running packages.
-func follow(r *report, lines <-chan []byte) {
+func follow(r *report, lines <-chan line) {
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()
 	for {
 		select {
-		case line, ok := <-lines:
+		case l, ok := <-lines:
 			if !ok {
 				return
 			}
-			if r.line(line) {
+			if r.line(l) {
 				tick.Reset(quiet)
 			}
 		case <-tick.C:
@@ -133,12 +142,12 @@ func follow(r *report, lines <-chan []byte) {
 	}
 }
 
-// line handles one line of go test -json, and reports whether it printed
-// anything. A line that is not an event is printed unchanged.
-func (r *report) line(line []byte) (printed bool) {
-	var e event
-	if err := json.Unmarshal(line, &e); err != nil {
-		_, _ = r.out.Write(line)
+// line handles a line of go test -json, and reports whether it printed anything. A line that
+// is not an event is printed unchanged.
+func (r *report) line(l line) (printed bool) {
+	e := event{list: l.list}
+	if err := json.Unmarshal(l.text, &e); err != nil {
+		_, _ = r.out.Write(l.text)
 		return true
 	}
 	return r.take(e)

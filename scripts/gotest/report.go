@@ -12,6 +12,7 @@ import (
 
 // An event is a line of the output of go test -json; see go doc test2json.
 type event struct {
+	list    int // of arguments of go test
 	Time    time.Time
 	Action  string
 	Package string
@@ -23,9 +24,15 @@ type event struct {
 // A report prints the progress and the results of go test.
 type report struct {
 	out      io.Writer
-	packages map[string]*packageRun
+	packages map[packageKey]*packageRun
 	failed   []string
 	leftOut  map[string]bool
+}
+
+// A packageKey identifies a run of a package. Several lists can have the same package.
+type packageKey struct {
+	name string
+	list int
 }
 
 // A packageRun is the state of a package whose tests are running.
@@ -38,14 +45,14 @@ type packageRun struct {
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, packages: map[string]*packageRun{}, leftOut: map[string]bool{}}
+	return &report{out: out, packages: map[packageKey]*packageRun{}, leftOut: map[string]bool{}}
 }
 
-func (r *report) run(name string) *packageRun {
-	p := r.packages[name]
+func (r *report) run(key packageKey) *packageRun {
+	p := r.packages[key]
 	if p == nil {
 		p = &packageRun{tests: map[string][]string{}}
-		r.packages[name] = p
+		r.packages[key] = p
 	}
 	return p
 }
@@ -60,7 +67,8 @@ func (r *report) take(e event) (printed bool) {
 		fmt.Fprint(r.out, e.Output)
 		return e.Output != ""
 	}
-	p := r.run(e.Package)
+	key := packageKey{e.Package, e.list}
+	p := r.run(key)
 	if e.Test != "" {
 		p.take(e)
 		if what := leftOut.FindString(e.Output); what != "" {
@@ -74,7 +82,7 @@ func (r *report) take(e event) (printed bool) {
 		p.cached = p.cached || strings.Contains(e.Output, "\t(cached)")
 	case "pass", "fail", "skip":
 		r.end(e, p)
-		delete(r.packages, e.Package)
+		delete(r.packages, key)
 		return e.Action != "skip"
 	}
 	return false
@@ -142,11 +150,12 @@ func failures(name string, p *packageRun) (all []string) {
 // began last. If no test is running, it prints "building".
 func (r *report) stillRunning() {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
-		if p := r.packages[name]; len(p.running) > 0 {
-			all = append(all, short(name)+" "+p.running[len(p.running)-1])
+	for key, p := range r.packages {
+		if len(p.running) > 0 {
+			all = append(all, short(key.name)+" "+p.running[len(p.running)-1])
 		}
 	}
+	slices.Sort(all)
 	if len(all) > 0 {
 		fmt.Fprintf(r.out, "   still running: %s\n", strings.Join(all, ", "))
 	} else {

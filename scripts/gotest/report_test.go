@@ -15,9 +15,9 @@ func follows(t *testing.T, text string) (printed string, notes []string) {
 	t.Helper()
 	var out strings.Builder
 	r := newReport(&out)
-	lines := make(chan []byte, 100)
-	for line := range strings.Lines(text) {
-		word := strings.SplitN(strings.TrimSpace(line), " ", 4)
+	lines := make(chan line, 100)
+	for text := range strings.Lines(text) {
+		word := strings.SplitN(strings.TrimSpace(text), " ", 4)
 		e := event{Package: "github.com/askback/askback/" + word[0], Test: strings.Trim(word[1], "-"), Action: word[2], Elapsed: 1.5}
 		if len(word) == 4 {
 			e.Output = word[3] + "\n"
@@ -26,7 +26,7 @@ func follows(t *testing.T, text string) (printed string, notes []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines <- raw
+		lines <- line{0, raw}
 	}
 	close(lines)
 	follow(r, lines)
@@ -88,6 +88,28 @@ func TestRepeatedSkipMessageIsNotedOnce(t *testing.T) {
 	}
 }
 
+// Two lists can run tests of the same package at the same time.
+func TestPackageOfTwoListsIsReportedTwice(t *testing.T) {
+	var out strings.Builder
+	r := newReport(&out)
+	const web = "github.com/askback/askback/web"
+	for _, e := range []event{
+		{list: 0, Package: web, Test: "TestA", Action: "run"},
+		{list: 1, Package: web, Test: "TestB", Action: "run"},
+		{list: 1, Package: web, Test: "TestB", Action: "pass"},
+		{list: 1, Package: web, Action: "pass"},
+		{list: 0, Package: web, Test: "TestA", Action: "output", Output: "it is bad\n"},
+		{list: 0, Package: web, Test: "TestA", Action: "fail"},
+		{list: 0, Package: web, Action: "fail"},
+	} {
+		r.take(e)
+	}
+	want := "   ok        0.0s  ./web\nit is bad\n   FAILED    0.0s  ./web\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
 func TestRunningTestsArePrinted(t *testing.T) {
 	var out strings.Builder
 	r := newReport(&out)
@@ -124,7 +146,7 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 	t.Chdir(dir)
 	var out strings.Builder
 	r := newReport(&out)
-	if err := run(r, []string{"./bad", "./none", ";", "./good"}); err == nil {
+	if err := run(r, []string{"./bad", "./none", ";", "./none", ",", "./good"}); err == nil {
 		t.Error("it did not fail")
 	}
 	for _, want := range []string{"it is bad", "undefined: undefined", "ok  ", "example.com/tried/good"} {
