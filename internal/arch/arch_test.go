@@ -29,6 +29,7 @@ var rules = map[string]rule{
 	"files are short":              filesAreShort,
 	"functions are short":          functionsAreShort,
 	"tests do not sleep":           testsDoNotSleep,
+	"omitted tests are found":      omittedTestsAreFound,
 	"cited rows exist":             rowsExist,
 	"rows are complete":            rowsAreComplete,
 	"cited tests exist":            testsExist,
@@ -38,6 +39,7 @@ var rules = map[string]rule{
 	"links resolve":                linksResolve,
 	"doc links resolve":            docLinksResolve,
 	"wording is plain":             wordingIsPlain,
+	"merges are complete":          mergesAreComplete,
 }
 
 func TestRepositoryFollowsTheRules(t *testing.T) {

@@ -33,6 +33,17 @@ var violations = []violation{
 		},
 	},
 	{
+		rule: "merges are complete",
+		files: map[string]string{
+			"web/assets/a.css": "a {}\n" + strings.Repeat("<", 7) + " HEAD\nb {}\n=======\nc {}\n" + strings.Repeat(">", 7) + " 1a2b3c4\n",
+			"docs/a.md":        "Title\n=======\n<<<<<<<<\n",
+		},
+		want: []string{
+			"web/assets/a.css:2: a conflict of a merge is left",
+			"web/assets/a.css:6: a conflict of a merge is left",
+		},
+	},
+	{
 		rule: "layers are kept",
 		files: map[string]string{
 			"engine/a.go":      `package engine; import _ "` + module + `/store"`,
@@ -313,6 +324,22 @@ func (b Box[T]) Open() {}`,
 		want: []string{
 			"engine/a_test.go:1: time.Sleep in a test: wait for a condition, with a deadline",
 			"store/storetest/a.go:1: time.Sleep in a test: wait for a condition, with a deadline",
+		},
+	},
+	{
+		rule: "omitted tests are found",
+		files: map[string]string{
+			"web/a_test.go": "package web; import \"" + module + "/internal/racedetector\"\n" +
+				"func TestA(t *testing.T) {\n\tracedetector.Omit(t)\n}\n" +
+				"func TestB(t *testing.T) {\n\tt.Run(name, func(t *testing.T) { racedetector.Omit(t) })\n}\n" +
+				"func helper(t *testing.T) {\n\tracedetector.Omit(t)\n}",
+			"web/b_test.go": "package web; import other \"" + module + "/internal/racedetector\"\n" +
+				"func TestC(t *testing.T) {\n\tother.Omit(t)\n}",
+		},
+		want: []string{
+			"web/a_test.go:6: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
+			"web/a_test.go:9: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
+			"web/b_test.go:3: scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test",
 		},
 	},
 }

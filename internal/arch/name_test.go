@@ -3,6 +3,7 @@ package arch_test
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"path"
 	"slices"
 	"strings"
@@ -92,4 +93,34 @@ func testsDoNotSleep(t *tree, report report) {
 			}
 		})
 	}
+}
+
+// omittedTestsAreFound requires that racedetector.Omit is called by a test itself, with t,
+// because scripts/test.sh searches for such tests to run them without the race detector.
+func omittedTestsAreFound(t *tree, report report) {
+	for _, f := range t.files {
+		found := map[token.Pos]bool{}
+		for _, d := range f.ast.Decls {
+			test, ok := d.(*ast.FuncDecl)
+			if !ok || !f.test || test.Recv != nil || !strings.HasPrefix(test.Name.Name, "Test") {
+				continue
+			}
+			for _, s := range test.Body.List {
+				if s, ok := s.(*ast.ExprStmt); ok && isCallWithT(s.X) {
+					found[s.Pos()] = true
+				}
+			}
+		}
+		f.uses(func(importPath, name string, at token.Pos) {
+			if importPath == module+"/internal/racedetector" && name == "Omit" && !found[at] {
+				report(at, "scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test")
+			}
+		})
+	}
+}
+
+// isCallWithT reports whether an expression is racedetector.Omit(t).
+func isCallWithT(x ast.Expr) bool {
+	call, ok := x.(*ast.CallExpr)
+	return ok && types.ExprString(call) == "racedetector.Omit(t)"
 }

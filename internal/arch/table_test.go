@@ -33,6 +33,9 @@ var layers = map[string][]string{
 	// pages.
 	"web/pages": {"internal/view"},
 
+	// Channels carry asks to programs and people.
+	"channel/webhook": {".", "internal/compat"},
+
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},
 	// The ask tools for models, used by every program that serves them.
@@ -46,7 +49,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/webhook", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
@@ -58,6 +61,7 @@ var layers = map[string][]string{
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/jcs", "internal/loopback"},
 	"internal/openapi":         {"."},
+	"internal/racedetector":    {},
 	"internal/markdown":        {"internal/safetext"},
 	"internal/pause":           {},
 	"internal/qrcode":          {},
@@ -167,6 +171,9 @@ var owners = map[string]owner{
 
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
+
+	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "cmd/askback"}, "a test of the program verifies what it sends"},
+	"code.dny.dev/ssrf": {packages: []string{"channel/webhook"}},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},

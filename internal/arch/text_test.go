@@ -3,6 +3,7 @@ package arch_test
 import (
 	"bytes"
 	"go/ast"
+	"go/token"
 	"io/fs"
 	"path"
 	"regexp"
@@ -205,5 +206,17 @@ func (p passage) find(re *regexp.Regexp, visit func(line int, groups []string)) 
 			}
 		}
 		visit(p.line+strings.Count(p.text[:at], "\n"), groups)
+	}
+}
+
+// conflict matches the lines that an incomplete merge leaves in a file.
+var conflict = regexp.MustCompile(`(?m)^(<{7}|>{7}|\|{7})( |$)`)
+
+// mergesAreComplete finds what a merge with a conflict left in a text.
+func mergesAreComplete(t *tree, report report) {
+	for _, x := range t.texts {
+		for _, at := range conflict.FindAllStringIndex(x.raw, -1) {
+			report(token.NoPos, "%s:%d: a conflict of a merge is left", x.name, 1+strings.Count(x.raw[:at[0]], "\n"))
+		}
 	}
 }
