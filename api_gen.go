@@ -1266,6 +1266,168 @@ func (t *Token) readJSON(r *codec.Reader) {
 	}
 }
 
+// AppendJSON appends d to b as JSON, in the format of docs/wire.md §2.
+func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"id":`...)
+	b = codec.AppendString(b, d.ID)
+	b = append(b, `,"question_id":`...)
+	b = codec.AppendString(b, d.AskID)
+	b = append(b, `,"session_id":`...)
+	b = codec.AppendString(b, d.SessionID)
+	b = append(b, `,"channel":`...)
+	b = codec.AppendString(b, d.Channel)
+	b = append(b, `,"target":`...)
+	b = codec.AppendString(b, d.Target)
+	b = append(b, `,"event":`...)
+	b = codec.AppendString(b, d.Event)
+	b = append(b, `,"status":`...)
+	b = codec.AppendString(b, d.Status)
+	b = append(b, `,"attempts":`...)
+	b = strconv.AppendInt(b, int64(d.Attempts), 10)
+	b = append(b, `,"at":`...)
+	b = codec.AppendTime(b, d.At)
+	b = append(b, `,"retry_at":`...)
+	b = codec.AppendTime(b, d.RetryAt)
+	b = append(b, `,"error":`...)
+	b = codec.AppendStringOrNull(b, d.Error)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns d as JSON, in the format of docs/wire.md §2.
+func (d Delivery) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *d. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (d *Delivery) UnmarshalJSON(b []byte) error {
+	var out Delivery
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*d = out
+	}
+	return err
+}
+
+func (d *Delivery) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "id":
+			d.ID = r.String()
+		case "question_id":
+			d.AskID = r.String()
+		case "session_id":
+			d.SessionID = r.String()
+		case "channel":
+			d.Channel = r.String()
+		case "target":
+			d.Target = r.String()
+		case "event":
+			d.Event = EventType(r.String())
+		case "status":
+			d.Status = DeliveryStatus(r.String())
+		case "attempts":
+			d.Attempts = int(r.Int())
+		case "at":
+			d.At = r.Time()
+		case "retry_at":
+			d.RetryAt = r.Time()
+		case "error":
+			d.Error = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends d to b as JSON, in the format of docs/wire.md §2.
+func (d DeliveryPage) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"items":`...)
+	if b, err = codec.AppendList(b, d.Items, Delivery.AppendJSON); err != nil {
+		return b, err
+	}
+	b = append(b, `,"next_cursor":`...)
+	b = codec.AppendStringOrNull(b, d.NextCursor)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns d as JSON, in the format of docs/wire.md §2.
+func (d DeliveryPage) MarshalJSON() ([]byte, error) { return d.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *d. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (d *DeliveryPage) UnmarshalJSON(b []byte) error {
+	var out DeliveryPage
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*d = out
+	}
+	return err
+}
+
+func (d *DeliveryPage) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "items":
+			d.Items = codec.ReadList(r, (*Delivery).readJSON)
+		case "next_cursor":
+			d.NextCursor = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
+func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, p.Name)
+	b = append(b, `,"email":`...)
+	b = codec.AppendStringOrNull(b, p.Email)
+	b = append(b, `,"time_zone":`...)
+	b = codec.AppendStringOrNull(b, p.TimeZone)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns p as JSON, in the format of docs/wire.md §2.
+func (p Person) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *p. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (p *Person) UnmarshalJSON(b []byte) error {
+	var out Person
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*p = out
+	}
+	return err
+}
+
+func (p *Person) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			p.Name = r.String()
+		case "email":
+			p.Email = r.String()
+		case "time_zone":
+			p.TimeZone = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // Clone returns a deep copy of a.
 func (a Ask) Clone() Ask {
 	a.Path = slices.Clone(a.Path)

@@ -2,14 +2,19 @@ package askback
 
 import "strings"
 
+// maxSearchWords is the number of words after which the rest of a search is ignored, as in a
+// search of settled asks. An agent can search, and its own asks can have megabytes.
+const maxSearchWords = 20
+
 // Contains reports whether the request of the ask contains each word of a search, ignoring
-// case. A word may be a part of a longer one. Frontends that filter asks themselves use it, so
+// case. A word may be a part of a longer one. Only the first 20 words count. Frontends that filter asks themselves use it, so
 // that they select what a [Query] with Search selects among pending asks.
 func (a Ask) Contains(search string) bool {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(search, `"`, " ")))
 	if len(words) == 0 {
 		return true
 	}
+	words = words[:min(len(words), maxSearchWords)]
 	texts := a.texts()
 	for i, t := range texts {
 		texts[i] = strings.ToLower(t)

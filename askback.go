@@ -92,6 +92,7 @@ type Client interface {
 	Sessions
 	Events
 	Tokens
+	Deliveries
 }
 
 // A Query selects asks. The zero value selects the pending ones.
@@ -112,8 +113,9 @@ type Query struct {
 	By     string // the name of the person who settled it
 	// Decision selects confirmations with this decision. [Approve] includes [ApproveAll].
 	Decision Decision
-	// Since and Until select the asks that were created at or after Since, and before Until.
-	// Zero does not limit.
+	// Since and Until select the asks that were created at or after Since, and before Until. If
+	// Status selects only settled asks and Unacked is not set, the time is that at which an ask
+	// was settled. Zero does not limit.
 	Since, Until time.Time
 	// Key selects the ask that this principal made with this [Request.Key],
 	// whatever its status. It cannot be combined with other filters.
@@ -150,6 +152,7 @@ func (q Query) Check() error {
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
 		bad.add("/until", "this is before since", "exchange them")
 	}
+	checkText(&bad, "/q", q.Search, MaxSearch)
 	checkName(&bad, "/key", q.Key, MaxKey)
 	if q.Key != "" && q != (Query{Key: q.Key, Limit: q.Limit}) {
 		bad.add("/key", "a list by key has no other filter", "key=deploy-17")
@@ -161,8 +164,8 @@ func (q Query) Check() error {
 	return bad.err()
 }
 
-// A Page is a part of a list of asks. A list of pending asks has the oldest first, any
-// other list the newest first.
+// A Page is a part of a list of asks. A list of pending asks has the oldest first. A list of
+// settled asks has the one first that was settled last. Any other list has the newest first.
 type Page struct {
 	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page

@@ -47,6 +47,10 @@ const (
 	EventStateChange      EventType = "state_change"
 	EventMessage          EventType = "message"
 	EventTodosChanged     EventType = "todos_changed"
+
+	EventDeliveryQueued EventType = "delivery_queued" // again, after it was given up
+	EventDeliverySent   EventType = "delivery_sent"
+	EventDeliveryFailed EventType = "delivery_failed"
 )
 
 // Settles reports whether an event of this type settles an ask.

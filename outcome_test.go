@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/askback/askback"
@@ -133,6 +134,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 		{askback.Query{Status: askback.Expired, Limit: 1}, nil},
 		{askback.Query{Limit: 201}, []string{"/limit"}},
 		{askback.Query{Limit: -1}, []string{"/limit"}},
+		{askback.Query{Search: strings.Repeat("é", askback.MaxSearch)}, nil},
+		{askback.Query{Search: strings.Repeat("é", askback.MaxSearch+1)}, []string{"/q"}},
 		{askback.Query{Status: "open", Limit: -1}, []string{"/status", "/limit"}},
 	} {
 		if got := pointers(t, c.q.Check()); fmt.Sprint(got) != fmt.Sprint(c.want) {

@@ -58,6 +58,8 @@ const (
 	ActSnooze    Action = "snooze"     // hide an ask from the person's own list
 	ActGrants    Action = "grants"     // list standing approvals
 	ActRevoke    Action = "revoke"     // revoke a standing approval
+	ActFailed    Action = "failed"     // list deliveries that were given up
+	ActRetry     Action = "retry"      // send such a delivery again
 	ActStart     Action = "start"      // start a session
 	ActFollow    Action = "follow"     // read a session with its messages and events
 	ActSessions  Action = "sessions"   // list sessions with their status, without messages
@@ -76,7 +78,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActFailed, ActRetry,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

@@ -30,8 +30,8 @@ type Request struct {
 	Timeout    time.Duration   `request:"timeout"` // the time until the deadline; at most one of Timeout and Deadline is set
 	Deadline   time.Time       `request:"deadline"`
 	OnTimeout  OnTimeout       `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
-	// CallbackURL is the address to which the outcome would be sent. This
-	// release rejects it.
+	// CallbackURL is the address of a program that receives the question and its
+	// outcome (docs/wire.md §8); "" is that of the server's settings.
 	CallbackURL string `request:"callback_url"`
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
@@ -58,6 +58,7 @@ const (
 	MaxText        = 20_000 // notes, other, reason, comment
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
+	MaxSearch      = 1_000 // of a Query
 	MaxNames       = 100   // people in To, tags
 	MaxTo          = 2_000 // all names in To together; each change of the ask stores them again
 	MaxDraft       = 1 << 18
@@ -90,7 +91,9 @@ func (r Request) Normalize() (Request, error) {
 		bad.add("/quorum", "quorum is not supported yet", "leave quorum out")
 	}
 	if r.CallbackURL != "" {
-		bad.add("/callback_url", "callback_url is not supported yet", "wait for the ask instead")
+		if problem := CallbackProblem(r.CallbackURL); problem != "" {
+			bad.add("/callback_url", problem, `"callback_url": "https://agents.example.com/answers"`)
+		}
 	}
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {

@@ -263,7 +263,7 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		{"a group", validQuestions, func(r *askback.Request) { r.To = []string{"ana", "ana", "@payments"} }, []string{"/to/2"}},
 		{"a blank name", validQuestions, func(r *askback.Request) { r.To = []string{"ana", ""} }, []string{"/to/1"}},
 		{"a blank tag", validQuestions, func(r *askback.Request) { r.Tags = []string{" "} }, []string{"/tags/0"}},
-		{"a callback", validQuestions, func(r *askback.Request) { r.CallbackURL = "https://example.com" }, []string{"/callback_url"}},
+		{"a callback", validQuestions, func(r *askback.Request) { r.CallbackURL = "https://example.com/a?b=c" }, nil},
 		{"two names for the session", validQuestions, func(r *askback.Request) { r.SessionID, r.SessionKey = "ses_1", "mine" }, []string{"/session_key"}},
 
 		{"context is text", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`"why"`) }, nil},
@@ -514,4 +514,18 @@ func TestNormalizeDoesNotChangeItsReceiver(t *testing.T) {
 			t.Errorf("got an Invalid without problems")
 		}
 	})
+}
+
+func TestInvalidCallbackIsRejected(t *testing.T) {
+	for _, address := range []string{
+		"example.com/a", "ftp://example.com", "https:///a", "https://ana:secret@example.com", "https://example.com/#a", "https://exa mple.com",
+		"https://example.com:65536", "https://example.com:0", "https://example.com/" + strings.Repeat("a", askback.MaxCallback),
+	} {
+		r := validQuestions()
+		r.CallbackURL = address
+		_, err := r.Normalize()
+		if got := pointers(t, err); len(got) != 1 || got[0] != "/callback_url" {
+			t.Errorf("%.60s: got %v", address, err)
+		}
+	}
 }

@@ -18,9 +18,9 @@ type Directory interface {
 
 // A Person describes a person who may answer asks.
 type Person struct {
-	Name     string `json:"name"`
-	Email    string `json:"email,omitempty"`
-	TimeZone string `json:"time_zone,omitempty"`
+	Name     string `api:"name"`           // the name of the person
+	Email    string `api:"email,null"`     // the e-mail address of the person
+	TimeZone string `api:"time_zone,null"` // the time zone of the person, as the IANA database names it
 }
 
 // AgentStats is an agent with the number of its pending asks.

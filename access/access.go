@@ -60,6 +60,8 @@ var table = []rule{
 	{askback.Operator, askback.ActPeople, anyRelation},
 	{askback.Operator, askback.ActGrants, anyRelation},
 	{askback.Operator, askback.ActTokenList, anyRelation},
+	{askback.Operator, askback.ActFailed, anyRelation},
+	{askback.Operator, askback.ActRetry, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},
 
 	{askback.Admin, askback.ActTokens, anyRelation},

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -96,6 +97,9 @@ func (c *client) prepare(n *newAsk, r askback.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := c.engine.checkCallback(r.CallbackURL); err != nil {
+		return err
+	}
 	if r.Agent == "" {
 		r.Agent = c.who.Name
 	}
@@ -109,7 +113,7 @@ func (c *client) prepare(n *newAsk, r askback.Request) error {
 		}
 	}
 	*n = newAsk{
-		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name}, timeout: r.Timeout, key: c.ownerKey(r.Key),
+		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: cmp.Or(r.CallbackURL, c.engine.callback())}, timeout: r.Timeout, key: c.ownerKey(r.Key),
 		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
 	if n.key != "" {
@@ -161,7 +165,7 @@ func digest(at, agent string, c askback.Confirmation) (string, error) {
 // not the warnings.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.Deadline = time.Time{} // it follows in r
-	fixed, err := lifecycle.AskState{Ask: a}.AppendRequest(make([]byte, 0, jsonSize))
+	fixed, err := lifecycle.AskState{Ask: a, Callback: r.CallbackURL}.AppendRequest(make([]byte, 0, jsonSize))
 	if err != nil {
 		return "", err
 	}

@@ -72,7 +72,8 @@ const (
 )
 
 // Run processes deadlines, performs effects, deletes old records, fills the index for searches
-// and stores when tokens were last used, until ctx ends. Then it waits for running effects, whose context it cancels after ten seconds, and returns nil.
+// and stores when tokens were last used, until ctx ends. Then it waits for running effects,
+// whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
 // One goroutine and one timer wait for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup

@@ -50,6 +50,9 @@ type Options struct {
 	Observer Observer         // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
+	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
+	// channel "webhook", a callback is rejected.
+	Channels map[string]Channel
 	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
 	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
@@ -72,6 +75,8 @@ type Settings struct {
 	MaxOpen int
 	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
 	AsksPerMinute int
+	// CallbackURL is the callback of asks that name no other; "" disables it.
+	CallbackURL string
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).
 	Retention time.Duration
@@ -92,6 +97,7 @@ type Engine struct {
 	hub       hub
 	due       dueTimer // of records
 	performer Performer
+	channels  map[string]Channel
 	effects   dueTimer // of effects
 	quota     quota
 	settings  atomic.Pointer[Settings]
@@ -108,13 +114,13 @@ func New(s Store, o *Options) *Engine {
 	}
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		observer: o.Observer, performer: o.Performer, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
+		observer: o.Observer, performer: o.Performer, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
 		locks: keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		hub: hub{waiters: group{}, followers: group{}, pages: map[pageKey]*eventPage{}},
+		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, pages: map[pageKey]*eventPage{}},
 	}
 	if e.now == nil {
 		e.now = time.Now

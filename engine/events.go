@@ -211,9 +211,9 @@ func (f *eventStream) head(ctx context.Context) (position, error) {
 // during a read.
 func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) error {
 	for ctx.Err() == nil {
-		events, full, err := f.batch(ctx)
-		for _, ev := range events {
-			if !yield(ev, nil) {
+		events, full, err := f.batchApart(ctx)
+		for i := range events {
+			if !yield(events[i], nil) {
 				return errStopped
 			}
 		}
@@ -225,6 +225,15 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// batchApart is like batch, on a separate goroutine: see apart.
+func (f *eventStream) batchApart(ctx context.Context) (events []askback.Event, full bool, err error) {
+	err = f.client.engine.apart(func() (err error) {
+		events, full, err = f.batch(ctx)
+		return err
+	})
+	return events, full, err
 }
 
 // errMissing is returned when events that the reader has not seen were deleted.

@@ -33,15 +33,16 @@ var changes = map[string]func(*askback.Request){
 	"Deadline":   func(r *askback.Request) { r.Deadline = time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC) },
 	"OnTimeout":  func(r *askback.Request) { r.Timeout, r.OnTimeout = 2*time.Hour, askback.OnTimeoutDecline },
 
-	"Key":         nil,
-	"Warnings":    nil,
-	"Quorum":      nil, // always 1
-	"CallbackURL": nil, // always empty
+	"CallbackURL": func(r *askback.Request) { r.CallbackURL = callback },
+
+	"Key":      nil,
+	"Warnings": nil,
+	"Quorum":   nil, // always 1
 }
 
 // The digest of a request covers each of its fields, and its ask has those that both have.
 func TestEveryFieldOfRequestIsKept(t *testing.T) {
-	e := engine.New(memstore.New(), nil)
+	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
 	request := func() askback.Request {
 		return askback.Request{Key: "k", Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}}}

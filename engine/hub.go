@@ -14,6 +14,7 @@ type hub struct {
 	mu        sync.Mutex
 	waiters   group // by the id of the ask
 	followers group // by stream; "" is all streams
+	snoozers  group // who watches the snoozes of a person, by name
 
 	// pages are shared by followers, until a commit changes the history.
 	pages map[pageKey]*eventPage
@@ -26,6 +27,7 @@ type hub struct {
 type member struct {
 	next, previous *member         // in the ring of its key
 	wake           chan *askRecord // capacity 1; a waiter receives the settled ask, which all share and none may change, a follower nil
+	changed        chan struct{}   // capacity 1; of a member that watches snoozes, instead of wake
 	agent          bool            // whether the caller of Wait is an agent
 }
 
@@ -113,6 +115,29 @@ func (h *hub) wakeFollowers(events []store.Event) {
 		}
 	}
 	h.followers.wake("", nil)
+}
+
+// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a person
+// in this process, until stop is called. Several changes may share one value.
+func (e *Engine) WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func()) {
+	h, m := &e.hub, &member{changed: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.snoozers.add(p.Name, m)
+	return m.changed, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.snoozers.remove(p.Name, m)
+	}
+}
+
+// notifySnoozes reports a change of the snoozes of a person. It is called after the commit.
+func (h *hub) notifySnoozes(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for m := range h.snoozers.members(name) {
+		offer(m.changed, struct{}{})
+	}
 }
 
 // page returns the page of events after a position. If isNew is set, the caller must read

@@ -20,7 +20,7 @@ func (c *client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if !access.Ever(c.who.Kind, askback.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
-	if err := cmp.Or(q.Check(), checkCursor(ids.Ask, q.Cursor)); err != nil {
+	if err := cmp.Or(q.Check(), checkAskCursor(q)); err != nil {
 		return askback.Page{}, err
 	}
 	if q.Key != "" {
@@ -43,8 +43,11 @@ func (c *client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 	if q.Snoozed != nil && *q.Snoozed {
 		return c.listSnoozed(ctx, q)
 	}
-	if usesIndex(q) {
+	switch {
+	case bySettling(q) && q.Search != "":
 		return c.search(ctx, q)
+	case bySettling(q):
+		return c.settled(ctx, q)
 	}
 	var hidden snoozes
 	if q.Snoozed != nil {
@@ -216,8 +219,23 @@ func checkCursor(prefix, cursor string) error {
 	if cursor == "" || ids.Valid(prefix, cursor) {
 		return nil
 	}
-	return askback.Invalid{{Pointer: "?cursor", Detail: "this is not a cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
+	return errCursor
 }
+
+// checkAskCursor returns an error unless the cursor of a query can be that of a page of asks.
+func checkAskCursor(q askback.Query) error {
+	if q.Cursor == "" || !bySettling(q) {
+		return checkCursor(ids.Ask, q.Cursor)
+	}
+	c, err := parseSettledCursor(q.Cursor)
+	if err == nil && (c.ask != "") != (q.Search != "") {
+		err = errCursor
+	}
+	return err
+}
+
+// errCursor is the error for a cursor that no page of the list has returned.
+var errCursor error = askback.Invalid{{Pointer: "?cursor", Detail: "this is not a cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
 
 // storeQuery returns the part of a query that the store evaluates: its columns, and
 // whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
@@ -278,7 +296,11 @@ func matchesQuery(q askback.Query, a askback.Ask) bool {
 	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
 		return false
 	}
-	if !q.Since.IsZero() && a.CreatedAt.Before(q.Since) || !q.Until.IsZero() && !a.CreatedAt.Before(q.Until) {
+	at := a.CreatedAt
+	if bySettling(q) && a.Outcome != nil {
+		at = a.Outcome.At
+	}
+	if !q.Since.IsZero() && at.Before(q.Since) || !q.Until.IsZero() && !at.Before(q.Until) {
 		return false
 	}
 	if q.Tool != "" && (a.Confirmation == nil || a.Confirmation.ToolName != q.Tool) || q.Tag != "" && !slices.Contains(a.Tags, q.Tag) {

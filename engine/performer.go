@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +44,7 @@ const (
 	performPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	performMaxPause = 10 * time.Minute // the longest pause
 	performStop     = 10 * time.Second // how long effects may still run when the context of Run has ended
+	sendStop        = 2 * time.Second  // the same for deliveries: a command must not wait for a receiver, and the next process sends them
 )
 
 // A worker claims effects, performs them and commits the results.
@@ -52,44 +55,65 @@ type worker struct {
 	group   sync.WaitGroup
 	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
+
+	mu         sync.Mutex
+	performing map[string]int // the effects that are performed now, by the name that has claimed them
+	receivers  *receivers
+	owners     *receivers
 }
 
 // performLoop performs effects until ctx ends. It queries the store when an effect is
 // committed or due, when a slot becomes free that an effect may wait for, and for each
 // heartbeat. Only the earliest due time is kept, so other effects may wait for the next
-// heartbeat. Without a performer it does nothing.
+// heartbeat. Without a performer and a channel it does nothing.
 func (e *Engine) performLoop(ctx context.Context) {
-	if e.performer == nil {
+	if e.performer == nil && len(e.channels) == 0 {
 		return
 	}
-	w := &worker{engine: e, slots: make(chan struct{}, performSlots)}
+	w := &worker{
+		engine: e, slots: make(chan struct{}, performSlots),
+		performing: map[string]int{}, receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
+	}
 	w.renew.Store(true)
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	sending, stopSending := context.WithCancel(work)
 	for ctx.Err() == nil {
 		e.effects.clear()
-		if err := w.claim(ctx, work); err != nil && ctx.Err() == nil {
+		if err := w.claim(ctx, work, sending); err != nil && ctx.Err() == nil {
 			e.log.Error("effects could not be claimed", "error", err)
 		}
-		e.effects.expect(e.clock().Add(store.HeartbeatInterval))
+		now := e.clock()
+		e.effects.expect(now.Add(store.HeartbeatInterval))
+		for _, r := range []*receivers{w.receivers, w.owners} {
+			if at := r.check(now); !at.IsZero() {
+				e.effects.expect(at)
+			}
+		}
 		e.effects.wait(ctx, e.clock)
 	}
-	late := time.AfterFunc(performStop, stop)
+	late, lateSending := time.AfterFunc(performStop, stop), time.AfterFunc(sendStop, stopSending)
 	w.group.Wait()
 	late.Stop()
+	lateSending.Stop()
+	stopSending()
 	stop()
 }
 
 // claim claims at most as many effects as there are free slots, and starts to perform them.
-// Without a free slot, it records a heartbeat.
-func (w *worker) claim(ctx, work context.Context) error {
+// Without a free slot, it records a heartbeat. Deliveries run with the context sending, and
+// other effects with work.
+func (w *worker) claim(ctx, work, sending context.Context) error {
 	e, now := w.engine, w.engine.clock()
 	if w.renew.Swap(false) {
-		// The claims of the old name expire when its heartbeats stop.
+		// The claims of the old name expire when its heartbeats stop: see beatOld.
 		var err error
 		if w.node, err = ids.New("node_", now, e.rand); err != nil {
 			w.renew.Store(true)
 			return err
 		}
+	}
+	if err := w.beatOld(ctx, now); err != nil {
+		return err
 	}
 	free := cap(w.slots) - len(w.slots)
 	w.backlog.Store(true)
@@ -103,8 +127,14 @@ func (w *worker) claim(ctx, work context.Context) error {
 	}
 	for _, f := range effects {
 		w.slots <- struct{}{}
+		w.count(f.Node, 1)
 		w.group.Go(func() {
-			w.perform(work, f)
+			if f.Kind == kindSend {
+				w.perform(sending, f)
+			} else {
+				w.perform(work, f)
+			}
+			w.count(f.Node, -1)
 			<-w.slots
 			if w.backlog.Load() {
 				e.effects.set(e.clock())
@@ -115,25 +145,73 @@ func (w *worker) claim(ctx, work context.Context) error {
 	return err
 }
 
+// beatOld records a heartbeat for each earlier name with effects that are still performed.
+// Otherwise the new name would claim and perform them a second time.
+func (w *worker) beatOld(ctx context.Context, now time.Time) error {
+	w.mu.Lock()
+	names := slices.Sorted(maps.Keys(w.performing))
+	w.mu.Unlock()
+	for _, name := range names {
+		if name == w.node {
+			continue
+		}
+		if _, err := w.engine.store.Beat(ctx, name, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count adds n to the number of effects that are performed by a name.
+func (w *worker) count(name string, n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.performing[name] += n; w.performing[name] == 0 {
+		delete(w.performing, name)
+	}
+}
+
 // perform performs one effect and commits the result. If the commit fails, the effect is
 // performed again by the process that claims it next. If another process has already
 // claimed it, the commit is a conflict and the result is dropped.
 func (w *worker) perform(ctx context.Context, f store.Effect) {
 	e := w.engine
-	in, failed := e.performer.Perform(ctx, Effect{f.ID, f.Kind, f.Subject, f.Attempts, f.Data})
-	done := store.Completion{ID: f.ID, Node: f.Node}
-	if failed != nil {
-		done.Error = failed.Error()
-		if done.Dead = f.Attempts >= performAttempts; !done.Dead {
-			done.Retry = e.clock().Add(performBackOff(f.Attempts))
-		}
-		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", failed)
+	var r attempt
+	if f.Kind == kindSend {
+		r = w.send(ctx, f)
+	} else {
+		r = e.tryPerformer(ctx, f)
 	}
-	err := e.complete(context.WithoutCancel(ctx), f, done, in)
+	done := store.Completion{ID: f.ID, Node: f.Node, Retry: r.retry, Error: f.Error}
+	if r.failed != nil {
+		done.Error, done.Dead = r.failed.Error(), r.retry.IsZero()
+		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed)
+	}
+	err := e.complete(context.WithoutCancel(ctx), f, done, r.in)
 	if err != nil && !errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
 		e.log.Warn("the result of an effect is dropped", "effect", f.ID, "kind", f.Kind, "error", err)
 		w.renew.Store(true)
 	}
+}
+
+// An attempt is the result of one attempt at an effect.
+type attempt struct {
+	in     lifecycle.Input // for the machine of the record that the effect belongs to, or nil
+	failed error           // why the attempt failed, or nil
+	retry  time.Time       // of the next attempt; zero: none, and after an error the effect is a dead letter
+}
+
+// tryPerformer performs an effect with the performer.
+func (e *Engine) tryPerformer(ctx context.Context, f store.Effect) (r attempt) {
+	if e.performer == nil {
+		r.failed = fmt.Errorf("this process does not perform effects of kind %q", f.Kind)
+	} else {
+		r.in, r.failed = e.performer.Perform(ctx, Effect{f.ID, f.Kind, f.Subject, f.Attempts, f.Data})
+	}
+	if r.failed != nil && f.Attempts < performAttempts {
+		r.retry = e.clock().Add(performBackOff(f.Attempts))
+	}
+	return r
 }
 
 // performBackOff returns the pause after a failed attempt: a random time from half of a
@@ -206,10 +284,44 @@ func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect
 }
 
 // RetryDeadLetter makes a dead letter due at once. If it has failed too often before, it
-// gets one more attempt.
+// gets one more attempt. The error is [askback.ErrNotFound] if there is no dead letter with
+// this id.
 func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
+	f, err := e.deadLetter(ctx, id)
+	if err != nil {
+		return err
+	}
+	return e.reviveDeadLetter(ctx, f)
+}
+
+// reviveDeadLetter makes a dead letter due at once, and a delivery queued.
+func (e *Engine) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.update(ctx, func(t *tx) error {
-		t.change.Done = append(t.change.Done, store.Completion{ID: id, Retry: t.now})
+		if f.Kind == kindSend {
+			if err := t.stepSubject(f, lifecycle.SendAgain{ID: f.ID, At: t.now}); err != nil {
+				return err
+			}
+		}
+		t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Retry: t.now})
 		return nil
 	})
+}
+
+// deadLetter returns the dead letter with an id.
+func (e *Engine) deadLetter(ctx context.Context, id string) (store.Effect, error) {
+	for q := (store.Query{Limit: askback.MaxLimit}); ; {
+		page, err := e.DeadLetters(ctx, q)
+		if err != nil {
+			return store.Effect{}, err
+		}
+		for _, f := range page {
+			if f.ID == id {
+				return f, nil
+			}
+			q.After = f.ID
+		}
+		if len(page) == 0 {
+			return store.Effect{}, fmt.Errorf("dead letter %s: %w", id, askback.ErrNotFound)
+		}
+	}
 }

@@ -62,6 +62,11 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 		w.b = strconv.AppendBool(codec.AppendName(w.b, "final"), h.Final)
 	case askback.EventTodosChanged:
 		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
+	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued:
+		w.about(a)
+		if h.Delivery != nil {
+			w.noun("delivery", h.Delivery.AppendJSON)
+		}
 	default:
 		if h.Session != nil {
 			w.noun("session", h.Session.AppendJSON)

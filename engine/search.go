@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
-	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/search"
 	"github.com/askback/askback/store"
 )
@@ -111,10 +111,10 @@ func (e *Engine) documentOf(ctx context.Context, id string) (d store.Document, o
 		return d, false, err
 	}
 	state, err := decodeAsk(row)
-	if err != nil {
-		return d, false, nil // lists log it
+	if err != nil || !state.Ask.Settled() {
+		return d, false, nil // lists log the error
 	}
-	return store.Document{Kind: kindAsk, ID: id, At: row.Created, Words: wordsOf(state.Ask)}, true, nil
+	return store.Document{Kind: kindAsk, ID: id, At: state.Ask.Outcome.At, Words: wordsOf(state.Ask)}, true, nil
 }
 
 // wordsOf returns the words of an ask that a search finds.
@@ -172,17 +172,8 @@ func addJSON(add func(...string), raw json.RawMessage) {
 	}
 }
 
-// usesIndex reports whether the index has all asks that a query may select.
-func usesIndex(q askback.Query) bool {
-	switch q.Status {
-	case askback.SettledStatus, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired:
-		return q.Search != ""
-	}
-	return false
-}
-
-// search returns a page of the settled asks that contain all words of a query, newest first.
-// First it adds to the index what was settled lately.
+// search returns a page of the settled asks that contain all words of a query, the last one
+// that was settled first. First it adds to the index what was settled lately.
 func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page, err error) {
 	e := c.engine
 	begun := time.Now()
@@ -191,24 +182,24 @@ func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page
 			return page, fromStore(err)
 		}
 	}
-	from := store.Search{After: q.Cursor, Limit: searchChunk}
+	from := store.Search{Limit: searchChunk}
 	for _, p := range search.Parse(q.Search) {
 		from.Phrases = append(from.Phrases, store.Phrase(p))
 	}
 	if len(from.Phrases) == 0 {
 		return page, nil
 	}
+	last, size := settledCursor{at: e.clock()}, 0
 	switch {
-	case q.Cursor != "": // its document may have been deleted
-		from.Before = ids.Time(q.Cursor)
+	case q.Cursor != "":
+		if last, err = parseSettledCursor(q.Cursor); err != nil {
+			return page, err
+		}
+		from.After, from.Before = last.ask, last.at // its document may have been deleted
 	case !q.Until.IsZero():
 		from.Before = q.Until.Add(time.Millisecond)
 	}
-	limit := q.Limit
-	if limit == 0 {
-		limit = askback.DefaultLimit
-	}
-	last, size := q.Cursor, 0
+	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	for begun := time.Now(); ; {
 		found, err := e.store.Find(ctx, from)
 		if err != nil {
@@ -220,19 +211,21 @@ func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page
 			case err != nil:
 				return askback.Page{}, err
 			case ok && (len(page.Items) == limit || size > listBytes):
-				page.NextCursor = last
+				page.NextCursor = last.String()
 				return page, nil
 			case ok:
 				page.Items = append(page.Items, a)
 				size += askBytes(&a)
 			}
-			last = id
+			if last.ask = id; a.Outcome != nil {
+				last.at = a.Outcome.At
+			}
 		}
 		if len(found) < searchChunk {
 			return page, nil
 		}
-		if from.After = last; time.Since(begun) >= maxListTime {
-			page.NextCursor = last
+		if from.After = last.ask; time.Since(begun) >= maxListTime {
+			page.NextCursor = last.String()
 			return page, nil
 		}
 	}

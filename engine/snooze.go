@@ -68,6 +68,7 @@ func (c *client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 	if err != nil {
 		return askback.Snooze{}, fmt.Errorf("snooze %s: %w", id, err)
 	}
+	c.engine.hub.notifySnoozes(c.who.Name)
 	return askback.Snooze{AskID: id, Until: until}, nil
 }
 
@@ -126,6 +127,7 @@ func (c *client) Unsnooze(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("unsnooze %s: %w", id, err)
 	}
+	c.engine.hub.notifySnoozes(c.who.Name)
 	return nil
 }
 

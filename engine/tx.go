@@ -296,6 +296,11 @@ func (t *tx) perform(effect lifecycle.Effect) error {
 		return t.notifySession(f)
 	case lifecycle.CancelOpenAsks:
 		return t.cancelOpenAsks(f)
+	case lifecycle.Send:
+		t.change.Effects = append(t.change.Effects, store.Effect{
+			ID: f.ID, Kind: kindSend, SubjectKind: kindAsk, Subject: f.AskID, Stream: f.SessionID, Created: f.At, Data: []byte("{}"),
+		})
+		return nil
 	}
 	return fmt.Errorf("unknown effect %T", effect)
 }

@@ -26,7 +26,8 @@ import (
 // Each archive in testdata/dialogue has requests to a new server, each with its reply
 // (A4, A5, B1, B4, B5, D2, E2, E11, F8, F11). The first line of a request names the
 // principal that sends it. A request comes a second after the previous one. "later 2h"
-// before it moves the clock further, and "stop" stops the server. Ids are numbered in the
+// before it moves the clock further, "send" makes one attempt at a delivery, which the
+// receiver refuses, and "stop" stops the server. Ids are numbered in the
 // order in which they appear.
 func TestRepliesMatchDialogues(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
@@ -67,6 +68,7 @@ type dialogue struct {
 	*fixture
 	now atomic.Int64
 	ids [][2]string // an id, and its numbered form
+	out refusing
 }
 
 func newDialogue(t *testing.T) *dialogue {
@@ -75,7 +77,8 @@ func newDialogue(t *testing.T) *dialogue {
 	s.now.Store(began.UnixNano())
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{
-		MaxOpen: 4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
+		Channels: map[string]engine.Channel{"webhook": &s.out},
+		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
 	})
 	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com"})
@@ -131,6 +134,8 @@ func (s *dialogue) runCommands(request string) string {
 				s.t.Fatal(err)
 			}
 			s.now.Add(int64(d))
+		case line == "send":
+			s.out.sendAll(s.t, s.engine)
 		case line == "stop":
 			s.handler.Stop()
 		default:
@@ -150,7 +155,7 @@ func (s *dialogue) expand(text string) string {
 }
 
 var (
-	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt)_[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt|dlv)_[0-9a-hjkmnp-tv-z]{26}\b`)
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
 )
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -46,16 +47,40 @@ func (c *call) events() error {
 		if err != nil {
 			return c.endEvents(w, err)
 		}
-		frame, err := c.h.frames.of(ev)
-		if err != nil {
-			c.h.log.Error("an event cannot be encoded", "type", ev.Type, "error", err)
-			break
-		}
-		if !w.send(ctx, frame) {
+		if !c.sendEvent(ctx, w, ev) {
 			break
 		}
 	}
 	return c.endEvents(w, nil)
+}
+
+// sendEvent writes an event and reports whether it succeeded. It encodes and writes on a
+// separate goroutine: these need twice the stack of the rest, and the handler would keep it
+// while it sleeps.
+func (c *call) sendEvent(ctx context.Context, w *heartbeatWriter, ev askback.Event) (sent bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if r := recover(); r != nil {
+				c.h.log.Error("the writing of an event panicked", "panic", r, "stack", string(debug.Stack()))
+				sent = false
+			}
+		}()
+		sent = c.encodeAndSend(ctx, w, &ev)
+	}()
+	<-done
+	return sent
+}
+
+// encodeAndSend writes an event and reports whether it succeeded.
+func (c *call) encodeAndSend(ctx context.Context, w *heartbeatWriter, ev *askback.Event) bool {
+	frame, err := c.h.frames.of(*ev)
+	if err != nil {
+		c.h.log.Error("an event cannot be encoded", "type", ev.Type, "error", err)
+		return false
+	}
+	return w.send(ctx, frame)
 }
 
 // endEvents ends a stream. If the header was not sent yet, it returns why the stream ended.

@@ -91,8 +91,8 @@ func TestReadyzReturnsStateOfServer(t *testing.T) {
 		status int
 		want   string
 	}{
-		{status: 200, want: `{"status":"ready"}`},
-		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","settings":"refused","damaged":["ask ask_1"]}`},
+		{status: 200, want: `{"status":"ready","proof":null,"settings":null,"damaged":[]}`},
+		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","proof":null,"settings":"refused","damaged":["ask ask_1"]}`},
 		{fault: askback.ErrDiskFull, status: 507, want: `problem:disk-full"`},
 		{fault: errors.New("the database failed: disk I/O error"), status: 503, want: `problem:failed","title":"Service Unavailable","status":503,"detail":"the database failed: disk I/O error"`},
 	} {

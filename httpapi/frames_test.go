@@ -1,14 +1,20 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
 )
 
 // Streams share the frames of equal events only: any difference makes another frame.
@@ -62,5 +68,27 @@ func TestLargeFramesAndSnapshotsAreNotKept(t *testing.T) {
 		if err != nil || &two[0] == &one[0] {
 			t.Errorf("the frame of a %s of %d bytes was kept, error %v", ev.Type, len(one), err)
 		}
+	}
+}
+
+// panicWriter panics when a body is written.
+type panicWriter struct{ http.ResponseWriter }
+
+func (panicWriter) Write([]byte) (int, error) { panic("a body") }
+
+// A panic while an event is written ends its stream, and not the process.
+func TestPanicOfWriterEndsStream(t *testing.T) {
+	var log bytes.Buffer
+	db := memstore.New()
+	w := newFixtureOn(t, engine.New(db, nil), db, &httpapi.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	ask := w.ask(databases)
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/sessions/"+ask.SessionID+"/events", nil)
+	r.Header.Set("Authorization", "Bearer "+w.token(bot))
+	func() {
+		defer func() { _ = recover() }() // the end of the stream is written by the handler itself, as net/http allows
+		w.handler.ServeHTTP(panicWriter{httptest.NewRecorder()}, r)
+	}()
+	if !strings.Contains(log.String(), "the writing of an event panicked") {
+		t.Errorf("got the log %q, want the panic in it", log.String())
 	}
 }

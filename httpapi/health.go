@@ -22,34 +22,37 @@ func (c *call) yield() error {
 	return c.reply(http.StatusAccepted, map[string]string{"status": "yielding"})
 }
 
+// health is the reply of both routes. What is absent is null (docs/wire.md §2).
 type health struct {
-	Status string `json:"status"`
-	Proof  string `json:"proof,omitempty"`
-	Readiness
+	Status   string   `json:"status"`
+	Proof    *string  `json:"proof"`
+	Settings *string  `json:"settings"`
+	Damaged  []string `json:"damaged"`
 }
 
 // A Readiness has the warnings of a server that accepts calls.
 type Readiness struct {
-	Settings string   `json:"settings,omitempty"` // the error in the settings file
-	Damaged  []string `json:"damaged,omitempty"`  // the records that were found damaged
+	Settings string   // the error in the settings file
+	Damaged  []string // the records that were found damaged
 }
 
 // healthz replies with status 200 and, if the request has a nonce and the server can prove
 // its identity, the proof. The length of a nonce is limited, so that a proof is not a
 // signature of arbitrary text.
 func (c *call) healthz() error {
-	out := health{Status: "ok"}
+	out := health{Status: "ok", Damaged: []string{}}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {
 		if len(nonce) < 16 || len(nonce) > 128 {
 			return askback.Invalid{{Pointer: "?nonce", Detail: "a nonce has 16 to 128 characters", Fix: "nonce=…"}}
 		}
-		out.Proof = c.h.options.Proof(nonce)
+		proof := c.h.options.Proof(nonce)
+		out.Proof = &proof
 	}
 	return c.reply(http.StatusOK, out)
 }
 
 func (c *call) readyz() error {
-	out := health{Status: "ready"}
+	out := health{Status: "ready", Damaged: []string{}}
 	if c.h.options.Ready != nil {
 		ready, err := c.h.options.Ready(c.r.Context())
 		switch {
@@ -58,7 +61,10 @@ func (c *call) readyz() error {
 		case err != nil:
 			return problem{Status: http.StatusServiceUnavailable, Type: "failed", Detail: err.Error()}
 		}
-		out.Readiness = ready
+		out.Damaged = append(out.Damaged, ready.Damaged...)
+		if ready.Settings != "" {
+			out.Settings = &ready.Settings
+		}
 	}
 	if c.h.stopping.Err() != nil {
 		return askback.ErrStopping

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/askback/askback"
@@ -37,6 +39,7 @@ func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 		request func(a askback.Ask) string
 	}{
 		{"long poll", 8000, func(a askback.Ask) string { return get("/api/v1/asks/" + a.ID + "?wait=60s") }},
+		{"event stream", 8000, func(a askback.Ask) string { return get("/api/v1/sessions/" + a.SessionID + "/events") }},
 		{"ask with wait", 13_000, func(askback.Ask) string { return post("/api/v1/asks?wait=60s", databases) }},
 	} {
 		t.Run(in.name, func(t *testing.T) {
@@ -56,6 +59,9 @@ func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 				}
 				defer conn.Close()
 				fmt.Fprintf(conn, in.request(ask), secret)
+				if in.name == "event stream" {
+					readSnapshot(t, conn)
+				}
 			}
 			waitForBlocked(t, others+2*n)
 			for range collections {
@@ -66,6 +72,17 @@ func TestWaitingRequestsHaveSmallStacks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// readSnapshot reads until the end of the first event of a stream.
+func readSnapshot(t *testing.T, conn net.Conn) {
+	t.Helper()
+	for in := bufio.NewScanner(conn); in.Scan(); {
+		if strings.HasPrefix(in.Text(), "data: ") {
+			return
+		}
+	}
+	t.Fatal("the stream ended before its first event")
 }
 
 // waitForBlocked returns when as many goroutines block.

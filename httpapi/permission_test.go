@@ -9,18 +9,21 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
 )
 
 // routeFixture has one object of each kind that a route can name.
 type routeFixture struct {
 	*fixture
-	sessionID, askID, grantID, tokenID string
+	sessionID, askID, grantID, tokenID, deliveryID string
 }
 
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
-	w := newFixture(t, nil)
+	db, out := memstore.New(), &refusing{}
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out}}), db, nil)
 	ctx := context.Background()
 	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
@@ -38,6 +41,13 @@ func newRouteFixture(t *testing.T) *routeFixture {
 		t.Fatal(err)
 	}
 	s.tokenID = spare.ID
+	w.ask(`{"question": "Which database?", "to": ["ana"], "callback_url": "https://agents.example.com"}`)
+	out.sendAll(t, w.engine)
+	failed, err := w.engine.As(root).FailedDeliveries(ctx, askback.DeliveryQuery{})
+	if err != nil || len(failed.Items) != 1 {
+		t.Fatalf("got %+v, %v, want one delivery that was given up", failed, err)
+	}
+	s.deliveryID = failed.Items[0].ID
 	return s
 }
 
@@ -51,6 +61,8 @@ func (s *routeFixture) path(route string) string {
 		id = s.grantID
 	case strings.Contains(route, "/tokens/"):
 		id = s.tokenID
+	case strings.Contains(route, "/deliveries/"):
+		id = s.deliveryID
 	}
 	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
 }

@@ -35,6 +35,20 @@ var directoryRoutes = []route{
 		who: forScreens, out: "AgentPage",
 	},
 	{
+		method: "GET", path: base + "/deliveries", action: askback.ActFailed, serve: (*call).deliveries,
+		tag: "directory", summary: "List deliveries that were given up.",
+		who: forOperators, out: "DeliveryPage", query: params{
+			{Name: "status", Description: "Only failed.", Values: []string{string(askback.DeliveryFailed)}},
+			queryCursor, queryLimit,
+		},
+	},
+	{
+		method: "POST", path: base + "/deliveries/{id}/retry", action: askback.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
+		tag: "directory", summary: "Send a delivery again that was given up.",
+		detail: "It gets one more attempt if it has failed too often before.",
+		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
+	},
+	{
 		method: "GET", path: base + "/stats", action: askback.ActPeople, serve: (*call).stats,
 		tag: "directory", summary: "Get statistics: how long agents wait, and for whom.",
 		who: forScreens, out: "Stats",

@@ -19,6 +19,9 @@ type AskState struct {
 	Request string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
 	Refused int         `store:"refused,moving"`           // number of late answers in the history
 	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
+
+	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
+	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback, in order
 }
 
 // MaxRefused is the maximum number of late answers in the history of one ask.
@@ -36,7 +39,10 @@ type Asked struct {
 	Ask     askback.Ask
 	Owner   string
 	Request string
-	At      time.Time
+	// Callback is the address that receives question_pending and the event of the
+	// outcome, or "".
+	Callback string
+	At       time.Time
 }
 
 // Covered approves the ask by a grant. Grant is the state of the grant before this use.
@@ -106,7 +112,7 @@ func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
 // later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Due],
-// [Consumed] or [Acked], in any order.
+// [Consumed], [Acked], [Sent], [SendFailed] or [SendAgain], in any order.
 //
 // If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
 // the result may record a late answer.
@@ -137,6 +143,12 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return consumed(s, in)
 	case Acked:
 		return acked(s, in)
+	case Sent:
+		return sent(s, in)
+	case SendFailed:
+		return sendFailed(s, in)
+	case SendAgain:
+		return sendAgain(s, in)
 	}
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }
@@ -174,14 +186,14 @@ func (s AskState) Due() time.Time {
 }
 
 func asked(in Asked) (Result[AskState], error) {
-	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request}
+	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Callback: in.Callback}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})
 	if !s.OwnSession() {
 		r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At}, true)
 	}
-	return r, nil
+	return deliver(r, in.At), nil
 }
 
 // notifySession returns the effect that steps the session of the ask with in. The session
@@ -330,7 +342,7 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 			ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
 		}, false)
 	}
-	return r, nil
+	return deliver(r, o.At), nil
 }
 
 func claimed(s AskState, in Claimed) (Result[AskState], error) {

@@ -10,11 +10,20 @@ import (
 
 // AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
-const AskFormat = 2
+const AskFormat = 3
+
+// format returns the number of the format in which the state is written. An ask without a
+// callback is written in format 2, which older releases read too.
+func (s AskState) format() int {
+	if s.Callback == "" {
+		return 2
+	}
+	return AskFormat
+}
 
 // AppendFixed appends the part of the state that is written once, as JSON. Its members are
 // those of the tags of [AskState]; times are in milliseconds since 1970.
-func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, AskFormat) }
+func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, s.format()) }
 
 // AppendRequest appends the part of the state that is written once, without the warnings,
 // as JSON in format 1. Digests of this JSON are stored, so its form is the same in every
@@ -34,7 +43,7 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 		without.Digest = "" // restore sets it from the confirmation
 		s.Ask.Outcome = &without
 	}
-	return s.appendMoving(b, AskFormat)
+	return s.appendMoving(b, s.format())
 }
 
 // DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving]
@@ -75,6 +84,9 @@ func (s *AskState) restore() {
 	a.Owner = s.Owner
 	if a.AckedAt.IsZero() {
 		a.AckedAt = a.ConsumedAt
+	}
+	for i := range s.Deliveries {
+		s.Deliveries[i].AskID, s.Deliveries[i].SessionID = a.ID, a.SessionID
 	}
 	o := a.Outcome
 	if o == nil {

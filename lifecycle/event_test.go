@@ -29,6 +29,9 @@ const edited = "sha256:ed"
 func anyAsked() *rapid.Generator[lifecycle.Asked] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Asked {
 		ev := lifecycle.Asked{At: nine, Owner: "deploy-bot", Request: texts.Draw(t, "request")}
+		if rapid.Bool().Draw(t, "callback") {
+			ev.Callback = "https://Agents.example.com/calls?key=secret"
+		}
 		r := askback.Request{Title: texts.Draw(t, "title")}
 		if rapid.Bool().Draw(t, "detail") {
 			r.Context, r.To, r.Tags = json.RawMessage(`{"why":"<b>"}`), []string{"ana", "ben"}, []string{"prod"}
@@ -223,9 +226,30 @@ func anyRun(t *rapid.T) []transition {
 			}
 			ev = lifecycle.Claimed{By: "ana", At: at}
 		}
+		if len(s.Deliveries) > 0 && rapid.IntRange(0, 2).Draw(t, "about a delivery") == 0 {
+			ev = anyDeliveryEvent(s, at).Draw(t, "delivery event")
+		}
 		apply(ev)
 	}
 	return run
+}
+
+// anyDeliveryEvent returns events of the deliveries of an ask.
+func anyDeliveryEvent(s lifecycle.AskState, at time.Time) *rapid.Generator[lifecycle.Input] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
+		id := rapid.SampledFrom(s.Deliveries).Draw(t, "delivery").ID
+		switch rapid.IntRange(0, 5).Draw(t, "result") {
+		case 0:
+			return lifecycle.SendAgain{ID: id, At: at}
+		case 1:
+			return lifecycle.SendFailed{ID: id, Error: "no reply", At: at}
+		case 2:
+			return lifecycle.SendFailed{ID: id, Error: "no reply", Retry: at.Add(time.Minute), At: at}
+		case 3:
+			return lifecycle.Sent{ID: "dlv_of_another", At: at}
+		}
+		return lifecycle.Sent{ID: id, At: at}
+	})
 }
 
 // forEachTransition checks an invariant for every transition of many random runs.

@@ -193,3 +193,31 @@ func TestStoredGrantsAreDecoded(t *testing.T) {
 		}
 	}
 }
+
+// A grant of a release before last_used has no last use. Fields that a later release of the same
+// format adds, as last_used once was, are ignored: a reader fails only for another format.
+func TestGrantFieldsOfOtherReleasesAreRead(t *testing.T) {
+	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := `{"v":1,"uses":3}`
+	s, err := lifecycle.DecodeGrant("grt_1", true, fixed, []byte(before))
+	if err != nil || s.Grant.Uses != 3 || !s.Grant.LastUsedAt.IsZero() {
+		t.Errorf("without a last use: got %+v, %v", s.Grant, err)
+	}
+	later := strings.Replace(string(fixed), `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
+	if later == string(fixed) {
+		t.Fatalf("no format in %s", fixed)
+	}
+	for _, moving := range []string{`{"v":1,"uses":3,"new":{"a":[1]},"last_used":1762190400000}`, `{"v":1,"last_used":1762190400000,"new":null,"uses":3}`} {
+		s, err := lifecycle.DecodeGrant("grt_1", true, []byte(later), []byte(moving))
+		if err != nil || s.Grant.Uses != 3 || s.Grant.LastUsedAt.UnixMilli() != 1762190400000 || s.Grant.Agent == "" {
+			t.Errorf("%s: got %+v, %v", moving, s.Grant, err)
+		}
+		stored, err := s.AppendMoving(nil)
+		if err != nil || !strings.Contains(string(stored), `"last_used":1762190400000`) {
+			t.Errorf("stored again: got %s, %v", stored, err)
+		}
+	}
+}

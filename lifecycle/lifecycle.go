@@ -40,7 +40,7 @@ func unchanged[S any](s S) Result[S] {
 type Input interface{ input() }
 
 // An Effect is what a step of one record requires of another record. Both are
-// committed together, or neither is.
+// committed together, or neither is. The exception is [Send].
 type Effect interface{ effect() }
 
 // MakeGrant steps a new grant with [GrantMade].
@@ -107,6 +107,8 @@ type Event struct {
 	Text    string           `store:"text"`
 	Final   bool             `store:"final"`
 	Todos   []askback.Todo   `store:"todos"`
+
+	Delivery *askback.Delivery `store:"delivery"` // the delivery after the event
 }
 
 // Columns are the parts of a state by which a store selects records.

@@ -72,6 +72,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if s.Callback != "" {
+		b = append(b, `,"callback":`...)
+		b = codec.AppendString(b, s.Callback)
+	}
 	return append(b, '}'), nil
 }
 
@@ -124,6 +128,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 				continue
 			}
 			s.Ask.Warnings = codec.ReadList(r, readProblem)
+		case "callback":
+			s.Callback = r.String()
 		default:
 			r.Skip()
 		}
@@ -167,6 +173,12 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"granted":`...)
 		b = codec.AppendString(b, s.Granted)
 	}
+	if len(s.Deliveries) > 0 {
+		b = append(b, `,"deliveries":`...)
+		if b, err = codec.AppendList(b, s.Deliveries, appendDelivery); err != nil {
+			return b, err
+		}
+	}
 	return append(b, '}'), nil
 }
 
@@ -201,6 +213,8 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Refused = int(r.Int())
 		case "granted":
 			s.Granted = r.String()
+		case "deliveries":
+			s.Deliveries = codec.ReadList(r, readDelivery)
 		default:
 			r.Skip()
 		}
@@ -849,6 +863,65 @@ func readTodo(t *askback.Todo, r *codec.Reader) {
 	}
 }
 
+func appendDelivery(d askback.Delivery, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"id":`...)
+	b = codec.AppendString(b, d.ID)
+	b = append(b, `,"channel":`...)
+	b = codec.AppendString(b, d.Channel)
+	if d.Target != "" {
+		b = append(b, `,"target":`...)
+		b = codec.AppendString(b, d.Target)
+	}
+	b = append(b, `,"event":`...)
+	b = codec.AppendString(b, d.Event)
+	b = append(b, `,"status":`...)
+	b = codec.AppendString(b, d.Status)
+	b = append(b, `,"attempts":`...)
+	b = strconv.AppendInt(b, int64(d.Attempts), 10)
+	b = append(b, `,"at":`...)
+	b = codec.AppendMillis(b, d.At)
+	if !d.RetryAt.IsZero() {
+		b = append(b, `,"retry":`...)
+		b = codec.AppendMillis(b, d.RetryAt)
+	}
+	if d.Error != "" {
+		b = append(b, `,"error":`...)
+		b = codec.AppendString(b, d.Error)
+	}
+	return append(b, '}'), nil
+}
+
+func readDelivery(d *askback.Delivery, r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "id":
+			d.ID = r.String()
+		case "channel":
+			d.Channel = r.String()
+		case "target":
+			d.Target = r.String()
+		case "event":
+			d.Event = askback.EventType(r.String())
+		case "status":
+			d.Status = askback.DeliveryStatus(r.String())
+		case "attempts":
+			d.Attempts = int(r.Int())
+		case "at":
+			d.At = r.Millis()
+		case "retry":
+			d.RetryAt = r.Millis()
+		case "error":
+			d.Error = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // Append appends e to b as JSON, in the form of the store.
 func (e Event) Append(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
@@ -930,6 +1003,12 @@ func (e Event) Append(b []byte) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if e.Delivery != nil {
+		b = codec.AppendName(b, "delivery")
+		if b, err = codec.AppendPointer(b, e.Delivery, askback.Delivery.AppendJSON); err != nil {
+			return b, err
+		}
+	}
 	return append(b, '}'), nil
 }
 
@@ -974,6 +1053,8 @@ func (e *Event) read(r *codec.Reader) {
 			e.Final = r.Bool()
 		case "todos":
 			e.Todos = codec.ReadList(r, codec.ReadJSON[askback.Todo])
+		case "delivery":
+			e.Delivery = codec.ReadPointer(r, codec.ReadJSON[askback.Delivery])
 		default:
 			r.Skip()
 		}

@@ -41,6 +41,10 @@ import (
 //	09:05 deploy-bot has it
 //	09:05 ana answers 200 times: SQLite            only the last is shown
 //	09:05 the clock is looked at
+//	09:00 deploy-bot asks, calling https://…       with an address for its events
+//	09:05 delivery 1 is sent
+//	09:05 delivery 1 fails, again 09:10: reason    without "again" it is given up
+//	09:05 delivery 1 is sent again                 after it was given up
 func TestAsksMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -127,6 +131,9 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	if rest == "the clock is looked at" {
 		return []lifecycle.Input{lifecycle.Due{At: at}}
 	}
+	if what, ok := strings.CutPrefix(rest, "delivery "); ok {
+		return []lifecycle.Input{deliveryEvent(t, s, at, what)}
+	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
 		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
 	}
@@ -164,6 +171,31 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	}
 	t.Fatalf("cannot read %q", lines[0])
 	return nil
+}
+
+// deliveryEvent parses "1 is sent", "1 is sent again" or "1 fails, again 09:10: reason".
+func deliveryEvent(t *testing.T, s lifecycle.AskState, at time.Time, what string) lifecycle.Input {
+	t.Helper()
+	number, what, _ := strings.Cut(what, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(s.Deliveries) {
+		t.Fatalf("there is no delivery %q", number)
+	}
+	id := s.Deliveries[n-1].ID
+	what, reason, _ := strings.Cut(what, ": ")
+	switch what {
+	case "is sent":
+		return lifecycle.Sent{ID: id, At: at}
+	case "is sent again":
+		return lifecycle.SendAgain{ID: id, At: at}
+	}
+	in := lifecycle.SendFailed{ID: id, Error: reason, At: at}
+	if again, ok := strings.CutPrefix(what, "fails, again "); ok {
+		in.Retry = clock(t, again)
+	} else if what != "fails" {
+		t.Fatalf("cannot read %q", what)
+	}
+	return in
 }
 
 // approval parses "", " with {…}", " everything" or " tool_and_input for 1h".
@@ -233,6 +265,7 @@ func limit(t *testing.T, how string, a *askback.Ask) {
 func questions(t *testing.T, at time.Time, who, how string, lines []string) lifecycle.Input {
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Questions, Quorum: 1}
 	limit(t, how, &a)
+	_, callback, _ := strings.Cut(how, "calling ")
 	var r askback.Request
 	for _, line := range lines {
 		var q askback.Question
@@ -264,7 +297,7 @@ func questions(t *testing.T, at time.Time, who, how string, lines []string) life
 		t.Fatalf("%q: %v", lines, err)
 	}
 	a.Questions = r.Questions
-	return lifecycle.Asked{Ask: a, Owner: who, At: at}
+	return lifecycle.Asked{Ask: a, Owner: who, Callback: callback, At: at}
 }
 
 func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input {
@@ -354,6 +387,21 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Ask.ConsumedAt) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
+	for i, d := range s.Deliveries {
+		if i >= len(before.Deliveries) || d != before.Deliveries[i] {
+			fmt.Fprintf(&b, "  delivery %d to %s: %s, %s", i+1, d.Target, d.Event, d.Status)
+			if d.Attempts > 0 {
+				fmt.Fprintf(&b, ", attempts %d", d.Attempts)
+			}
+			if d.Error != "" {
+				fmt.Fprintf(&b, ", %s", d.Error)
+			}
+			if !d.RetryAt.IsZero() {
+				fmt.Fprintf(&b, ", again %s", readTime(d.RetryAt))
+			}
+			b.WriteString("\n")
+		}
+	}
 	b.WriteString(describeHistory(r.History, r.Effects))
 	return b.String()
 }
@@ -386,6 +434,8 @@ func describeEffect(effect lifecycle.Effect) string {
 			fails := strings.Repeat(", which fails it", strings.Count(fmt.Sprint(in.Fails), "true"))
 			return fmt.Sprintf("notify %s that %s is settled%s", f.ID, in.ID, fails)
 		}
+	case lifecycle.Send:
+		return "send a delivery"
 	case lifecycle.CancelOpenAsks:
 		return fmt.Sprintf("cancel the open asks of %s, by %s: %s", f.SessionID, f.Input.By, f.Input.Reason)
 	}

@@ -152,6 +152,31 @@ func (e *MoreError) Error() string {
 	return "the list is not complete; it continues after " + e.After
 }
 
+// A SubjectQuery selects records in the order of their events, newest event first. A record
+// with several such events is selected once for each.
+type SubjectQuery struct {
+	// Query selects the records. After and Newest have no meaning, Stream is that of the
+	// events, and Scan counts events.
+	Query
+	Types  []string // of the events; at least one
+	Since  int64    // only events with at least this Seq
+	Before int64    // only events with a smaller Seq; 0 is no maximum
+}
+
+// Check returns an error if the query is invalid.
+func (q SubjectQuery) Check() error {
+	if q.Kind == "" || len(q.Types) == 0 {
+		return errors.New("invalid query: it needs a kind and a type of events")
+	}
+	return checkText(q.Types...)
+}
+
+// A Subject is a record, and the Seq of an event about it.
+type Subject struct {
+	Record
+	Seq int64
+}
+
 // MaxList is the maximum number of records, events or effects that one call returns.
 const MaxList = 1000
 
@@ -193,6 +218,10 @@ type Store interface {
 	// before, newest first. If before is 0, it begins with the newest event. It
 	// omits damaged events.
 	Recent(ctx context.Context, stream string, before int64, limit int) ([]Event, error)
+	// Subjects returns the records that events are about, in the order of q. It omits
+	// damaged records. If there may be more, before is the value of q.Before to continue
+	// with, otherwise 0.
+	Subjects(ctx context.Context, q SubjectQuery) (list []Subject, before int64, err error)
 	// Head returns the Seq and the StreamSeq of the newest event of a stream. If
 	// stream is "", it returns the newest Seq of all streams, and streamSeq is 0.
 	// If there are no events, both are 0.

@@ -7,7 +7,7 @@ import "strings"
 // lifecycle that are stored in one part.
 var (
 	storedRecords = []string{"AskState", "SessionState", "GrantState"}
-	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Outcome", "QuestionAnswer", "Problem", "Todo"}
+	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery"}
 	storedEvents  = []string{"Event"}
 )
 

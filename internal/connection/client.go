@@ -17,6 +17,7 @@ import (
 type Client interface {
 	askback.Asker
 	askback.Inbox
+	askback.Drafts
 	askback.Snoozer
 	askback.Grants
 	askback.Directory

@@ -122,6 +122,15 @@ func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal 
 // local, and the local user must have a token.
 func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
 
+// UserName returns the name with which User answers, or "" if it is not known: that of a token
+// is known only to its server.
+func (c *Connector) UserName() string {
+	if c.options.Tokens.Given != "" {
+		return ""
+	}
+	return UserName()
+}
+
 // Pages connects and returns the address of the pages for people, or "" if they are not
 // served.
 func (c *Connector) Pages(ctx context.Context) (string, error) {

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/askback/askback"
 )
@@ -38,6 +39,17 @@ func (c client) Decline(ctx context.Context, id, reason string) (askback.Ask, er
 
 func (c client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return retry1(ctx, c, askback.Client.Claim, id)
+}
+
+func (c client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+	return retry1(ctx, c, askback.Client.Draft, id)
+}
+
+func (c client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+	_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
+		return struct{}{}, to.SaveDraft(ctx, id, draft)
+	})
+	return err
 }
 
 func (c client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {

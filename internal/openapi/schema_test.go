@@ -101,6 +101,44 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 	}
 }
 
+// omitted has the members of replies that are not always sent (docs/wire.md). A problem has the
+// members of its type, and a reply in the format of another program has those of that format.
+var omitted = map[string][]string{
+	"AgentReply":     {"session_id"},
+	"AskPage":        {"events_cursor", "snoozes"},
+	"Confirmation":   {"no_edit"},
+	"Grant":          {"maker_ended"},
+	"Option":         {"description", "preview"},
+	"GrantChanged":   {"by"},
+	"LoginLink":      {"url"},
+	"MessageSent":    {"by"},
+	"Problem":        {"ask", "ask_id", "detail", "errors", "outcome", "question_ids"},
+	"SessionChanged": {"by"},
+	"SessionReply":   {"ask_id", "outcome", "question_ids"},
+	"Snapshot":       {"more"},
+}
+
+// Every member of a reply is present, and null if it is absent (docs/wire.md §2). So the schema
+// of a reply requires all its members. The replies of the server are checked against them.
+func TestSchemasOfRepliesRequireEveryMember(t *testing.T) {
+	requests := []string{"AnswerEntry", "Completion", "ConversationAnswer", "Reason", "TextAnswer"}
+	for name, s := range schemas(t) {
+		if strings.HasSuffix(name, "Request") || slices.Contains(requests, name) {
+			continue
+		}
+		var optional []string
+		for member := range s.Properties {
+			if !slices.Contains(s.Required, member) {
+				optional = append(optional, member)
+			}
+		}
+		slices.Sort(optional)
+		if !slices.Equal(optional, omitted[name]) {
+			t.Errorf("%s does not require %q, want %q", name, optional, omitted[name])
+		}
+	}
+}
+
 // Validate rejects malformed JSON, unknown schemas, and values that violate docs/wire.md §2
 // and §5.
 func TestValidateRejectsInvalidValues(t *testing.T) {

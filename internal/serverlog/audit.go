@@ -15,6 +15,8 @@ type Engine interface {
 	As(p askback.Principal) askback.Client
 	May(p askback.Principal, a askback.Action) error
 	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
+	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
+	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	Logout(ctx context.Context, secret string) error

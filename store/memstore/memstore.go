@@ -258,6 +258,35 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return list, nil
 }
 
+// Subjects returns the records that events are about, newest event first.
+func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []store.Subject, before int64, err error) {
+	if err := q.Check(); err != nil {
+		return nil, 0, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, 0, err
+	}
+	limit, examined := store.AtMost(q.Limit), 0
+	stream := q.Stream
+	q.Stream = "" // selects the events
+	for _, e := range slices.Backward(s.events) {
+		if e.Type == "" || stream != "" && e.Stream != stream || e.Seq < q.Since || q.Before > 0 && e.Seq >= q.Before {
+			continue
+		}
+		if len(list) == limit || q.Scan > 0 && examined == q.Scan {
+			return list, e.Seq + 1, nil
+		}
+		examined++
+		r := s.records[name{q.Kind, e.Subject}]
+		if r != nil && slices.Contains(q.Types, e.Type) && selects(q.Query, r) {
+			list = append(list, store.Subject{Record: clone(*r), Seq: e.Seq})
+		}
+	}
+	return list, 0, nil
+}
+
 // Close closes the store and returns nil. Later calls of other methods return
 // store.ErrClosed.
 func (s *Store) Close() error {

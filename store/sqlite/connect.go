@@ -168,7 +168,7 @@ func withoutPath(err error) error {
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
+func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -185,6 +185,10 @@ func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
 		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want, errNewer)
 	case have == want:
 		return nil
+	case have == createdOrder:
+		if err := emptyIndex(path); err != nil {
+			return fmt.Errorf("create the index for searches again: %w", err)
+		}
 	}
 	done, err := p.Up(ctx)
 	for _, m := range done {

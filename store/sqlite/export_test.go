@@ -44,6 +44,12 @@ func ListSQL(q store.Query) (texts []string, args [][]any) {
 	return texts, args
 }
 
+// SubjectsSQL returns the statement of Subjects.
+func SubjectsSQL(q store.SubjectQuery) (string, []any) {
+	one := subjectsSQL(q)
+	return one.text, one.args
+}
+
 // AllOpenSQL returns the statement that reports whether a window has no closed records.
 func AllOpenSQL(q store.Query) (string, []any) {
 	one := newListings(q, "boundary")[0].allOpenSQL("x")

@@ -99,6 +99,20 @@ func restoreIndex(path string, log *slog.Logger) (err error) {
 	return nil
 }
 
+// createdOrder is the version of the schema in which an index finds asks by the time at which
+// they were made.
+const createdOrder = 8
+
+// emptyIndex creates the index again, empty, whether it is damaged or not.
+func emptyIndex(path string) (err error) {
+	conn, err := connect(path, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return createIndex(conn)
+}
+
 // The tables of the index. Those of the second line are made by FTS5.
 const (
 	countTables = `select count(*) from sqlite_schema where type = 'table' and name in ('search', 'search_ids', 'search_position',

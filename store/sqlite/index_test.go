@@ -44,6 +44,31 @@ func TestIndexIsAddedByMigration(t *testing.T) {
 	}
 }
 
+// The index of a database of schema 8 finds asks by the time at which they were made. Its
+// migration empties it, even if it is damaged, so that it is filled again.
+func TestIndexOfSchema8IsFilledAgain(t *testing.T) {
+	for _, damage := range []string{"", "drop table search_ids", "delete from search_data"} {
+		path := filepath.Join(t.TempDir(), "askback.db")
+		s := openAt(t, path)
+		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
+			t.Fatal(err)
+		}
+		addDocument(t, s, record(1), 1)
+		s.Close()
+		executeOnFile(t, path, "delete from goose_db_version where version_id = 9; "+damage)
+		s = openAt(t, path)
+		if seq, err := s.Indexed(t.Context()); err != nil || seq != 0 || len(find(t, s, "table")) != 0 {
+			t.Errorf("%q: got position %d, %v, want an empty index", damage, seq, err)
+		}
+		addDocument(t, s, record(1), 1)
+		s.Close()
+		s = openAt(t, path) // it is not emptied again
+		if got := find(t, s, "table"); len(got) != 1 {
+			t.Errorf("%q: got %q after another start, want the ask", damage, got)
+		}
+	}
+}
+
 // indexDamages are statements that damage the index.
 var indexDamages = []string{
 	"drop table search",

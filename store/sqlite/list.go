@@ -195,7 +195,12 @@ func (l listing) filters() bool {
 // conditions returns the conditions of all filters.
 func (l listing) conditions() conditions {
 	c := conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}
-	q := l.rest
+	c.filter(l.rest)
+	return c
+}
+
+// filter adds the filters of a query by Open, Unacked, Status, Owner, Agent and For.
+func (c *conditions) filter(q store.Query) {
 	if q.Open != nil {
 		c.terms = append(c.terms, "open = "+strconv.Itoa(int(bit(*q.Open))))
 	}
@@ -208,7 +213,6 @@ func (l listing) conditions() conditions {
 	if q.For != "" {
 		c.add("(names is null or instr(names, ?%d) > 0)", nameLine(q.For))
 	}
-	return c
 }
 
 // noEnd as an argument of sql means that every row is examined.

@@ -84,6 +84,27 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		explain(text, args...)
 		index[text] = "SEARCH records USING COVERING INDEX records_open"
 	}
+	for bits := range 1 << 7 {
+		q := store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"x", "y"}, Before: int64(bits & 1)}
+		for i, field := range []*string{&q.Stream, &q.Status, &q.Owner, &q.Agent, &q.For} {
+			if bits&(2<<i) != 0 {
+				*field = "x"
+			}
+		}
+		if bits&64 != 0 {
+			q.Open = &no
+		}
+		text, args := sqlite.SubjectsSQL(q)
+		explain(text, args...)
+		events := "SEARCH h USING INTEGER PRIMARY KEY"
+		if q.Stream != "" {
+			events = "SEARCH h USING INDEX history_stream"
+		}
+		index[text] = events + " (" // the first step
+		if !strings.Contains(plans[text], "SEARCH r USING INDEX records_id (kind=? AND id=?) LEFT-JOIN") {
+			t.Errorf("%s\n\tgot the plan %s", text, plans[text])
+		}
+	}
 	for bits := range 1 << 4 {
 		q := store.Query{Newest: bits&8 != 0}
 		for i, field := range []*string{&q.Kind, &q.Stream, &q.After} {

@@ -102,7 +102,7 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	// Close the pool after the writer is open. Otherwise it would be the last
 	// connection to the file, and SQLite would copy the whole write-ahead log.
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := migrate(context.Background(), db, log); err != nil {
+	if err := migrate(context.Background(), path, db, log); err != nil {
 		return nil, err
 	}
 	damaged := &damages{log: log}

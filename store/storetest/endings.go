@@ -19,6 +19,7 @@ func callAll(ctx context.Context, s Store) map[string]error {
 	_, errs["History"] = s.History(ctx, "", 0, 1)
 	_, errs["CountOpen"] = s.CountOpen(ctx, "ask", "agent-1", 1)
 	_, errs["Recent"] = s.Recent(ctx, "ses_1", 0, 1)
+	_, _, errs["Subjects"] = s.Subjects(ctx, store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"answered"}})
 	_, _, errs["Head"] = s.Head(ctx, "ses_1")
 	_, errs["Due"] = s.Due(ctx, noon, 1)
 	_, errs["Beat"] = s.Beat(ctx, "node", noon)

@@ -68,6 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"due records come in order", testDue},
 		{"history is numbered", testNumbers},
 		{"history is read in pages", testPages},
+		{"events find their records", testSubjects},
 		{"events can be pruned", testPrune},
 		{"history has many streams", testManyStreams},
 		{"events become visible in order", testVisibility},

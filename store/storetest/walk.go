@@ -266,6 +266,13 @@ func (w *walk) history(rt *rapid.T) {
 	stream, limit := w.stream(rt), rapid.IntRange(-1, 4).Draw(rt, "limit")
 	after := w.since + int64(rapid.IntRange(0, 9).Draw(rt, "after"))
 	w.both("History", func(s Store) (any, error) { return s.History(w.t.Context(), stream, after, limit) })
+	q := store.SubjectQuery{Types: []string{"answered", "asked"}[:rapid.IntRange(1, 2).Draw(rt, "types")], Since: w.since + 1}
+	q.Kind, q.Stream, q.Owner = pick(rt, "kind", walkKinds), stream, pick(rt, "owner", walkSome)
+	q.Scan = rapid.SampledFrom([]int{0, 2, 1000}).Draw(rt, "scan")
+	w.both("Subjects", func(s Store) (any, error) {
+		list, _, err := s.Subjects(w.t.Context(), q)
+		return list, err
+	})
 }
 
 func (w *walk) read(rt *rapid.T) {

@@ -70,6 +70,14 @@ func (f fixture) wantOrder(what string, asks []askback.Ask, compare func(a, b ti
 	}
 }
 
+// wantSettlingOrder requires the asks in got and want to be the same, in the same order.
+func (f fixture) wantSettlingOrder(what string, got, want []askback.Ask) {
+	f.Helper()
+	if g, w := ids(got), ids(want); !slices.Equal(g, w) {
+		f.Errorf("%s: got asks  %v\nwant asks %v", what, g, w)
+	}
+}
+
 func newest(a, b time.Time) int { return b.Compare(a) }
 
 // askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every
@@ -91,13 +99,18 @@ func (f fixture) askSeveral(client askback.Client, n int) []askback.Ask {
 func listOrder(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	all := f.askSeveral(agent, 12)
+	var settled []askback.Ask // the last one first
 	for i, end := range []func(id string) (askback.Ask, error){
 		func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Choose("SQLite")) },
 		func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
 		func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	} {
-		for n := range 3 {
+		for _, n := range []int{1, 2, 0} {
+			if clock, ok := f.subject.(Clock); ok {
+				clock.Advance(time.Millisecond)
+			}
 			all[n*4+i] = f.noError(end(all[n*4+i].ID))
+			settled = slices.Insert(settled, 0, all[n*4+i])
 		}
 	}
 	for _, client := range []askback.Client{agent, ana} {
@@ -111,8 +124,12 @@ func listOrder(f fixture) {
 			if status == askback.Pending {
 				f.wantOrder("pending asks", got, time.Time.Compare)
 			} else {
-				f.wantOrder(string(status)+" asks", got, newest)
+				f.wantSettlingOrder(string(status)+" asks", got, slices.DeleteFunc(slices.Clone(settled), func(a askback.Ask) bool { return a.Status != status }))
 			}
+		}
+		for _, limit := range []int{0, 1, 2} {
+			f.wantSettlingOrder("settled asks", f.list(client, askback.Query{Status: askback.SettledStatus, Limit: limit}, nothing), settled)
+			f.wantSettlingOrder("found asks", f.list(client, askback.Query{Status: askback.SettledStatus, Search: "database", Limit: limit}, nothing), settled)
 		}
 		got := f.list(client, askback.Query{Status: askback.AnyStatus}, nothing)
 		f.wantIDs("all", got, all)
@@ -223,7 +240,7 @@ func settledFilters(f fixture) {
 	settled := []askback.Ask{answered, declined, approved, denied}
 	var later, earlier []askback.Ask
 	for _, a := range settled {
-		if a.CreatedAt.Before(declined.CreatedAt) {
+		if a.Outcome.At.Before(declined.Outcome.At) {
 			earlier = append(earlier, a)
 		} else {
 			later = append(later, a)
@@ -240,9 +257,9 @@ func settledFilters(f fixture) {
 		"tool":          {askback.Query{Tool: "db.migrate"}, []askback.Ask{approved}},
 		"tag":           {askback.Query{Tag: "eu"}, []askback.Ask{approved}},
 		"tag and by":    {askback.Query{Tag: "eu", By: "ben"}, nil},
-		"since":         {askback.Query{Since: declined.CreatedAt}, later},
-		"until":         {askback.Query{Until: declined.CreatedAt}, earlier},
-		"since the end": {askback.Query{Since: denied.CreatedAt.Add(time.Hour)}, nil},
+		"since":         {askback.Query{Since: declined.Outcome.At}, later},
+		"until":         {askback.Query{Until: declined.Outcome.At}, earlier},
+		"since the end": {askback.Query{Since: denied.Outcome.At.Add(time.Hour)}, nil},
 	} {
 		tc.q.Status = askback.SettledStatus
 		for _, limit := range []int{0, 1} {

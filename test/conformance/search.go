@@ -49,7 +49,7 @@ func searches(f fixture) {
 		"session":  {Status: askback.SettledStatus, SessionID: answered.SessionID},
 		"by":       {Status: askback.SettledStatus, By: "ana"},
 		"tag":      {Status: askback.SettledStatus, Tag: "prod-eu"},
-		"until":    {Status: askback.SettledStatus, Until: denied.CreatedAt.Add(1), By: "ana"},
+		"until":    {Status: askback.SettledStatus, Until: denied.Outcome.At.Add(1), By: "ana"},
 	} {
 		q.Search = "table"
 		f.wantIDs("table and "+name, f.list(ana, q, nothing), one)

@@ -1,0 +1,68 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// An Allowed is a range of addresses and a port to which messages may go although they are
+// not public.
+type Allowed struct {
+	Addresses netip.Prefix
+	Port      uint16
+}
+
+// ParseAllowed reads addresses and a port, such as "10.1.0.0/16:8080", "127.0.0.1:9000" or
+// "[fd00::/8]:8080".
+func ParseAllowed(s string) (Allowed, error) {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil {
+		return Allowed{}, errors.New("is not addresses and a port, as in 10.1.0.0/16:8080")
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return Allowed{}, fmt.Errorf("%q is not a port from 1 to 65535", port)
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return Allowed{netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), uint16(n)}, nil
+	}
+	p, err := netip.ParsePrefix(host)
+	if err != nil || p.Addr().Zone() != "" || p.Addr().Is4In6() {
+		return Allowed{}, fmt.Errorf("%q is not an address or a range of addresses, as in 10.1.0.0/16", host)
+	}
+	return Allowed{p.Masked(), uint16(n)}, nil
+}
+
+// A guard decides to which addresses a dialer may connect.
+type guard struct {
+	allow  []Allowed
+	public *ssrf.Guardian
+}
+
+func newGuard(allow []Allowed) *guard { return &guard{allow, ssrf.New()} }
+
+// ErrAddress is returned for an address that is neither public nor allowed.
+var ErrAddress = errors.New("this address is not public; the operator can allow it in channels.webhook.allow")
+
+// check is the Control function of a [net.Dialer]. The address is an IP address and a port.
+func (g *guard) check(network, address string, conn syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || at.Addr().Zone() != "" {
+		return ErrAddress
+	}
+	for _, a := range g.allow {
+		if a.Port == at.Port() && a.Addresses.Contains(at.Addr().Unmap()) {
+			return nil
+		}
+	}
+	if g.public.Safe(network, address, conn) != nil {
+		return ErrAddress // without the address, which a name may have been chosen to reveal
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/leftout"
+)
+
+// The receivers in docs/webhooks.md accept what a channel sends, each message once, and
+// nothing that is forged, changed or old (E3, T17).
+func TestReceiversOfTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../docs/webhooks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []struct{ language, file, program string }{
+		{"python", "receiver.py", "python3"}, {"js", "receiver.cjs", "node"}, {"go", "main.go", "go"},
+	} {
+		t.Run(in.language, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(in.program); err != nil {
+				leftout.Skip(t, "the receiver of docs/webhooks.md in %s (%s is not installed)", in.language, in.program)
+			}
+			_, rest, _ := strings.Cut(string(page), "```"+in.language+"\n")
+			source, _, found := strings.Cut(rest, "```\n")
+			if !found {
+				t.Fatal("docs/webhooks.md has no such receiver")
+			}
+			tryReceiver(t, in.program, in.file, source)
+		})
+	}
+}
+
+func tryReceiver(t *testing.T, program, file, source string) {
+	dir, err := os.MkdirTemp(".", ".receiver-") // in the module, so that Go finds its imports
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, file)
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	address := freeAddress(t)
+	port := strconv.Itoa(int(address.Port()))
+	args := []string{path, port}
+	if program == "go" {
+		binary := filepath.Join(t.TempDir(), "receiver")
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, path).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		program, args = binary, []string{port}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out output
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "ASKBACK_WEBHOOK_SECRET="+secret)
+	command.Stdout, command.Stderr = &out, &out
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stop(); _ = command.Wait() }()
+
+	url := "http://" + address.String() + "/"
+	newSender := func(secret string, now func() time.Time) *Channel {
+		c, err := New(Options{Secret: secret, Now: now, Allow: []Allowed{{netip.PrefixFrom(address.Addr(), 32), address.Port()}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	good := newSender(secret, nil)
+	send := func(c *Channel, id string, event askback.EventType) error {
+		d := delivery(event)
+		d.ID = id
+		return c.Send(t.Context(), d, someAsk, url)
+	}
+	for limit := time.Now().Add(time.Minute); send(good, "dlv_1", askback.EventQuestionPending) != nil; {
+		if time.Now().After(limit) {
+			t.Fatalf("the receiver does not accept a message: %s", out.String())
+		}
+	}
+	other := "whsec_" + strings.Repeat("QUJD", 12)
+	for name, c := range map[string]*Channel{
+		"forged": newSender(other, nil),
+		"old":    newSender(secret, func() time.Time { return time.Now().Add(-10 * time.Minute) }),
+		"future": newSender(secret, func() time.Time { return time.Now().Add(10 * time.Minute) }),
+	} {
+		var rejected *askback.SendError
+		if err := send(c, "dlv_3", askback.EventQuestionAnswered); !errors.As(err, &rejected) || !strings.Contains(err.Error(), "401") {
+			t.Errorf("%s: got %v, want 401", name, err)
+		}
+	}
+	if reply, err := http.Post(url, "application/json", strings.NewReader("{}")); err != nil || reply.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a signature: got %v, %v, want 401", reply, err)
+	} else {
+		_ = reply.Body.Close()
+	}
+	for _, id := range []string{"dlv_1", "dlv_2", "dlv_2"} { // two repeats
+		event := askback.EventQuestionAnswered
+		if id == "dlv_1" {
+			event = askback.EventQuestionPending
+		}
+		if err := send(good, id, event); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	got := strings.NewReplacer("[", "", "]", "", "'", "", " ", "").Replace(out.String())
+	if want := "question_pending\nquestion_answeredhaiku\n"; got != want {
+		t.Errorf("got output %q, want that of two messages", out.String())
+	}
+}
+
+// freeAddress returns an address on loopback that no program listens on.
+func freeAddress(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return netip.MustParseAddrPort(l.Addr().String())
+}
+
+// output collects what a program prints.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}

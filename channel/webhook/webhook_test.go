@@ -1,0 +1,355 @@
+package webhook
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/askback/askback"
+)
+
+const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+
+// someAsk is an ask with an outcome.
+var someAsk = askback.Ask{
+	ID: "ask_1", SessionID: "ses_1", Agent: "write-poem", Kind: askback.Questions, Context: json.RawMessage(`{"topic":"love"}`),
+	Questions: []askback.Question{{ID: "q1", Text: "What style would you prefer?", Options: askback.Options("free verse", "haiku")}},
+	CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), PageURL: "https://ask.example.com/asks/ask_1", Status: askback.Answered,
+	Outcome: &askback.Outcome{
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb,
+		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "What style would you prefer?", Selected: []string{"haiku"}}},
+		At:      time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
+	},
+}
+
+func delivery(event askback.EventType) askback.Delivery {
+	return askback.Delivery{ID: "dlv_1", Channel: "webhook", Event: event, Status: askback.DeliveryQueued}
+}
+
+// newChannel returns a channel that may send to a server.
+func newChannel(t *testing.T, server *httptest.Server) *Channel {
+	t.Helper()
+	at := netip.MustParseAddrPort(server.Listener.Addr().String())
+	c, err := New(Options{
+		Secret: secret, Allow: []Allowed{{netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), at.Port()}}, Version: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// The message has the form of docs/wire.md §8, and its signature is that of Standard
+// Webhooks (E3).
+func TestMessage(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	}))
+	defer server.Close()
+	if err := newChannel(t, server).Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL+"/call?key=1"); err != nil {
+		t.Fatal(err)
+	}
+	if got.Method != "POST" || got.URL.String() != "/call?key=1" || got.Header.Get("X-Agent-Session") != "ses_1" || got.Header.Get("Webhook-Id") != "dlv_1" ||
+		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("User-Agent") != "askback/test" {
+		t.Errorf("got %s %s, %v", got.Method, got.URL, got.Header)
+	}
+	var content, want any
+	if err := json.Unmarshal(body, &content); err != nil {
+		t.Fatal(err)
+	}
+	_ = json.Unmarshal([]byte(`{
+		"event": "question_pending", "session_id": "ses_1", "agent_name": "write-poem",
+		"question": {
+			"id": "ask_1", "text": "What style would you prefer?", "options": ["free verse", "haiku"],
+			"context": {"topic": "love", "asked_at": "2026-01-02T09:00:00.000Z"}
+		},
+		"questions": [{
+			"id": "q1", "question": "What style would you prefer?", "header": null, "multiSelect": false,
+			"options": [{"label": "free verse", "description": "", "preview": ""}, {"label": "haiku"}],
+			"allow_custom": true, "required": true, "default": null
+		}],
+		"answer_url": "https://ask.example.com/agent/answer/ses_1", "page_url": "https://ask.example.com/asks/ask_1"
+	}`), &want)
+	delete(content.(map[string]any), "questions") // those of the API
+	delete(want.(map[string]any), "questions")
+	if diff := cmp.Diff(want, content); diff != "" {
+		t.Errorf("body -want +got:\n%s", diff)
+	}
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifier.Verify(body, got.Header); err != nil {
+		t.Error(err)
+	}
+	// The same by hand: the library signs too.
+	mac := hmac.New(sha256.New, []byte("01234567890123456789012345678901"))
+	fmt.Fprintf(mac, "dlv_1.%s.%s", got.Header.Get("Webhook-Timestamp"), body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); got.Header.Get("Webhook-Signature") != want {
+		t.Errorf("got signature %s, want %s", got.Header.Get("Webhook-Signature"), want)
+	}
+	if sent, _ := strconv.ParseInt(got.Header.Get("Webhook-Timestamp"), 10, 64); time.Since(time.Unix(sent, 0)).Abs() > time.Hour {
+		t.Errorf("got timestamp %d", sent)
+	}
+}
+
+// The event of an outcome has the outcome, and question_pending never has one, even if the
+// ask was settled since.
+func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
+	var body struct{ Outcome *struct{ Status string } }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body.Outcome = nil
+		_ = json.NewDecoder(r.Body).Decode(&body)
+	}))
+	defer server.Close()
+	c := newChannel(t, server)
+	for event, has := range map[askback.EventType]bool{askback.EventQuestionPending: false, askback.EventQuestionAnswered: true} {
+		if err := c.Send(t.Context(), delivery(event), someAsk, server.URL); err != nil {
+			t.Fatal(err)
+		}
+		if got := body.Outcome != nil && body.Outcome.Status == "answered"; got != has {
+			t.Errorf("%s: got outcome %+v, want one: %v", event, body.Outcome, has)
+		}
+	}
+}
+
+// A reply other than 2xx is an error, which says what to do next. Redirects are not followed
+// (T16).
+func TestReplies(t *testing.T) {
+	var followed atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
+	defer other.Close()
+	later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if after := r.URL.Query().Get("after"); after != "" {
+			w.Header().Set("Retry-After", after)
+		}
+		w.Header().Set("Location", other.URL)
+		status, _ := strconv.Atoi(r.URL.Path[1:])
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, strings.Repeat("\x1b[31mthe contents of a private page", 10_000))
+	}))
+	defer server.Close()
+	c := newChannel(t, server)
+	for _, in := range []struct {
+		path     string
+		want     string // the error
+		final    bool
+		min, max time.Duration // RetryAfter
+	}{
+		{"/200", "", false, 0, 0},
+		{"/202", "", false, 0, 0},
+		{"/204", "", false, 0, 0},
+		{"/302", "the reply was a redirect (302), which is not followed", false, 0, 0},
+		{"/307", "the reply was a redirect (307), which is not followed", false, 0, 0},
+		{"/308", "the reply was a redirect (308), which is not followed", false, 0, 0},
+		{"/400", "the reply was 400 Bad Request", false, 0, 0},
+		{"/410", "the reply was 410 Gone", true, 0, 0},
+		{"/429?after=120", "the reply was 429 Too Many Requests", false, 2 * time.Minute, 2 * time.Minute},
+		{"/503?after=" + url.QueryEscape(later), "the reply was 503 Service Unavailable", false, 58 * time.Minute, time.Hour},
+		{"/503?after=soon", "the reply was 503 Service Unavailable", false, 0, 0},
+		{"/503?after=-5", "the reply was 503 Service Unavailable", false, 0, 0},
+		{"/599", "the reply was 599", false, 0, 0},
+	} {
+		err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL+in.path)
+		if in.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", in.path, err)
+			}
+			continue
+		}
+		var e *askback.SendError
+		if !errors.As(err, &e) || err.Error() != in.want || e.Final != in.final || e.RetryAfter < in.min || e.RetryAfter > in.max {
+			t.Errorf("%s: got %+v, want %q, final %v, after %v to %v", in.path, err, in.want, in.final, in.min, in.max)
+		}
+	}
+	if followed.Load() > 0 {
+		t.Errorf("a redirect was followed %d times", followed.Load())
+	}
+}
+
+// An attempt without a reply has an error without any text of the receiver and without its
+// address: agents read it (T16).
+func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
+	speaks := func(text string) string { // the address of a receiver that sends a text
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() {
+			for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+				_, _ = io.WriteString(conn, text)
+				_ = conn.Close()
+			}
+		}()
+		return l.Addr().String()
+	}
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	defer secure.Close()
+	free := speaks("")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses := l.Addr().String()
+	_ = l.Close()
+	for name, in := range map[string]struct{ address, want string }{
+		"nothing":        {"http://" + free, "no reply: the connection failed, or the reply was not HTTP"},
+		"another server": {"http://" + speaks("SSH-2.0-secret_9.6\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
+		"a status":       {"http://" + speaks("HTTP/1.1 secret\r\n\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
+		"a header":       {"http://" + speaks("HTTP/1.1 200 OK\r\nsecret\r\n\r\n"), "no reply: the connection failed, or the reply was not HTTP"},
+		"TLS":            {"https://" + speaks("220 secret ESMTP\r\n"), "no reply: the receiver does not use TLS"},
+		"a certificate":  {secure.URL, "no reply: the certificate of the receiver is not trusted or has expired"},
+		"another name":   {strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "no reply: the certificate of the receiver is for another name"},
+		"refused":        {"http://" + refuses, "no reply: the connection was refused"},
+	} {
+		at := netip.MustParseAddrPort(strings.Replace(strings.Split(in.address, "//")[1], "localhost", "127.0.0.1", 1))
+		c, err := New(Options{Secret: secret, Allow: []Allowed{{netip.PrefixFrom(at.Addr(), 32), at.Port()}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, in.address+"/hooks/secret")
+		if err == nil || err.Error() != in.want {
+			t.Errorf("%s: got error %v, want %q", name, err, in.want)
+		}
+		c.Close()
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := newChannel(t, secure).Send(stopped, delivery(askback.EventQuestionPending), someAsk, secure.URL); err == nil || err.Error() != "no reply: this server stopped" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A server on loopback gets nothing unless it is allowed, however its address is spelled
+// (T16).
+func TestPrivateReceiversGetNothing(t *testing.T) {
+	var called atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
+	defer server.Close()
+	c, err := New(Options{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	for _, host := range []string{
+		"127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001",
+		"127.000.000.001", "0", "0.0.0.0", "[::]", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:0001]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
+		"%31%32%37.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "localhost%00.example.com",
+	} {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		err := c.Send(ctx, delivery(askback.EventQuestionPending), someAsk, "http://"+host+":"+port+"/")
+		stop()
+		if err == nil {
+			t.Errorf("%s: got no error", host)
+		}
+	}
+	if called.Load() > 0 {
+		t.Errorf("a private receiver was called %d times", called.Load())
+	}
+	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, ErrAddress) || strings.Contains(err.Error(), "127") {
+		t.Errorf("got %v, want ErrAddress", err)
+	}
+}
+
+// A name that first has a public address and then a private one is checked at each
+// connection (T16).
+func TestNameThatChangesIsCheckedAtEachConnection(t *testing.T) {
+	var called, lookups atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	names := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client, us := net.Pipe()
+		go answerName(us, &lookups)
+		return client, nil
+	}}
+	n, _ := strconv.ParseUint(port, 10, 16)
+	// The first address is allowed, so that the connection is tried and fails; the second is
+	// the server.
+	g := newGuard([]Allowed{{netip.MustParsePrefix("127.0.0.2/32"), uint16(n)}})
+	c := &Channel{client: newClient(g, names), secret: secret, now: time.Now}
+	for range 4 {
+		if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, "http://rebind.example:"+port+"/"); err == nil {
+			t.Errorf("got no error")
+		}
+	}
+	if called.Load() > 0 {
+		t.Errorf("the server was called %d times", called.Load())
+	}
+	if lookups.Load() < 4 {
+		t.Errorf("got %d look-ups, want at least 4", lookups.Load())
+	}
+}
+
+// answerName answers DNS queries over a stream: 127.0.0.2 for the first query of type A, and
+// 127.0.0.1 for the others.
+func answerName(conn net.Conn, lookups *atomic.Int64) {
+	defer conn.Close()
+	for {
+		var length [2]byte
+		if _, err := io.ReadFull(conn, length[:]); err != nil {
+			return
+		}
+		query := make([]byte, int(length[0])<<8|int(length[1]))
+		if _, err := io.ReadFull(conn, query); err != nil {
+			return
+		}
+		end := 12
+		for query[end] != 0 {
+			end += int(query[end]) + 1
+		}
+		end += 5 // the zero, the type and the class
+		reply := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, query[12:end]...)
+		if query[end-3] == 1 { // type A
+			last := byte(1)
+			if lookups.Add(1) == 1 {
+				last = 2
+			}
+			reply[7] = 1
+			reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, last)
+		}
+		if _, err := conn.Write(append([]byte{byte(len(reply) >> 8), byte(len(reply))}, reply...)); err != nil {
+			return
+		}
+	}
+}
+
+func TestInvalidSecretsAreRejected(t *testing.T) {
+	for _, s := range []string{"", "whsec_", "secret", "whsec_***", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)), "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65))} {
+		if _, err := New(Options{Secret: s}); err == nil || s != "" && strings.Contains(err.Error(), s+`"`) {
+			t.Errorf("%q: got %v, want an error without the secret", s, err)
+		}
+	}
+	made, err := NewSecret(strings.NewReader(strings.Repeat("x", 100)))
+	if err != nil || CheckSecret(made) != "" {
+		t.Errorf("got secret %q, %v: %s", made, err, CheckSecret(made))
+	}
+}

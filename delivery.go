@@ -1,0 +1,111 @@
+package askback
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Delivery is one message about an ask to a program or a person.
+type Delivery struct {
+	ID        string         `api:"id" store:"id,keep"`             // the id of the delivery, which the receiver gets with each attempt
+	AskID     string         `api:"question_id" store:"-"`          // the id of the ask
+	SessionID string         `api:"session_id" store:"-"`           // the id of its session
+	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it: webhook
+	Target    string         `api:"target" store:"target"`          // the receiver, without what is secret in its address
+	Event     EventType      `api:"event" store:"event,keep"`       // the event that it reports
+	Status    DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
+	Attempts  int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
+	At        time.Time      `api:"at" store:"at,keep"`             // the time of the last change
+	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
+	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
+}
+
+// A DeliveryStatus is the state of a [Delivery].
+type DeliveryStatus string
+
+// The statuses of deliveries. One that is [DeliveryWaiting] becomes [DeliveryQueued] when the
+// one before it was sent or given up.
+const (
+	DeliveryWaiting DeliveryStatus = "waiting" // for an earlier delivery to the same receiver
+	DeliveryQueued  DeliveryStatus = "queued"  // for the next attempt
+	DeliverySent    DeliveryStatus = "sent"    // the receiver has accepted it
+	DeliveryFailed  DeliveryStatus = "failed"  // given up
+)
+
+// A DeliveryPage is a part of a list of deliveries.
+type DeliveryPage struct {
+	Items      []Delivery `api:"items"`
+	NextCursor string     `api:"next_cursor,null"` // "" on the last page
+}
+
+// A DeliveryQuery selects deliveries that were given up.
+type DeliveryQuery struct {
+	Cursor string // NextCursor of the previous page
+	Limit  int    // 1 to 200; 0 is 50
+}
+
+// Check returns an [Invalid] if the query is not valid. It does not check the cursor.
+func (q DeliveryQuery) Check() error {
+	var bad problems
+	checkLimit(&bad, q.Limit)
+	return bad.err()
+}
+
+// Deliveries is the interface to messages about asks that did not arrive.
+type Deliveries interface {
+	// FailedDeliveries returns the deliveries that were given up, oldest first.
+	FailedDeliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
+	// RetryDelivery sends a delivery again that was given up. It returns the delivery,
+	// which is then queued. The error is [ErrNotFound] for any other delivery.
+	RetryDelivery(ctx context.Context, id string) (Delivery, error)
+}
+
+// A SendError is the error of a failed attempt to send a [Delivery], with what to do next.
+// After any other error, the attempt is repeated.
+type SendError struct {
+	Err        error         // without text that the receiver wrote, and without secrets
+	RetryAfter time.Duration // the shortest time until the next attempt; 0: the sender decides
+	Final      bool          // there must be no further attempt
+}
+
+// Error implements error.
+func (e *SendError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *SendError) Unwrap() error { return e.Err }
+
+// MaxCallback is the maximum length of a callback address in bytes.
+const MaxCallback = 2000
+
+// CallbackProblem returns what is wrong with the address of a program that receives events,
+// or "". It does not look up the name in the address.
+func CallbackProblem(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case len(address) > MaxCallback:
+		return fmt.Sprintf("the address has %d bytes; at most %d", len(address), MaxCallback)
+	case err != nil:
+		return "this is not an address"
+	case u.Scheme != "https" && u.Scheme != "http":
+		return "the address must begin with https:// or http://"
+	case u.Opaque != "" || u.Hostname() == "":
+		return "the address has no host"
+	case !validPort(u.Port()):
+		return "the address has a port that does not exist"
+	case u.User != nil:
+		return "the address has a user or a password; the receiver checks the signature instead"
+	case strings.Contains(address, "#"):
+		return "the address has a fragment, which is never sent"
+	}
+	return ""
+}
+
+// validPort reports whether the port of an address is a number from 1 to 65535, or not given.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}

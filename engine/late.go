@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// LateAnswers returns the late answers to an ask, or to all asks of a session that the
+// principal may see, oldest first (F6). It looks for them in the newest maxScanned events of
+// the session, and reports whether there may be older ones.
+func (e *Engine) LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error) {
+	c := &client{e, p}
+	late, more, err = c.lateAnswers(ctx, id)
+	if err != nil {
+		return nil, false, fmt.Errorf("late answers of %s: %w", id, err)
+	}
+	slices.Reverse(late)
+	return late, more, nil
+}
+
+// lateAnswers returns the late answers to an ask or to those of a session, newest first.
+func (c *client) lateAnswers(ctx context.Context, id string) (late []askback.LateAnswer, more bool, err error) {
+	session, want := id, -1
+	if ids.Valid(ids.Ask, id) {
+		a, err := c.engine.read(ctx, id)
+		if err != nil {
+			return nil, false, err
+		}
+		if err := c.authorizeAsk(askback.ActGet, &a.state); err != nil {
+			return nil, false, err
+		}
+		session, want = a.state.Ask.SessionID, a.state.Refused
+	} else if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+		return nil, false, err
+	}
+	before := int64(0)
+	for looked := 0; len(late) != want; looked += historyChunk {
+		if looked >= maxScanned {
+			return late, true, nil
+		}
+		rows, err := c.engine.store.Recent(ctx, session, before, historyChunk)
+		if err != nil {
+			return nil, false, fromStore(err)
+		}
+		for _, row := range rows {
+			before = row.Seq
+			if row.Type != string(askback.EventAnswerRefused) || want >= 0 && row.Subject != id {
+				continue
+			}
+			one, ok, err := c.lateAnswer(ctx, row)
+			if err != nil {
+				return nil, false, err
+			}
+			if ok {
+				late = append(late, one)
+			}
+		}
+		if len(rows) < historyChunk {
+			break
+		}
+	}
+	return late, false, nil
+}
+
+// lateAnswer returns the late answer of an event. It reports false if the principal may not
+// see its ask, or if the event or the ask cannot be read.
+func (c *client) lateAnswer(ctx context.Context, row store.Event) (late askback.LateAnswer, ok bool, err error) {
+	h, ok := c.engine.decodeEvent(row)
+	if !ok {
+		return late, false, nil
+	}
+	a, err := c.engine.read(ctx, row.Subject)
+	switch {
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
+		return late, false, nil
+	case err != nil:
+		return late, false, err
+	}
+	return askback.LateAnswer{
+		AskID: row.Subject, Name: h.By, Channel: h.Via, At: row.At,
+		Answer: askback.Answer{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason},
+	}, c.authorizeAsk(askback.ActGet, &a.state) == nil, nil
+}

@@ -1,0 +1,251 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// receiver is a channel that records what it gets. Its reply to each attempt is reply, or
+// success if that is nil.
+type receiver struct {
+	mu    sync.Mutex
+	got   []askback.Delivery
+	at    []time.Time
+	asks  []askback.Ask
+	reply func(n int) error // n is the number of the attempt, from 1
+}
+
+func (r *receiver) Send(_ context.Context, d askback.Delivery, about askback.Ask, address string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if address != callback {
+		return errors.New("wrong address")
+	}
+	r.got, r.at, r.asks = append(r.got, d), append(r.at, time.Now()), append(r.asks, about)
+	if r.reply == nil {
+		return nil
+	}
+	return r.reply(len(r.got))
+}
+
+// events returns the events of all attempts, in order.
+func (r *receiver) events() (out []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range r.got {
+		out = append(out, string(d.Event))
+	}
+	return out
+}
+
+const callback = "https://agents.example.com/calls?key=secret"
+
+func calledBack() askback.Request {
+	r := question()
+	r.CallbackURL = callback
+	return r
+}
+
+// newSender returns a fixture that sends to a receiver.
+func newSender(t *testing.T, s engine.Store, r *receiver) *fixture {
+	t.Helper()
+	return newFixture(t, s, &engine.Options{Channels: map[string]engine.Channel{"webhook": r}})
+}
+
+func wantEvents(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got events %q, want %q", got, want)
+	}
+}
+
+// The callback receives the question at once and the outcome after the answer (E3).
+func TestCallbackReceivesQuestionAndOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		p.engine.Link("https://ask.example.com")
+		a := p.ask(calledBack())
+		p.ask(question()) // without a callback
+		synctest.Wait()
+		wantEvents(t, to.events(), "question_pending")
+		p.answer(p.ana, a, "SQLite")
+		synctest.Wait()
+		wantEvents(t, to.events(), "question_pending", "question_answered")
+		if got := to.asks[1]; got.ID != a.ID || got.PageURL != "https://ask.example.com/asks/"+a.ID || got.Outcome.Actor.Name != "ana" {
+			t.Errorf("got ask %+v, want %s with its page and its outcome", got, a.ID)
+		}
+		if got := p.history(a); !slices.Equal(got, []string{"question_pending", "delivery_sent", "question_answered", "delivery_sent"}) {
+			t.Errorf("got history %q", got)
+		}
+	})
+}
+
+// A receiver that fails for three days gets everything in order, with the same ids, and no
+// attempt is longer than a day after the one before it.
+func TestReceiverThatFailsForThreeDaysGetsEverythingInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		to := &receiver{}
+		to.reply = func(int) error {
+			if time.Since(begun) < 72*time.Hour {
+				return errors.New("no reply")
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		a := p.ask(calledBack())
+		p.answer(p.ana, a, "SQLite")
+		<-time.After(100 * time.Hour)
+		synctest.Wait()
+		got := to.events()
+		if n := len(got); n < 3 || got[n-1] != "question_answered" || slices.Index(got, "question_answered") != n-1 {
+			t.Fatalf("got attempts %q, want question_pending until it succeeds, and then question_answered", got)
+		}
+		for i, d := range to.got[:len(got)-1] {
+			if d.ID != to.got[0].ID || d.Attempts != i {
+				t.Errorf("attempt %d: got delivery %+v, want that of the first attempt", i+1, d)
+			}
+			if i > 0 {
+				if pause := to.at[i].Sub(to.at[i-1]); pause < 5*time.Second || pause > 27*time.Hour {
+					t.Errorf("attempt %d: got a pause of %v", i+1, pause)
+				}
+			}
+		}
+		if first := to.at[1].Sub(to.at[0]); first > 11*time.Second {
+			t.Errorf("got a first pause of %v, want about 5s", first)
+		}
+		if n := len(to.got); to.got[n-1].ID == to.got[0].ID {
+			t.Errorf("two events have the same id")
+		}
+	})
+}
+
+// A reply that is final, or the last of ten failures, gives the delivery up. The next one
+// goes on. A dead letter can be sent again.
+func TestDeliveryThatIsGivenUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply    error
+		attempts int
+	}{
+		"final":    {&askback.SendError{Err: errors.New("gone"), Final: true}, 1},
+		"too many": {errors.New("no reply"), 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				to := &receiver{}
+				to.reply = func(n int) error {
+					if n <= c.attempts {
+						return c.reply
+					}
+					return nil
+				}
+				p := newSender(t, memstore.New(), to)
+				defer p.run()()
+				a := p.ask(calledBack())
+				p.answer(p.ana, a, "SQLite")
+				<-time.After(200 * time.Hour)
+				synctest.Wait()
+				if got := to.events(); len(got) != c.attempts+1 || got[len(got)-1] != "question_answered" {
+					t.Errorf("got %q, want %d attempts and then question_answered", got, c.attempts)
+				}
+				dead, err := p.engine.DeadLetters(t.Context(), store.Query{})
+				if err != nil || len(dead) != 1 || dead[0].ID != to.got[0].ID {
+					t.Fatalf("got dead letters %+v, %v, want %s", dead, err, to.got[0].ID)
+				}
+				if err := p.engine.RetryDeadLetter(t.Context(), dead[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				<-time.After(time.Minute)
+				synctest.Wait()
+				if got := to.events(); len(got) != c.attempts+2 || got[len(got)-1] != "question_pending" {
+					t.Errorf("after a retry: got %q, want question_pending once more", got)
+				}
+			})
+		})
+	}
+}
+
+// The receiver decides how long it is left alone, up to a day.
+func TestRetryAfterIsHonored(t *testing.T) {
+	for asked, want := range map[time.Duration]time.Duration{
+		0: 5 * time.Second, time.Second: 5 * time.Second, time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			to := &receiver{}
+			to.reply = func(n int) error {
+				if n == 1 {
+					return &askback.SendError{Err: errors.New("busy"), RetryAfter: asked}
+				}
+				return nil
+			}
+			p := newSender(t, memstore.New(), to)
+			defer p.run()()
+			p.ask(calledBack())
+			<-time.After(48 * time.Hour)
+			synctest.Wait()
+			if len(to.at) != 2 {
+				t.Fatalf("got %d attempts, want 2", len(to.at))
+			}
+			if pause := to.at[1].Sub(to.at[0]); pause < want || pause > want+want/10+store.HeartbeatInterval {
+				t.Errorf("Retry-After of %v: got a pause of %v, want %v", asked, pause, want)
+			}
+		})
+	}
+}
+
+// Without the channel, a callback is rejected and not ignored.
+func TestCallbackNeedsTheChannel(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
+	var invalid askback.Invalid
+	_, err := p.agent.Ask(t.Context(), calledBack())
+	if !errors.As(err, &invalid) || invalid[0].Pointer != "/callback_url" {
+		t.Errorf("got %v, want an error at /callback_url", err)
+	}
+}
+
+// The callback of the settings receives the events of asks that name none. A repeat of a
+// request must name the same callback.
+func TestCallbackOfSettingsAndOfRepeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"webhook": to}, Settings: engine.Settings{CallbackURL: callback},
+		})
+		defer p.run()()
+		r := question()
+		r.Key = "k"
+		first := p.ask(r)
+		synctest.Wait()
+		wantEvents(t, to.events(), "question_pending")
+		p.engine.Set(engine.Settings{})
+		if again := p.ask(r); again.ID != first.ID {
+			t.Errorf("after a change of the settings: got another ask %s, want %s", again.ID, first.ID)
+		}
+		r.CallbackURL = callback
+		if _, err := p.agent.Ask(t.Context(), r); !errors.Is(err, askback.ErrKeyReused) {
+			t.Errorf("another callback with the same key: got %v, want ErrKeyReused", err)
+		}
+	})
+}
+
+// answer answers an ask with one question.
+func (p *fixture) answer(who askback.Client, a askback.Ask, text string) {
+	p.Helper()
+	_, err := who.Answer(context.Background(), a.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{text}}}})
+	if err != nil {
+		p.Fatal(err)
+	}
+}
