@@ -20,6 +20,7 @@ type Config struct {
 	Database  string // sqlite:PATH
 	People    []Person
 	Login     Login
+	Channels  Channels
 	Limits    Limits
 	Retention Retention
 	Log       Log

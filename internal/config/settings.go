@@ -37,7 +37,7 @@ func settings(l *loader, c *Config) []setting {
 		{key: "agents", unsupported: "does not host agents"},
 		{key: "groups", unsupported: "has no groups; name the people in each ask"},
 		{key: "routes", unsupported: "has no routes; an ask without recipients is for everyone"},
-		{key: "channels", unsupported: "has no channels; people answer in the browser and in the terminal"},
+		{key: "channels", read: l.channels(c)},
 		{key: "login", read: l.login(c)},
 		{key: "models", unsupported: "does not host agents or call models"},
 		{key: "mcp_servers", unsupported: "does not host agents or call MCP servers"},

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/channel/webhook"
+)
+
+// Channels configure how asks reach programs and people.
+type Channels struct {
+	Webhook Webhook
+}
+
+// Webhook configures the webhooks that the server sends. Without a secret it sends none.
+type Webhook struct {
+	URL    string // receives the events of asks that name no callback; "" for none
+	Secret string // signs every message
+	Allow  []webhook.Allowed
+}
+
+// channels returns a function that reads the settings of the channels into c.
+func (l *loader) channels(c *Config) func(value) {
+	w := &c.Channels.Webhook
+	const notYet = "has no such channel yet"
+	return l.group([]setting{
+		{key: "webhook", read: func(v value) {
+			before := len(l.problems)
+			l.group([]setting{
+				{key: "url", read: l.textTo(&w.URL, "the address of a program, as in https://agents.example.com/answers", callbackProblem)},
+				{key: "secret", read: func(v value) { l.webhookSecret(v, w) }},
+				{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, w) }) }},
+			})(v)
+			if len(l.problems) == before && w.Secret == "" {
+				l.addProblem(v.at, `write secret: "${ASKBACK_WEBHOOK_SECRET}"; askback webhook secret prints a new one`, "%s has no secret", v.key)
+			}
+		}},
+		{key: "slack", unsupported: notYet},
+		{key: "email", unsupported: notYet},
+		{key: "webpush", unsupported: notYet},
+	})
+}
+
+// webhookSecret reads a secret. Its problems do not repeat it.
+func (l *loader) webhookSecret(v value, w *Webhook) {
+	const example = `a variable with the secret, as in "${ASKBACK_WEBHOOK_SECRET}"`
+	l.text(example, func(s string) string {
+		if p := webhook.CheckSecret(s); p != "" {
+			l.addProblem(v.at, "write "+example, "%s: the secret %s", v.key, p)
+			return ""
+		}
+		w.Secret = s
+		return ""
+	})(v)
+}
+
+// callbackProblem returns what is wrong with an address, in the form of the other problems.
+func callbackProblem(s string) (problem string) {
+	if p := askback.CallbackProblem(s); p != "" {
+		return "is wrong: " + p
+	}
+	return ""
+}
+
+// allowed reads an entry of channels.webhook.allow.
+func (l *loader) allowed(v value, w *Webhook) {
+	l.text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
+		a, err := webhook.ParseAllowed(s)
+		if err != nil {
+			return err.Error()
+		}
+		w.Allow = append(w.Allow, a)
+		return ""
+	})(v)
+}
