@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // axe is the checker of accessibility. See testdata/axe/README.md.
@@ -82,21 +84,17 @@ func (w window) look(width int64, scheme string) {
 	)
 }
 
-// omitIfShort skips a test in short mode, which is for the race detector: what the browser
-// finds on a page does not depend on goroutines.
-func omitIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("short mode: this test looks only at pages")
-	}
-}
-
-// checkAccessibility checks the open page in each width and color scheme, with the rules
-// that depend on the scheme in each, and with the others in one.
+// checkAccessibility checks the open page in each width, and with the rules that depend on
+// colors also in dark ones. The wide page has every part of the narrow one, so only that is
+// dark, but with ASKBACK_LONG, as in make prove, both.
 func (w window) checkAccessibility(state string) {
 	w.t.Helper()
 	for _, width := range []int64{360, 1400} {
-		for scheme, rules := range map[string]string{"light": allRules, "dark": colorRules} {
+		schemes := map[string]string{"light": allRules, "dark": colorRules}
+		if width == 360 && os.Getenv("ASKBACK_LONG") == "" {
+			delete(schemes, "dark")
+		}
+		for scheme, rules := range schemes {
 			w.look(width, scheme)
 			for _, v := range w.axe(rules) {
 				w.t.Errorf("%s, %d px, %s: %s", state, width, scheme, v)
@@ -107,7 +105,7 @@ func (w window) checkAccessibility(state string) {
 
 // No page, in any state, violates WCAG 2.2 AA.
 func TestChromiumPagesAreAccessible(t *testing.T) {
-	omitIfShort(t)
+	racedetector.Omit(t)
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.open("/")
@@ -132,7 +130,7 @@ func TestChromiumPagesAreAccessible(t *testing.T) {
 
 // Rows A6, C1, C3: the same holds for asks in every state, and for pages with content.
 func TestChromiumAsksAreAccessible(t *testing.T) {
-	omitIfShort(t)
+	racedetector.Omit(t)
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.login("ana")

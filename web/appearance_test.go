@@ -3,6 +3,7 @@ package web_test
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
@@ -86,3 +87,40 @@ func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	w.wantText("Which database should we use?", "Send answer")
 	c.Check(t)
 }
+
+// For a person who prefers reduced motion, nothing on the pages moves: no transition and no
+// animation takes time, also in what is held or leaves the list. The delay of a dangerous
+// Approve is not a motion: it shows the button at once when it is over.
+func TestChromiumReducedMotionIsRespected(t *testing.T) {
+	c := newChromium(t)
+	for preference, moves := range map[string]bool{"no-preference": true, "reduce": false} {
+		w := c.window(phone)
+		w.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: preference}}))
+		w.login("ana")
+		var found []string
+		for _, path := range []string{"/asks/" + c.ask(call).ID, "/asks/" + c.ask(form).ID, "/", "/history", "/more"} {
+			w.open(path)
+			var moving []string
+			w.Run(chromedp.Evaluate(movingElements, &moving))
+			for _, s := range moving {
+				found = append(found, path+": "+s)
+			}
+		}
+		if moves != (len(found) > 0) {
+			t.Errorf("with %s these move: %q", preference, found)
+		}
+	}
+	c.Check(t)
+}
+
+// movingElements returns the elements that move, also while they are held or leave.
+const movingElements = `(() => {
+	document.querySelectorAll(".hold").forEach((e) => e.classList.add("is-held"));
+	document.querySelectorAll(".row").forEach((e) => e.classList.add("is-leaving"));
+	const lasts = (times) => times.split(",").some((time) => parseFloat(time) > 0);
+	return [...document.querySelectorAll("*")].flatMap((e) => ["", "::before", "::after"].flatMap((part) => {
+		const style = getComputedStyle(e, part || null);
+		const animated = style.animationName !== "none" && lasts(style.animationDuration) && style.animationTimingFunction !== "step-end" && !style.animationTimingFunction.startsWith("steps(1");
+		return animated || lasts(style.transitionDuration) || style.scrollBehavior === "smooth" ? [e.className + part] : [];
+	}));
+})()`

@@ -19,11 +19,25 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	drawn := view.Of(a)
 	if a.Settled() {
+		drawn, err := s.settledView(r, a)
+		if err != nil {
+			return err
+		}
 		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, list, drawn))
 	}
+	drawn := view.Of(a)
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
+}
+
+// settledView returns the view of a settled ask with its late answers.
+func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
+	drawn := view.Of(a)
+	late, _, err := s.auth.LateAnswers(r.Context(), r.principal, a.ID)
+	for _, l := range late {
+		drawn.Late = append(drawn.Late, view.LateAnswerOf(a, l))
+	}
+	return drawn, err
 }
 
 // settle handles the form of an ask. A form with errors is shown again as it was filled in.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,8 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/browsertest"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"
 )
@@ -57,33 +62,45 @@ func BenchmarkListOfThousandPending(b *testing.B) {
 	}
 }
 
-// A new ask is sent to 200 open pages in less than 100 ms (p95 over the pages).
-func BenchmarkNewAskOnOpenPages(b *testing.B) {
-	const open = 200
-	e, pages, cookie := newBenchServer(b)
-	server := httptest.NewServer(pages)
-	defer server.Close()
+// openStreams opens streams of the live list, and calls row when one of them has received a row.
+func openStreams(b *testing.B, e *engine.Engine, address, cookie string, open int, row func()) {
+	b.Helper()
 	cursor, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}).List(b.Context(), askback.Query{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	arrived := make(chan time.Time, open)
 	for range open {
-		r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, server.URL+"/live?after="+string(cursor.EventsCursor), nil)
+		r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, address+"/live?after="+string(cursor.EventsCursor), nil)
 		r.Header.Set("Cookie", cookie)
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil || reply.StatusCode != http.StatusOK {
 			b.Fatalf("got %v, %v", reply, err)
 		}
-		defer reply.Body.Close()
+		b.Cleanup(func() { _ = reply.Body.Close() })
 		go func() {
 			for lines := bufio.NewScanner(reply.Body); lines.Scan(); {
 				if strings.Contains(lines.Text(), `id="row-ask_`) {
-					arrived <- time.Now()
+					row()
 				}
 			}
 		}()
 	}
+}
+
+// reportP95 reports the 95th percentile of times.
+func reportP95(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// A new ask is sent to 200 open pages in less than 100 ms (p95 over the pages).
+func BenchmarkNewAskOnOpenPages(b *testing.B) {
+	const open = 200
+	e, pages, cookie := newBenchServer(b)
+	server := httptest.NewServer(pages)
+	b.Cleanup(server.Close) // after the streams
+	arrived := make(chan time.Time, open)
+	openStreams(b, e, server.URL, cookie, open, func() { arrived <- time.Now() })
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
 		began := time.Now()
@@ -92,6 +109,57 @@ func BenchmarkNewAskOnOpenPages(b *testing.B) {
 			took = append(took, (<-arrived).Sub(began))
 		}
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	reportP95(b, took)
+}
+
+// A new ask is drawn on a page in a real browser in less than 100 ms (p95), while 200 other
+// pages are open. The time ends when this process has heard from the page that its row is in the
+// list and that a frame was drawn since, so both times are of one clock. Asks that are answered
+// keep the list short.
+func BenchmarkNewAskInChromium(b *testing.B) {
+	const open = 200
+	chrome, err := browsertest.Start()
+	if errors.Is(err, browsertest.ErrNotInstalled) {
+		b.Skip(err)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(chrome.Stop)
+	e, pages, cookie := newBenchServer(b)
+	server := httptest.NewServer(pages)
+	b.Cleanup(server.CloseClientConnections)
+	var monitor browsertest.Monitor
+	w := chrome.NewWindow(b, browsertest.Viewport{Width: 1400, Height: 900}, &monitor)
+	secret := strings.TrimPrefix(cookie, "askback=")
+	w.Run(network.SetCookie("askback", secret).WithURL(server.URL))
+	w.Open(server.URL + "/")
+	shown := make(chan string, 1)
+	w.Bind("reportRow", func(id string) { shown <- id })
+	w.Run(chromedp.Evaluate(`(() => {
+		const seen = new Set();
+		new MutationObserver(() => {
+			for (const row of document.querySelectorAll("#list > .row")) {
+				if (seen.has(row.dataset.ask)) continue;
+				seen.add(row.dataset.ask);
+				requestAnimationFrame(() => requestAnimationFrame(() => reportRow(row.dataset.ask)));
+			}
+		}).observe(document.getElementById("list"), { childList: true });
+	})()`, nil))
+	openStreams(b, e, server.URL, cookie, open, func() {})
+	var took []time.Duration
+	for n := 0; b.Loop(); n++ {
+		began := time.Now()
+		a := benchAsk(b, e, n)
+		if id := <-shown; id != a.ID {
+			b.Fatalf("the page shows %s, want %s", id, a.ID)
+		}
+		took = append(took, time.Since(began))
+		b.StopTimer()
+		if _, err := e.As(askback.Principal{Kind: askback.Agent, Name: a.Owner, Channel: askback.ChannelAPI}).Cancel(b.Context(), a.ID, ""); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+	reportP95(b, took)
 }

@@ -367,7 +367,7 @@ func TestChromiumLogOutEndsTheLogIn(t *testing.T) {
 	w := c.window(phone)
 	w.open("/")
 	w.wantText("askback login")
-	w.login("ana")
+	w.loginWithLink("ana")
 	var cookies []*network.Cookie
 	var seen string
 	w.Run(chromedp.Evaluate("document.cookie", &seen), chromedp.ActionFunc(func(ctx context.Context) (err error) {

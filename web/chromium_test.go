@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/browsertest"
@@ -85,8 +87,17 @@ func (c *chromium) window(v browsertest.Viewport) window {
 	return window{c, sharedBrowser.NewWindow(c.t, v, &c.Monitor)}
 }
 
-// login logs in with a link and its button.
+// login logs in by a cookie, which is faster than a link, and opens the inbox.
 func (w window) login(name string) {
+	w.t.Helper()
+	cookie := network.SetCookie("askback", w.secret(askback.Responder, name)).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict)
+	w.Run(cookie)
+	w.open("/")
+	w.wantText("Inbox")
+}
+
+// loginWithLink logs in with a link and its button.
+func (w window) loginWithLink(name string) {
 	w.t.Helper()
 	w.open("/login?secret=" + w.link(name))
 	w.Press(`form[action="/login"] button`)
@@ -220,6 +231,18 @@ func (w window) waitAddress(want func(string) bool) {
 			}
 		}
 	}))
+}
+
+// typeKey presses a key as a keyboard does. Its character is not typed if a script prevents
+// that, unlike the one of [chromedp.KeyEvent].
+func (w window) typeKey(key string) {
+	w.t.Helper()
+	events := kb.Encode([]rune(key)[0])
+	down, up := events[0], events[len(events)-1]
+	if len(events) == 3 { // the character is an event of its own
+		down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+	}
+	w.Run(down, up)
 }
 
 // hover moves the pointer over an element.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // label returns a call that is not dangerous.
@@ -51,6 +52,11 @@ func TestSeveralCallsAreDecidedAfterALook(t *testing.T) {
 		if !strings.Contains(page.visibleText(), want) {
 			t.Errorf("the page does not show %q", want)
 		}
+	}
+	// The Enter key presses the first button of a form: it decides nothing.
+	first := page.one(t, "form.bulk").all("button")[0]
+	if _, disabled := first.attr["disabled"]; !disabled || first.attr["name"] != "" {
+		t.Errorf("Enter presses %v", first.attr)
 	}
 	got = nil
 	for _, n := range page.all(".bulk-rest a") {
@@ -213,7 +219,7 @@ func TestChromiumHeldKeyOpensTheLastRow(t *testing.T) {
 
 // The page that decides several calls, and the list with its boxes, are accessible.
 func TestChromiumDecidePagesAreAccessible(t *testing.T) {
-	omitIfShort(t)
+	racedetector.Omit(t)
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -245,4 +251,26 @@ func TestChromiumListOfKeysIsComplete(t *testing.T) {
 		t.Errorf("handled -, listed +\n%s", d)
 	}
 	c.Check(t)
+}
+
+// Without the typed word, the server does not approve a dangerous call, once or for later calls
+// (C3, T12). Denying needs no word.
+func TestDangerousApprovalNeedsTheWord(t *testing.T) {
+	h := newServer(t)
+	ana := h.browser("ana")
+	for _, action := range []string{"approve", "approve_all"} {
+		for _, word := range []string{"", "approv", "deny"} {
+			a := h.ask(call)
+			page := ana.send("/asks/"+a.ID, url.Values{"action": {action}, "word": {word}}, http.StatusUnprocessableEntity)
+			if got := page.visibleText(); h.get(a.ID).Settled() || !strings.Contains(got, "Type approve to approve this call") {
+				t.Errorf("%s with %q: %s is settled, or the page does not say why:\n%s", action, word, a.ID, got)
+			}
+		}
+	}
+	denied, approved := h.ask(call), h.ask(call)
+	ana.send("/asks/"+denied.ID, url.Values{"action": {"deny"}}, http.StatusSeeOther)
+	ana.send("/asks/"+approved.ID, url.Values{"action": {"approve"}, "word": {" Approve "}}, http.StatusSeeOther)
+	if h.get(denied.ID).Outcome.Approved() || !h.get(approved.ID).Outcome.Approved() {
+		t.Errorf("got %+v and %+v", h.get(denied.ID).Outcome, h.get(approved.ID).Outcome)
+	}
 }

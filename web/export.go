@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/web/pages"
@@ -152,9 +153,9 @@ func csvRow(a askback.Ask) []string {
 func csvTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // safeCell returns a cell that spreadsheets do not take for a formula: an apostrophe before
-// it makes it text.
+// it makes it text. Some take the wide forms of the signs, too.
 func safeCell(s string) string {
-	if s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 {
+	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {
 		return "'" + s
 	}
 	return s

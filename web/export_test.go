@@ -71,7 +71,7 @@ func jsonOf(t *testing.T, a askback.Ask) string {
 func TestExportHasNoFormulas(t *testing.T) {
 	h := newServer(t)
 	ana := h.client(askback.Responder, "ana")
-	texts := []string{"=1+1", "+1", "-1", "@sum", "\tx", "\rx", `a "quoted", line` + "\nand more", "plain"}
+	texts := []string{"=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\n=1", "＝1+1", "＠sum", `a "quoted", line` + "\nand more", "plain"}
 	for _, s := range texts {
 		a := h.ask(askback.Request{Questions: []askback.Question{{Text: "=HYPERLINK(0)"}}})
 		answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: a.Questions[0].ID, Other: "x"}}, Comment: s}
@@ -96,7 +96,7 @@ func TestExportHasNoFormulas(t *testing.T) {
 	for _, row := range rows[1:] {
 		comments = append(comments, row[column])
 		for i, cell := range row {
-			if cell != "" && strings.IndexByte("=+-@\t\r", cell[0]) >= 0 {
+			if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(cell)[0]) {
 				t.Errorf("%s: %q is a formula", rows[0][i], cell)
 			}
 		}

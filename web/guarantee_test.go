@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // skeleton is a script that lists the page as the browser built it: every element outside
@@ -46,16 +47,12 @@ const skeleton = `(() => {
 	return out.join("\n");
 })()`
 
-// sampleInjections returns every fifth injection or, in short mode, every n-th. With
-// ASKBACK_LONG, as in make prove, it returns all. TestAgentTextStaysInsideItsBlocks always
-// parses the pages of all; a real browser takes much longer.
-func sampleInjections(n int) (some []string) {
-	step := 5
-	switch {
-	case os.Getenv("ASKBACK_LONG") != "":
+// sampleInjections returns one in step injections or, with ASKBACK_LONG, as in make prove, all.
+// TestAgentTextStaysInsideItsBlocks always parses the pages of all; a real browser takes much
+// longer.
+func sampleInjections(step int) (some []string) {
+	if os.Getenv("ASKBACK_LONG") != "" {
 		step = 1
-	case testing.Short():
-		step = n
 	}
 	for i, s := range injections {
 		if i%step == 0 {
@@ -69,6 +66,7 @@ func sampleInjections(n int) (some []string) {
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
+	w.waitUntil(`!document.querySelector("#list > .row:not(.is-measured)")`) // the script marks them later
 	var out string
 	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
@@ -78,6 +76,7 @@ func (w window) outline(path string) string {
 // T6, T7, T9, T10: whatever an agent puts into its fields, no script runs and nothing is
 // loaded from other hosts. Every element of Askback is as on the page of a harmless ask.
 func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
+	racedetector.Omit(t)
 	for kind, name := range []string{"questions", "confirmation"} {
 		t.Run(name, func(t *testing.T) {
 			c := newChromium(t)
@@ -93,7 +92,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 				return out
 			}
 			want := outline("x")
-			for _, s := range sampleInjections(16) {
+			for _, s := range sampleInjections(8) {
 				if d := cmp.Diff(want, outline(s)); d != "" {
 					t.Errorf("%.80q changes the page: %s", s, d)
 				}
@@ -105,6 +104,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 
 // T6, T7, T9, T10: the inbox and the standing approvals list text of agents, too.
 func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
+	racedetector.Omit(t)
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -131,7 +131,7 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	for i := range rows {
 		harmless = append(harmless, fmt.Sprint("x", i)) // one grant must not cover the next
 	}
-	tried := sampleInjections(16)
+	tried := sampleInjections(5)
 	for at := 0; at < len(tried); at += rows {
 		words := tried[at:min(at+rows, len(tried))]
 		c.reset()
@@ -150,11 +150,19 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 
 // The outcome has the label exactly as the agent sent it.
 func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
+	racedetector.Omit(t)
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	for _, s := range sampleInjections(20) {
-		a := c.ask(hostile(s)[0])
+	for _, s := range sampleInjections(15) {
+		r := hostile("x")[0] // pages with s in each field are large
+		for i, q := range hostile(s)[0].Questions {
+			r.Questions[i].Options = q.Options
+		}
+		for i := range r.Questions[0].Options {
+			r.Questions[0].Options[i].Description, r.Questions[0].Options[i].Preview = "", ""
+		}
+		a := c.ask(r)
 		w.open("/asks/" + a.ID)
 		w.Click("#q1-0", "#q2-1")
 		w.typeInto("#q3-other", "fine")

@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// history shows the settled asks that the person may see, newest first (E6).
+// history shows the settled asks that the person may see, the last one that was settled first
+// (E6).
 func (s *site) history(w http.ResponseWriter, r request) error {
 	list, err := s.settledAsks(r, "")
 	if err != nil {
@@ -33,8 +34,12 @@ func (s *site) historyAsk(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	drawn, err := s.settledView(r, a)
+	if err != nil {
+		return err
+	}
 	r.frame.Page = pages.HistoryPath
-	return s.render(w, r.Request, http.StatusOK, pages.HistoryAsk(r.frame, list, view.Of(a)))
+	return s.render(w, r.Request, http.StatusOK, pages.HistoryAsk(r.frame, list, drawn))
 }
 
 // settledAsks returns the settled asks that the address of a page selects. current is the

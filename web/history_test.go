@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// settledAsks makes asks with all kinds of outcome. They are the third, the second and the
-// last day before now.
+// settledAsks makes asks with all kinds of outcome. Those that ben settled are two days old;
+// the others are settled now, and the oldest one last.
 func (h *server) settledAsks() map[string]askback.Ask {
 	h.t.Helper()
 	ctx, now := context.Background(), h.now
@@ -38,15 +38,15 @@ func (h *server) settledAsks() map[string]askback.Ask {
 	asks := map[string]askback.Ask{"approved": h.ask(tagged)}
 	h.now = now.AddDate(0, 0, -2)
 	asks["denied"], asks["declined"] = h.ask(call), h.ask(multi)
+	asks["denied"] = must(ben.Answer(ctx, asks["denied"].ID, askback.Answer{Decision: askback.Deny}))
+	asks["declined"] = must(ben.Decline(ctx, asks["declined"].ID, "not mine"))
 	h.now = now.Add(-time.Hour)
 	asks["answered"], asks["cancelled"] = h.ask(planner), h.ask(free)
 	h.now = now
 	h.ask(free)
-	asks["approved"] = must(ana.Answer(ctx, asks["approved"].ID, askback.Answer{Decision: askback.Approve}))
-	asks["denied"] = must(ben.Answer(ctx, asks["denied"].ID, askback.Answer{Decision: askback.Deny}))
-	asks["declined"] = must(ben.Decline(ctx, asks["declined"].ID, "not mine"))
 	asks["answered"] = must(ana.Answer(ctx, asks["answered"].ID, askback.Choose("SQLite")))
 	asks["cancelled"] = must(h.client(askback.Agent, "bot").Cancel(ctx, asks["cancelled"].ID, ""))
+	asks["approved"] = must(ana.Answer(ctx, asks["approved"].ID, askback.Answer{Decision: askback.Approve}))
 	return asks
 }
 
@@ -80,8 +80,9 @@ func TestHistoryIsFiltered(t *testing.T) {
 		"tag=prod":                       {"approved"},
 		"q=which+data":                   {"answered"},
 		"from=2026-11-01&to=2026-11-01":  {"declined", "denied"},
-		"to=2026-10-31":                  {"approved"},
-		"from=2026-11-02&person=ana":     {"answered"},
+		"to=2026-10-31":                  nil,
+		"to=2026-11-02&q=drop":           {"denied"},
+		"from=2026-11-02&person=ana":     {"answered", "approved"},
 		"person=ana&outcome=denied":      nil,
 		"agent=&outcome=&person=&q=&to=": {"answered", "approved", "cancelled", "declined", "denied"},
 	} {
@@ -95,6 +96,34 @@ func TestHistoryIsFiltered(t *testing.T) {
 	}
 }
 
+// The history, a search in it and an export have the ask first that was settled last, even if
+// the agent has acknowledged another one since.
+func TestHistoryHasTheLastSettledAskFirst(t *testing.T) {
+	h := newServer(t)
+	asks, b := h.settledAsks(), h.browser("ana")
+	if _, err := h.client(askback.Agent, "bot").Ack(t.Context(), asks["denied"].ID); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"approved", "cancelled", "answered", "declined", "denied"}
+	if got := rowsOf(b.open("/history", http.StatusOK), asks); !slices.Equal(got, want) {
+		t.Errorf("history: got %q, want %q", got, want)
+	}
+	if got, want := rowsOf(b.open("/history?q=bot", http.StatusOK), asks), []string{"approved", "cancelled", "declined", "denied"}; !slices.Equal(got, want) {
+		t.Errorf("search: got %q, want %q", got, want)
+	}
+	var exported []string
+	for line := range strings.Lines(b.do(b.request(http.MethodGet, "/history/export?format=csv", nil)).Body.String()) {
+		for name, a := range asks {
+			if strings.HasPrefix(line, a.ID) {
+				exported = append(exported, name)
+			}
+		}
+	}
+	if !slices.Equal(exported, want) {
+		t.Errorf("export: got %q, want %q", exported, want)
+	}
+}
+
 // A row of the history has the answer, who gave it, where, and how long it took. The rows
 // are grouped by day.
 func TestHistoryRowHasTheOutcome(t *testing.T) {
@@ -102,7 +131,7 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 	asks := h.settledAsks()
 	page := h.browser("ana").open("/history", http.StatusOK)
 	row := page.one(t, "#row-"+asks["answered"].ID).visibleText()
-	for _, want := range []string{"planner", "Which database should we use?", "SQLite", "Answered by ana in the browser", "after 1 h", "17:30"} {
+	for _, want := range []string{"planner", "Which database should we use?", "SQLite", "Answered by ana in the browser", "after 1 h", "18:30"} {
 		if !strings.Contains(row, want) {
 			t.Errorf("the row does not contain %q:\n%s", want, row)
 		}
@@ -111,7 +140,7 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 	for _, d := range page.all(".day") {
 		days = append(days, strings.TrimSpace(d.visibleText()))
 	}
-	if want := []string{"Asked today", "Asked on Sunday, 1 November 2026", "Asked on Saturday, 31 October 2026"}; !slices.Equal(days, want) {
+	if want := []string{"Settled today", "Settled on Sunday, 1 November 2026"}; !slices.Equal(days, want) {
 		t.Errorf("days: got %q, want %q", days, want)
 	}
 }
@@ -122,18 +151,18 @@ func TestHistoryDaysAreOfTheZone(t *testing.T) {
 	asks := h.settledAsks()
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
 	b := h.browser("ana")
-	if got := rowsOf(b.open("/history?from=2026-11-01&to=2026-11-01", http.StatusOK), asks); !slices.Equal(got, []string{"approved"}) {
-		t.Errorf("got %q, want the ask of 18:30 UTC on the day before", got)
+	if got := rowsOf(b.open("/history?from=2026-11-02&to=2026-11-02", http.StatusOK), asks); !slices.Equal(got, []string{"declined", "denied"}) {
+		t.Errorf("got %q, want those settled at 18:30 UTC on the day before", got)
 	}
 	page := b.open("/history", http.StatusOK)
 	var days []string
 	for _, d := range page.all(".day") {
 		days = append(days, strings.TrimSpace(d.visibleText()))
 	}
-	if want := []string{"Asked yesterday", "Asked on Monday, 2 November 2026", "Asked on Sunday, 1 November 2026"}; !slices.Equal(days, want) {
+	if want := []string{"Settled today", "Settled on Monday, 2 November 2026"}; !slices.Equal(days, want) {
 		t.Errorf("days: got %q, want %q", days, want)
 	}
-	if row := page.one(t, "#row-"+asks["answered"].ID).visibleText(); !strings.Contains(row, "23:30") {
+	if row := page.one(t, "#row-"+asks["answered"].ID).visibleText(); !strings.Contains(row, "00:30") {
 		t.Errorf("the row does not contain the time in the zone:\n%s", row)
 	}
 }
@@ -173,8 +202,9 @@ func TestHistoryOmitsAsksOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := h.browser("ana")
-	if page := b.open("/history?q=database&person=ben", http.StatusOK); strings.Contains(page.raw(), a.ID) {
-		t.Error("the history of ana has an ask for ben")
+	for _, path := range []string{"/history", "/history?q=database", "/history?q=database&person=ben"} {
+		b.wantRows(path)
+		h.browser("ben").wantRows(path, a)
 	}
 	b.open("/history/"+a.ID, http.StatusNotFound)
 }
@@ -213,10 +243,7 @@ func TestChromiumKeysOpenAsksOfTheHistory(t *testing.T) {
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
 	w.open("/history?person=ben")
-	first, second := asks["denied"], asks["declined"]
-	if first.ID < second.ID {
-		first, second = second, first
-	}
+	first, second := asks["declined"], asks["denied"]
 	at := func(a askback.Ask) func(string) bool {
 		return func(path string) bool { return strings.HasSuffix(path, "/history/"+a.ID+"?person=ben") }
 	}

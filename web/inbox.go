@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -45,7 +47,7 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 		return i, err
 	}
 	if after != "" && i.Filter.Cursor == "" {
-		i.Live = livePath + "?" + liveQuery(i, after)
+		i.Live = livePath + "?" + liveQuery(i, after, r.frame.Now)
 	}
 	i.Done = s.done(r, values.Get("done"))
 	return i, nil
@@ -90,15 +92,19 @@ func (s *site) done(r request, id string) *pages.Done {
 }
 
 // nextPath returns the address of the page to show after an ask was settled: the ask
-// itself, the list, or the next open ask of the list, as the form requested.
+// itself, the list, the next open ask of the list, or an ask with this id, as the form
+// requested. A script names the ask that is below in the list, which may have more pages and
+// another order than the server reads.
 func (s *site) nextPath(r request, id, then string) string {
 	list := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
 	values := list.Filter.Values()
 	values.Set("done", id)
-	switch then {
-	case "list":
+	switch {
+	case then == "list":
 		return "/?" + values.Encode()
-	case "next":
+	case s.isOpen(r, then):
+		return askback.PagePath(then) + "?" + values.Encode()
+	case then != "":
 		if _, err := s.readList(r, &list); err != nil {
 			break // the answer is saved; its page shows that
 		}
@@ -110,22 +116,40 @@ func (s *site) nextPath(r request, id, then string) string {
 	return askback.PagePath(id)
 }
 
+// isOpen reports whether id is an open ask that the person does not hide.
+func (s *site) isOpen(r request, id string) bool {
+	if !strings.HasPrefix(id, "ask_") {
+		return false
+	}
+	a, err := r.client.Get(r.Context(), id)
+	if err != nil || a.Settled() {
+		return false
+	}
+	snooze, err := r.client.Snoozed(r.Context(), id)
+	return err == nil && !snooze.Hides(s.now())
+}
+
 // after returns the id of the open ask that follows a settled one in the list, or of the first
 // one after the last. It returns "" if the list is empty.
 func (s *site) after(r request, list pages.Inbox, id string) string {
-	if len(list.Asks) == 0 {
-		return ""
-	}
-	next := list.Asks[0]
 	if a, err := r.client.Get(r.Context(), id); err == nil {
 		order := list.Filter.ViewOrder()
 		at := order.Place(view.Brief(a), r.frame.Now).Sort
-		for _, v := range list.Asks {
+		later := pages.Inbox{Filter: list.Filter} // the asks that were made after it, of a further page
+		later.Filter.Cursor = id
+		if list.Next != "" {
+			if _, err := s.readList(r, &later); err != nil {
+				later.Asks = nil // the list has enough
+			}
+		}
+		for _, v := range append(slices.Clip(list.Asks), later.Asks...) {
 			if order.Place(v, r.frame.Now).Sort > at {
-				next = v
-				break
+				return v.ID.String()
 			}
 		}
 	}
-	return next.ID.String()
+	if len(list.Asks) == 0 {
+		return ""
+	}
+	return list.Asks[0].ID.String()
 }

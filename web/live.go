@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,11 +25,14 @@ const livePath = "/live"
 const liveHeartbeat = 15 * time.Second
 
 // liveQuery returns the query of the stream for a list.
-func liveQuery(i pages.Inbox, after askback.Cursor) string {
+func liveQuery(i pages.Inbox, after askback.Cursor, now time.Time) string {
 	q := i.Filter.Values()
 	q.Set("after", string(after))
 	if next := i.Snoozes.Next; !next.IsZero() && i.Filter.Snoozed == "" {
 		q.Set("wake", strconv.FormatInt(next.UnixMilli(), 10))
+	}
+	if i.Filter.Age != "" {
+		q.Set("shown", strconv.FormatInt(now.UnixMilli(), 10))
 	}
 	return q.Encode()
 }
@@ -51,7 +55,16 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	group.Go(func() { s.liveSnoozes(ctx, out, r, list, values.Get("wake")) })
+	changed, unwatch := s.auth.WatchSnoozes(r.principal)
+	defer unwatch()
+	group.Go(func() {
+		defer s.endOnPanic(cancel)
+		s.liveSnoozes(ctx, out, r, list, changed, timeOf(values.Get("wake")))
+	})
+	group.Go(func() {
+		defer s.endOnPanic(cancel)
+		s.liveAge(ctx, out, r, list, timeOf(values.Get("shown")))
+	})
 	for ev, err := range r.client.Events(ctx, "", after) {
 		if err != nil {
 			return nil // the client has left, or reconnects
@@ -61,6 +74,15 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 		}
 	}
 	return nil
+}
+
+// endOnPanic is deferred by the goroutines of a stream, which render text of agents. After a
+// panic only the stream ends, as after a panic in a handler.
+func (s *site) endOnPanic(cancel context.CancelFunc) {
+	if r := recover(); r != nil {
+		s.log.Error("a live list panicked", "panic", r, "stack", string(debug.Stack()))
+		cancel()
+	}
 }
 
 // sendRow sends the row of the ask of an event, if the list has it.

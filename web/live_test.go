@@ -111,43 +111,48 @@ func inOrder(a, b askback.Ask) (first, second askback.Ask) {
 	return b, a
 }
 
-// Ten asks of all kinds are cleared with the keyboard alone.
+// Ten mixed asks are cleared with the keyboard alone, typed text included. One is dangerous, and
+// one has no options.
 func TestChromiumTenAsksNeedThirtyKeys(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
-	for i := range 10 {
+	toOption, toSend := []string{"2", kb.Enter}, []string{"o", "v", "2", kb.Tab, kb.Tab, kb.Tab, kb.Enter}
+	dangerous, text := c.ask(call), c.ask(free)
+	answers := map[string][]string{dangerous.ID: {"d"}, text.ID: toSend}
+	for i := range 8 {
 		r := []askback.Request{single, harmless, multi}[i%3]
 		r.Title = "Ask " + strconv.Itoa(i)
-		c.ask(r)
+		answers[c.ask(r).ID] = [][]string{toOption, {"a"}, {"1", "3", kb.Enter}}[i%3]
 	}
 	w.open("/")
 	keys := 0
 	press := func(key string) {
 		keys++
-		w.Run(chromedp.KeyEvent(key))
+		w.typeKey(key)
 	}
 	press("j")
-	for range 10 {
+	for range answers {
 		w.waitUntilKeysDecide()
-		var id string
-		w.Run(chromedp.Evaluate("location.pathname", &id))
-		a := c.get(strings.TrimPrefix(id, "/asks/"))
-		if a.Confirmation != nil {
-			press("a")
-		} else {
-			press("2")
-			press(kb.Enter)
+		var at string
+		w.Run(chromedp.Evaluate("location.pathname", &at))
+		id := strings.TrimPrefix(at, "/asks/")
+		for _, key := range answers[id] {
+			press(key)
 		}
-		w.waitAddress(func(at string) bool { return !strings.Contains(at, "/asks/"+a.ID) })
-		if !c.get(a.ID).Settled() {
-			t.Fatalf("%s is not settled", a.ID)
+		w.waitAddress(func(at string) bool { return !strings.Contains(at, "/asks/"+id) })
+		if got := c.get(id); got.Status != askback.Answered {
+			t.Fatalf("%s is %s after %q", id, got.Status, answers[id])
 		}
 	}
 	w.waitText("All clear")
+	if denied, typed := c.outcome(dangerous), c.outcome(text); denied.Decision != askback.Deny || typed.Answers[0].Other != "v2" {
+		t.Errorf("got %+v and %+v, want a denial and v2", denied, typed)
+	}
 	if keys > 30 {
 		t.Errorf("%d keys for ten asks, want at most 30", keys)
 	}
+	t.Logf("%d keys", keys)
 	c.Check(t)
 }
 

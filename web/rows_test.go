@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -126,4 +127,69 @@ func TestLiveListOfOldAsksHasNoNewOnes(t *testing.T) {
 		}
 	}
 	t.Error("the stream has no row")
+}
+
+// After an answer, the next ask is the one below it, also on a further page of the list. After
+// the last one, it is the first.
+func TestNextAskIsBelowOnFurtherPages(t *testing.T) {
+	h := newServer(t)
+	var asks []askback.Ask
+	for range 450 {
+		asks = append(asks, h.ask(free))
+	}
+	slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(a.ID, b.ID) })
+	ana := h.browser("ana")
+	answer := func(n int, then string) string {
+		form := url.Values{"action": {"answer"}, "q1-other": {"fine"}, "then": {then}}
+		w := ana.do(ana.request(http.MethodPost, "/asks/"+asks[n].ID, form))
+		if w.Code != http.StatusSeeOther {
+			t.Fatalf("got status %d: %s", w.Code, w.Body)
+		}
+		return w.Header().Get("Location")
+	}
+	if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), asks[7].ID, h.now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		n    int
+		then string
+		next int
+	}{
+		{3, "next", 4},
+		{199, "next", 200},
+		{200, "next", 201},
+		{420, "next", 421},
+		{449, "next", 0},
+		{5, asks[300].ID, 300}, // what a script names
+		{6, asks[3].ID, 8},
+		{9, asks[7].ID, 10},
+		{10, "ask_unknown", 11}, // settled, hidden, unknown
+	} {
+		if got, want := answer(tc.n, tc.then), "/asks/"+asks[tc.next].ID+"?done="+asks[tc.n].ID; got != want {
+			t.Errorf("ask %d, then %s: got %s, want ask %d", tc.n, tc.then, got, tc.next)
+		}
+	}
+}
+
+// In a list that is grouped and has several loaded pages, the next ask is the row below.
+func TestChromiumNextAskIsTheRowBelow(t *testing.T) {
+	c := newChromium(t)
+	for n := range 410 {
+		r := free
+		r.Agent = []string{"one", "two"}[n%2]
+		c.ask(r)
+	}
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	w.open("/?group=agent")
+	w.waitUntil(`(() => { const pane = document.querySelector(".list-pane"); pane.scrollTop = pane.scrollHeight; return document.querySelectorAll("#list .row").length === 410; })()`)
+	var ids []string
+	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("#list > .row")].slice(150, 152).map((row) => row.dataset.ask)`, &ids))
+	w.Run(chromedp.Evaluate(`document.querySelector("#row-`+ids[0]+` .row-link").click()`, nil))
+	w.waitUntil(`document.querySelector("form.ask")?.dataset.ask === "` + ids[0] + `" && document.querySelector("#row-` + ids[0] + `").classList.contains("is-current")`)
+	w.typeInto("#q1-other", "fine")
+	w.waitUntilKeysDecide()
+	w.Click("form.ask button[value=answer]")
+	w.waitUntil(`document.querySelector("form.ask")?.dataset.ask === "` + ids[1] + `"`)
+	c.Check(t)
 }

@@ -40,23 +40,39 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	late, moreLate, err := s.auth.LateAnswers(r.Context(), r.principal, one.ID)
+	if err != nil {
+		return err
+	}
 	r.frame.Page = pages.SessionsPath
-	t := pages.SessionPage{Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages), More: asks.NextCursor != "", MoreMessages: more}
+	t := pages.SessionPage{
+		Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages, late),
+		More: asks.NextCursor != "", MoreMessages: more, MoreLate: moreLate,
+	}
 	return s.render(w, r.Request, http.StatusOK, pages.Session(r.frame, t))
 }
 
-// maxMessages is how many messages a timeline has at most.
-const maxMessages = 1000
+// maxMessages and maxMessageBytes limit the messages of a timeline, whose number and size an
+// agent chooses. The page is rendered in memory, again after each event.
+const (
+	maxMessages     = 1000
+	maxMessageBytes = 2 << 20
+)
 
 // messages returns the first messages of a session, and reports whether there are more. The
 // session of a single ask has none.
 func (r request) messages(id string) (all []askback.Message, more bool, err error) {
-	for cursor := ""; ; {
+	for cursor, size := "", 0; ; {
 		page, err := r.client.Messages(r.Context(), id, cursor, askback.MaxLimit)
 		if err != nil {
 			return nil, false, err
 		}
-		all = append(all, page.Items...)
+		for _, m := range page.Items {
+			if size += len(m.Text); size > maxMessageBytes {
+				return all, true, nil
+			}
+			all = append(all, m)
+		}
 		if cursor = page.NextCursor; cursor == "" || len(all) >= maxMessages {
 			return all, cursor != "", nil
 		}

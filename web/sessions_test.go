@@ -63,7 +63,7 @@ func TestSessionPageHasATimeline(t *testing.T) {
 		}
 		at += i + 1
 	}
-	if strings.Contains(page.raw(), private.ID) || strings.Contains(text, "What should it be called?") {
+	if strings.Contains(linksOf(page), private.ID) || strings.Contains(text, "What should it be called?") {
 		t.Error("the page has an ask for another person")
 	}
 	for _, path := range []string{"/history/" + settled.ID, "/asks/" + open.ID} {
@@ -91,6 +91,27 @@ func TestSessionPageHasATimeline(t *testing.T) {
 	}
 }
 
+// An agent cannot make the page of its session larger than a few megabytes: the page says that
+// it does not have all messages.
+func TestTimelineHasALimitedSize(t *testing.T) {
+	h := newServer(t)
+	ctx, bot := context.Background(), h.client(askback.Agent, "bot")
+	s, err := bot.Start(ctx, askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if _, err := bot.Send(ctx, s.ID, askback.Report{Text: strings.Repeat("\U0001F600", askback.MaxMessage)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := h.browser("ana").open("/sessions/"+s.ID, http.StatusOK)
+	text := page.one(t, "#main").visibleText()
+	if got := strings.Count(text, "Message of the agent"); got != 2 || !strings.Contains(text, "Newer messages of this session are not shown here.") {
+		t.Errorf("the page has %d of 4 messages, want 2 and a note", got)
+	}
+}
+
 // linksOf returns the addresses of all links of a page.
 func linksOf(page *node) string {
 	var all []string
@@ -98,6 +119,28 @@ func linksOf(page *node) string {
 		all = append(all, a.attr["href"])
 	}
 	return strings.Join(all, " ")
+}
+
+// The page of a session says if it has only some of the messages.
+func TestTimelineHasALimitedNumberOfMessages(t *testing.T) {
+	h := newServer(t)
+	ctx, bot, b := context.Background(), h.client(askback.Agent, "bot"), h.browser("ana")
+	s, err := bot.Start(ctx, askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 1001 {
+		if n == 1000 && strings.Contains(b.open("/sessions/"+s.ID, http.StatusOK).visibleText(), "Newer messages") {
+			t.Error("a page with all messages says that there are more")
+		}
+		if _, err := bot.Send(ctx, s.ID, askback.Report{Text: "step"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := b.open("/sessions/"+s.ID, http.StatusOK).one(t, "#main").visibleText()
+	if got := strings.Count(text, "Message of the agent"); got != 1000 || !strings.Contains(text, "Newer messages of this session are not shown here.") {
+		t.Errorf("the page has %d of 1001 messages, want 1000 and a note", got)
+	}
 }
 
 // Rows A5, E6: an open page of a session shows what happens, without a reload.

@@ -1,10 +1,8 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/askback/askback"
@@ -101,11 +99,11 @@ func untilOf(snoozes []askback.Snooze) map[string]time.Time {
 // readSnoozes sets how many asks are hidden now, when the next of them comes back, and the
 // snooze of the ask that is open on the page.
 func (s *site) readSnoozes(r request, i *pages.Inbox) error {
-	count, next, err := s.hidden(r.Context(), r)
+	hidden, err := s.hidden(r.Context(), r)
 	if err != nil {
 		return err
 	}
-	i.Snoozes.Count, i.Snoozes.Next = count, next
+	i.Snoozes.Count, i.Snoozes.Next = hidden.count(), hidden.next()
 	if i.Current == "" {
 		return nil
 	}
@@ -114,73 +112,4 @@ func (s *site) readSnoozes(r request, i *pages.Inbox) error {
 		i.Snoozes.Until[i.Current] = one.Until
 	}
 	return err
-}
-
-// hidden returns how many asks the person hides now, with a plus sign if there are more, and
-// when the next of them comes back.
-func (s *site) hidden(ctx context.Context, r request) (count string, next time.Time, err error) {
-	n, q := 0, askback.Query{Snoozed: new(true), Limit: askback.MaxLimit}
-	for {
-		page, err := r.client.List(ctx, q)
-		if err != nil {
-			return "", next, err
-		}
-		n += len(page.Items)
-		for _, one := range page.Snoozes {
-			if next.IsZero() || one.Until.Before(next) {
-				next = one.Until
-			}
-		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			break
-		}
-	}
-	if n > 0 {
-		count = strconv.Itoa(n)
-	}
-	return count, next, nil
-}
-
-// liveSnoozes sends the rows of asks that come back while a page is open, until ctx ends or no
-// ask is hidden. wake is when the next one comes back, in Unix milliseconds, as of when the
-// page was shown. It is in the past if the page reconnects later.
-func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list pages.Inbox, wake string) {
-	ms, err := strconv.ParseInt(wake, 10, 64)
-	if err != nil {
-		return
-	}
-	for next, pause := time.UnixMilli(ms), time.Duration(0); !next.IsZero(); pause = time.Second {
-		timer := time.NewTimer(max(next.Sub(s.now()), pause))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
-		if next, err = s.sendWoken(ctx, out, r, list, next); err != nil {
-			return
-		}
-	}
-}
-
-// sendWoken sends the rows of the asks that have come back since a time. It returns when the
-// next one comes back; the zero time means that none is hidden.
-func (s *site) sendWoken(ctx context.Context, out *liveWriter, r request, list pages.Inbox, since time.Time) (time.Time, error) {
-	page, err := r.client.List(ctx, queryOf(list.Filter, s.now()))
-	if err != nil {
-		return time.Time{}, err
-	}
-	list.Snoozes.Until = untilOf(page.Snoozes)
-	for _, a := range page.Items {
-		row := view.Brief(a)
-		until, ok := list.Snoozes.Until[a.ID]
-		if !ok || until.Before(since) || !list.Filter.Selects(row) {
-			continue
-		}
-		if err := s.writeRow(out, r, list, row, "", true); err != nil {
-			return time.Time{}, err
-		}
-	}
-	_, next, err := s.hidden(ctx, r)
-	return next, err
 }

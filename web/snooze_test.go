@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,14 +136,19 @@ func (w *lockedRecorder) body() string {
 // The row of a snoozed ask comes back by itself on an open page, with its mark, also if the
 // page reconnects later. The position of the stream does not change (E6, F11).
 func TestLivePageShowsAskThatComesBack(t *testing.T) {
-	for _, late := range []time.Duration{0, 2 * time.Hour} {
+	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1: it is snoozed when the page is open
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(memstore.New(), nil)
 			h := &server{t: t, engine: e, handler: web.New(e, nil)}
 			ana := h.browser("ana")
 			a := h.ask(single)
-			if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
-				t.Fatal(err)
+			snooze := func() {
+				if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
+					t.Error(err)
+				}
+			}
+			if late >= 0 {
+				snooze()
 			}
 			live := ana.open("/", http.StatusOK).one(t, "[hx-swap=none]").attr["connect"]
 			<-time.After(late)
@@ -154,9 +160,13 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 				defer close(done)
 				h.handler.ServeHTTP(w, r)
 			}()
+			if late < 0 {
+				synctest.Wait()
+				snooze()
+			}
 			<-time.After(time.Hour - time.Second)
 			synctest.Wait()
-			if early := w.body(); late == 0 && strings.Contains(early, a.ID) {
+			if early := w.body(); late <= 0 && strings.Contains(early, "row-"+a.ID) {
 				t.Errorf("the row is sent early: %s", early)
 			}
 			<-time.After(2 * time.Second)
@@ -168,6 +178,92 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An ask that is snoozed elsewhere leaves an open list at once, and comes back when the snooze
+// is ended. The link to the snoozed asks follows. An ask that is open stays.
+func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
+	w.login("ana")
+	one, two := inOrder(c.ask(single), c.ask(single))
+	w.open("/")
+	w.waitUntil(`document.querySelectorAll("#list > .row").length === 2`)
+	w.Run(chromedp.Evaluate(`document.querySelector("#list").dataset.same = "true"`, nil)) // the page is not loaded again
+	ana, ctx := c.client(askback.Responder, "ana"), context.Background()
+	snooze := func(a askback.Ask, until time.Time) {
+		t.Helper()
+		if _, err := ana.Snooze(ctx, a.ID, until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.client(askback.Responder, "ben").Snooze(ctx, two.ID, c.now.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	snooze(one, c.now.Add(time.Hour))
+	w.waitGone("#row-" + one.ID)
+	w.waitText("Snoozed (1)")
+	w.waitTitle("(1) Inbox · Askback")
+	w.waitUntil(`!!document.querySelector("#row-` + two.ID + `")`)
+	if err := ana.Unsnooze(ctx, one.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.waitUntil(`document.querySelector("#list > .row").id === "row-` + one.ID + `" && !document.querySelector(".snoozed-link")`)
+	w.waitUntil(`document.querySelector("#list").dataset.same === "true"`)
+	w.open("/?snoozed=only")
+	w.waitUntil(`document.querySelectorAll("#list > .row").length === 0`)
+	snooze(two, c.now.Add(time.Hour))
+	w.waitUntil(`!!document.querySelector("#row-` + two.ID + `")`)
+	w.open("/asks/" + one.ID)
+	snooze(one, c.now.Add(time.Hour))
+	w.waitText("Snoozed (2)")
+	w.waitUntil(`!!document.querySelector("#row-` + one.ID + `.is-current")`)
+	c.Check(t)
+}
+
+// An ask that becomes old enough for the filter by age appears on an open page. A new one does
+// not.
+func TestLivePageShowsAskThatBecomesOldEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(memstore.New(), nil)
+		h := &server{t: t, engine: e, handler: web.New(e, nil)}
+		ana := h.browser("ana")
+		first := h.ask(single)
+		<-time.After(30 * time.Minute)
+		second := h.ask(harmless)
+		live := ana.open("/?age=1h", http.StatusOK).one(t, "[hx-swap=none]").attr["connect"]
+		<-time.After(time.Minute)
+		ctx, stop := context.WithCancel(t.Context())
+		w := &lockedRecorder{response: httptest.NewRecorder()}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			h.handler.ServeHTTP(w, ana.request(http.MethodGet, live, nil).WithContext(ctx))
+		}()
+		<-time.After(5 * time.Minute)
+		third := h.ask(free)
+		rows := func(after time.Duration, want ...askback.Ask) {
+			t.Helper()
+			<-time.After(after)
+			synctest.Wait()
+			for _, a := range []askback.Ask{first, second, third} {
+				n := 0
+				if slices.ContainsFunc(want, func(one askback.Ask) bool { return one.ID == a.ID }) {
+					n = 1
+				}
+				if got := strings.Count(w.body(), `id="row-`+a.ID); got != n {
+					t.Errorf("after %s, the row of %s was sent %d times, want %d", after, a.ID, got, n)
+				}
+			}
+		}
+		rows(23 * time.Minute)
+		rows(2*time.Minute, first)
+		rows(28*time.Minute, first)
+		rows(3*time.Minute, first, second)
+		rows(time.Hour, first, second, third)
+		stop()
+		<-done
+	})
 }
 
 // The keys s and Enter snooze the ask and open the next one.

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,8 +137,33 @@ func TestListShowsTheArguments(t *testing.T) {
 	if len(got) != 4 || strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got rows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	// T3: a call that can be approved in the list is shown with its server.
+	served := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Server: "<b>production", Input: []byte(`{"to":"ben"}`)}})
+	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+served.ID)
+	if text, approves := row.visibleText(), len(row.all(".chip-approve")) == 1; !approves || !strings.Contains(text, `Run mail.send? of <b>production { "to": "ben" }`) {
+		t.Errorf("the row of a call of a server is %q, and approves it: %t", text, approves)
+	}
 	if last := got[3]; len(last) > 150 || !strings.HasSuffix(last, "…") {
 		t.Errorf("a long row is %d bytes: %s", len(last), last)
+	}
+}
+
+// An agent cannot push other asks off the screen with tags: a row has a few of them. The page of
+// the ask has all.
+func TestRowHasFewTags(t *testing.T) {
+	h := newServer(t)
+	r := single
+	for n := range 20 {
+		r.Tags = append(r.Tags, "tag"+strconv.Itoa(n))
+	}
+	a := h.ask(r)
+	ana := h.browser("ana")
+	row := ana.open("/", http.StatusOK).one(t, "#row-"+a.ID)
+	if n := len(row.all(".tag")); n != 4 || !strings.Contains(row.visibleText(), "16 more tags") {
+		t.Errorf("the row has %d of 20 tags: %s", n, row.visibleText())
+	}
+	if page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "#detail").visibleText(); !strings.Contains(page, "tag19") {
+		t.Errorf("the page of the ask has not all tags: %s", page)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
@@ -39,7 +40,7 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 	if err != nil {
 		return err
 	}
-	page := pages.TokenPage{Form: form, MayChange: s.auth.May(r.principal, askback.ActTokens) == nil}
+	page := pages.TokenPage{Form: form, MayChange: s.auth.May(r.principal, askback.ActTokens) == nil, AgentsOnly: !login.Secure(r.Request)}
 	for _, t := range slices.Backward(tokens) {
 		v := view.OfToken(t)
 		if v.Ended(r.frame.Now) {
@@ -58,6 +59,10 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 const maxTokenForm = 4 << 10
 
 // createToken creates a token. Only this reply has its secret, and no cache keeps it.
+//
+// Without https, a browser sends the cookie to every port of the host, so another program may
+// have it. A token is valid for longer than a log-in, so then only tokens that can answer
+// nothing are made.
 func (s *site) createToken(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if s.auth.May(r.principal, askback.ActTokens) != nil {
@@ -74,6 +79,10 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 	i := slices.IndexFunc(lifetimes, func(l lifetime) bool { return l.value == form.Lasts })
 	if i < 0 || !slices.Contains(askback.Kinds, askback.Kind(form.Kind)) {
 		return errForm
+	}
+	if !login.Secure(r.Request) && form.Kind != string(askback.Agent) {
+		form.Problem = "Without https, only tokens of agents are made here: a terminal makes this one, with the command below."
+		return s.renderTokens(w, r, http.StatusUnprocessableEntity, form, "")
 	}
 	made, secret, err := r.client.CreateToken(r.Context(), askback.TokenRequest{Kind: askback.Kind(form.Kind), Name: string(form.Name), ExpiresIn: lifetimes[i].lasts})
 	var invalid askback.Invalid

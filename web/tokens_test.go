@@ -51,11 +51,11 @@ func TestTokenSecretIsShownOnce(t *testing.T) {
 func TestTokenFormIsChecked(t *testing.T) {
 	h := newServer(t)
 	admin := browser{h, h.secret(askback.Admin, "root")}
-	page := admin.send("/tokens", url.Values{"kind": {"responder"}, "name": {"@all"}, "lasts": {"never"}}, http.StatusUnprocessableEntity)
+	page := admin.send("/tokens", url.Values{"kind": {"agent"}, "name": {"@all"}, "lasts": {"never"}}, http.StatusUnprocessableEntity)
 	if got := page.one(t, "#name"); got.attr["value"] != "@all" || got.attr["aria-describedby"] != "name-problem" {
 		t.Errorf("the field has %v", got.attr)
 	}
-	if got := page.one(t, "#kind").one(t, "[selected]").attr["value"]; got != "responder" {
+	if got := page.one(t, "#kind").one(t, "[selected]").attr["value"]; got != "agent" {
 		t.Errorf("the kind is %q", got)
 	}
 	if got := page.one(t, "#lasts").one(t, "[selected]").attr["value"]; got != "never" {
@@ -64,6 +64,41 @@ func TestTokenFormIsChecked(t *testing.T) {
 	page.one(t, "#name-problem")
 	for _, form := range []url.Values{{"kind": {"god"}, "name": {"x"}, "lasts": {"30d"}}, {"kind": {"agent"}, "name": {"x"}, "lasts": {"9999d"}}, {}} {
 		admin.send("/tokens", form, http.StatusBadRequest)
+	}
+}
+
+// T28: without https another program may have the cookie. With it, it cannot get a token that
+// outlives the log-in and answers.
+func TestOnlyHTTPSMakesTokensThatAnswer(t *testing.T) {
+	h := newServer(t)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	post := func(kind askback.Kind, scheme string) (status int, page *node) {
+		r := admin.request(http.MethodPost, "/tokens", url.Values{"kind": {string(kind)}, "name": {"eve"}, "lasts": {"30d"}})
+		if scheme == "https" {
+			r.Header.Set("X-Forwarded-Proto", "https")
+			r.Header.Set("Cookie", strings.Replace(r.Header.Get("Cookie"), "askback=", "__Host-askback=", 1))
+		}
+		w := h.do(r)
+		return w.Code, admin.page(w, w.Code)
+	}
+	for _, kind := range askback.Kinds {
+		want := http.StatusUnprocessableEntity
+		if kind == askback.Agent {
+			want = http.StatusCreated
+		}
+		status, page := post(kind, "http")
+		if status != want {
+			t.Errorf("%s over http: got %d, want %d", kind, status, want)
+		}
+		if status != http.StatusCreated && !strings.Contains(page.visibleText(), "askback token create --kind responder") {
+			t.Errorf("%s over http: the page does not say what to do", kind)
+		}
+		if status, _ := post(kind, "https"); status != http.StatusCreated {
+			t.Errorf("%s over https: got %d, want %d", kind, status, http.StatusCreated)
+		}
+	}
+	if kinds := admin.open("/tokens", http.StatusOK).one(t, "#kind").all("option"); len(kinds) != 1 {
+		t.Errorf("over http, the form offers %d kinds, want 1", len(kinds))
 	}
 }
 

@@ -35,6 +35,12 @@ type Authenticator interface {
 	// Figures returns the figures of a period for a principal. The time that it takes has a
 	// limit, whatever the number of asks.
 	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
+	// LateAnswers returns the late answers to an ask, or to those of a session that the
+	// principal may see, oldest first. more reports whether there may be older ones.
+	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
+	// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a
+	// person, until stop is called.
+	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
 	// Login exchanges the secret of a log-in link for the secret of a browser, which is
 	// valid for [askback.BrowserTime]. A link works once; after that, and for an unknown
 	// secret, Login returns [askback.ErrUnauthorized].

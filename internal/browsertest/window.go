@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -28,6 +29,18 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	if err := chromedp.Run(ctx, actions...); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// Bind adds a function with this name to the pages of the window. It calls f with its argument,
+// a string, on another goroutine, in order.
+func (w *Window) Bind(name string, f func(string)) {
+	w.t.Helper()
+	w.Run(runtime.AddBinding(name))
+	chromedp.ListenTarget(w.ctx, func(ev any) {
+		if called, ok := ev.(*runtime.EventBindingCalled); ok && called.Name == name {
+			f(called.Payload)
+		}
+	})
 }
 
 // Open opens a page and waits for its main element.

@@ -119,6 +119,7 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 		"cancelled by operator joe over MCP":                     {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
 		"withdrawn by the agent":                                 {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
 		"expired without an answer; a timer applied the default": {Status: askback.Expired, Defaulted: true, Actor: timer},
+		"cancelled when its session ended":                       {Status: askback.Cancelled, Reason: "no one answered ask_1 in time", Actor: timer},
 		"expired without an answer":                              {Status: askback.Expired, Actor: timer},
 		"answered by a⟨U+202E⟩b through a hook":                  {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
 	} {
@@ -129,7 +130,7 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 		if got := v.Status(); got != v.Outcome.Sentence {
 			t.Errorf("its status is %q", got)
 		}
-		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer; got != want {
+		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer && o.Status == askback.Expired; got != want {
 			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
 		}
 	}

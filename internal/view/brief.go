@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
 )
 
 // Brief returns the view of an ask for a list. It omits details that only the page of
@@ -61,11 +62,14 @@ func isShortQuestion(a askback.Ask) bool {
 	return true
 }
 
-// isShortCall reports whether a call is not dangerous, and its row shows all arguments.
+// isShortCall reports whether a call is not dangerous, and its row shows all arguments as they
+// are. A row has no place for line breaks, and text that is written from right to left would
+// change the order of the values.
 func isShortCall(full askback.Ask, brief Ask) bool {
-	c := brief.Confirmation
+	c, input := brief.Confirmation, string(full.Confirmation.Input)
 	return full.Outcome == nil && !c.Dangerous && !c.FreeText && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&
-		len(full.Confirmation.Input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…")
+		len(input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…") &&
+		!strings.Contains(input, `\n`) && !strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
 }
 
 // front returns the first n runes of s.

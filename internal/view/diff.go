@@ -127,10 +127,14 @@ type TextChange struct {
 	Lines []DiffLine
 }
 
+// maxChangeLines is the number of lines in all replacements of a call above which they are not
+// compared: an agent could make each view of its ask take seconds. The arguments are shown anyway.
+const maxChangeLines = 2000
+
 // textChanges returns the replacements in the arguments of a call. Fields are found by their
 // exact names.
 func (v *Value) textChanges() (out []TextChange) {
-	if v == nil {
+	if v == nil || v.lines() > maxChangeLines {
 		return nil
 	}
 	file := v.field("file_path", "path").Text
@@ -138,6 +142,15 @@ func (v *Value) textChanges() (out []TextChange) {
 		out = m.Value.appendChange(out, file)
 	}
 	return v.appendChange(out, file)
+}
+
+// lines returns the number of line feeds in all strings of a value.
+func (v *Value) lines() int {
+	n := strings.Count(v.raw, "\n")
+	for i := range v.Members {
+		n += v.Members[i].Value.lines()
+	}
+	return n
 }
 
 func (v *Value) appendChange(out []TextChange, file Text) []TextChange {

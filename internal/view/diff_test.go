@@ -1,9 +1,11 @@
 package view_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
 )
 
@@ -37,5 +39,21 @@ func TestDiffHasEveryChange(t *testing.T) {
 	before, after := strings.Repeat("a\n", 3000)+"both\ny", strings.Repeat("b\n", 3000)+"both\nw"
 	if got := view.Diff(before, after); len(got) != 6004 {
 		t.Errorf("a comparison of long texts has %d lines, want 6004", len(got))
+	}
+}
+
+// An agent cannot make a page large or slow with many long replacements: they are not compared,
+// and the arguments are shown all the same.
+func TestManyLongReplacementsAreNotCompared(t *testing.T) {
+	for lines, want := range map[int]int{10: 4, 300: 0} {
+		edit := map[string]string{"old_string": strings.Repeat("a\n", lines), "new_string": strings.Repeat("b\n", lines)}
+		input, err := json.Marshal(map[string]any{"edits": []any{edit, edit, edit, edit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := view.Of(askback.Ask{ID: "ask_1", SessionID: "ses_1", Confirmation: &askback.Confirmation{ToolName: "MultiEdit", Input: input}}).Confirmation
+		if len(c.Changes) != want || c.Tree == nil || c.Arguments.String() == "" {
+			t.Errorf("4 replacements of %d lines: %d are compared, want %d; tree %v", lines, len(c.Changes), want, c.Tree != nil)
+		}
 	}
 }

@@ -218,6 +218,8 @@ func settledFirst(o askback.Outcome) Text {
 	switch {
 	case byGrant(o):
 		return safetext.Line("The standing approval of " + o.Actor.Name + " approved first")
+	case o.Actor.Kind == askback.ActorTimer && o.Status == askback.Cancelled:
+		return safetext.Line("The session of the agent ended before your answer arrived")
 	case o.Actor.Kind == askback.ActorTimer:
 		return safetext.Line("The deadline passed before your answer arrived")
 	case o.Actor.Kind == askback.ActorAgent:

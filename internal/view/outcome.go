@@ -19,7 +19,7 @@ type Outcome struct {
 	Changes   []DiffLine    // what the person changed in the arguments
 	Grant     safetext.Text // id of the standing approval that was made, or that answered
 	At        time.Time
-	ByTimer   bool // the deadline passed without an answer
+	ByTimer   bool // its own deadline passed without an answer
 	Defaulted bool // the timer applied the defaults
 	ByGrant   bool // a standing approval answered, not a person
 	Approved  bool
@@ -36,7 +36,7 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
+		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer && o.Status != askback.Cancelled, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)
@@ -57,6 +57,8 @@ func sentence(o askback.Outcome) string {
 	switch {
 	case o.Actor.Kind == askback.ActorTimer && o.Defaulted:
 		return "expired without an answer; a timer applied the default"
+	case o.Actor.Kind == askback.ActorTimer && o.Status == askback.Cancelled:
+		return "cancelled when its session ended"
 	case o.Actor.Kind == askback.ActorTimer:
 		return "expired without an answer"
 	case o.Actor.Kind == askback.ActorAgent && o.Status == askback.Cancelled:
@@ -115,18 +117,25 @@ func (a Ask) Status() safetext.Text {
 	if a.Confirmation != nil {
 		s = "waiting for approval"
 	}
+	if words := a.Watchers(); words != "" {
+		s += "; " + words
+	}
+	return safetext.Line(s)
+}
+
+// Watchers returns who has claimed the ask, such as "ana and ben are looking at it", or "".
+func (a Ask) Watchers() string {
 	var names []string
 	for _, c := range a.Claims {
 		names = append(names, c.Name.String())
 	}
 	switch len(names) {
 	case 0:
+		return ""
 	case 1:
-		s += "; " + names[0] + " is looking at it"
-	default:
-		s += "; " + enumerate(names) + " are looking at it"
+		return names[0] + " is looking at it"
 	}
-	return safetext.Line(s)
+	return enumerate(names) + " are looking at it"
 }
 
 // enumerate joins words as in "a, b and c".

@@ -63,7 +63,7 @@ func SessionOf(s askback.Session) Session {
 }
 
 // A Moment is an entry in the timeline of a session. One of Ask, Text and What is set.
-// ClaimedBy is set with Ask only.
+// ClaimedBy and Late are set with Ask only.
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // it was asked, or settled if Settled is set
@@ -73,10 +73,11 @@ type Moment struct {
 	What    string        // a change of the session
 
 	ClaimedBy safetext.Text // the person who began to look at Ask
+	Late      *LateAnswer   // a late answer to Ask
 }
 
 // Timeline returns what happened in a session, newest last.
-func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message) []Moment {
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)
@@ -86,6 +87,12 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message)
 		}
 		if a.Settled() {
 			all = append(all, Moment{At: a.Outcome.At, Ask: &v, Settled: true})
+		}
+		for _, l := range late {
+			if l.AskID == a.ID {
+				answer := LateAnswerOf(a, l)
+				all = append(all, Moment{At: l.At, Ask: &v, Late: &answer})
+			}
 		}
 	}
 	for _, m := range messages {

@@ -186,7 +186,7 @@ func rowStories(b *book) {
 	b.add("Rows", "open", "/", b.fragment(pages.Row(b.frame, current, view.Brief(b.fixture("mail")))))
 	b.add("Rows", "of a later page", "/rows", b.fragment(pages.MoreRows(b.frame, b.inbox)))
 	b.add("Rows", "new in the live list", "/", b.fragment(
-		pages.RowChange(b.frame, b.inbox, view.Brief(b.fixture("short")), true), pages.RowChange(b.frame, b.inbox, view.Brief(claimed), false)))
+		pages.RowChange(b.frame, b.inbox, view.Brief(b.fixture("short")), true), pages.RowChange(b.frame, b.inbox, view.Brief(claimed), false), pages.SnoozeCount(b.inbox)))
 }
 
 func questionStories(b *book) {

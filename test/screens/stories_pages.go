@@ -69,9 +69,12 @@ func (b *book) sessionStories() {
 	messages, err := b.ana().Messages(ctx, s.ID, "", askback.MaxLimit)
 	b.check(err)
 	asks := b.list(askback.Query{Status: askback.AnyStatus, SessionID: s.ID})
-	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items), More: true}))
+	late := []askback.LateAnswer{{
+		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now, Answer: askback.Answer{Comment: "Only after the backup."},
+	}}
+	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late), More: true}))
 	s.Status, s.Error, s.CompletedAt = askback.SessionFailed, "The connection to the warehouse was lost.", b.frame.Now
-	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil)}))
+	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil)}))
 }
 
 // figureStories are the pages with figures.

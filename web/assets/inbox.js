@@ -38,7 +38,10 @@ function refresh() {
     row.querySelector(".row-link").setAttribute("aria-current", String(is));
   }
   const list = document.getElementById("list");
-  if (list?.dataset.view !== refresh.view) later.clear();
+  if (list?.dataset.view !== refresh.view) {
+    later.clear();
+    furtherPages.clear();
+  }
   refresh.view = list?.dataset.view;
   const count = openRows().length + later.size + (list?.hasAttribute("data-more") ? "+" : "");
   showIcon(count);
@@ -73,27 +76,67 @@ const scroller = (list) => {
   return pane && getComputedStyle(pane).overflowY === "auto" ? pane : document.scrollingElement;
 };
 
-// keepPlace changes the list, and keeps the rows that are shown where they are. If it cannot,
-// the buttons in rows do nothing for a moment.
+// shownRows returns the rows that are shown, with their places.
+function shownRows() {
+  const places = new Map();
+  for (const row of rows()) {
+    const { top, bottom } = row.getBoundingClientRect();
+    if (top > innerHeight) break;
+    if (bottom > 0) places.set(row.id, top);
+  }
+  return places;
+}
+
+// noteMoves is called after a change, with the rows that were shown before it. If any of them
+// moved or left, the buttons in rows do nothing for a moment.
+function noteMoves(before) {
+  for (const [id, top] of before) {
+    const row = document.getElementById(id);
+    if (!row || Math.abs(row.getBoundingClientRect().top - top) > 1) movedAt = performance.now();
+  }
+}
+
+// keepPlace changes the list, and keeps the first row that is shown where it is, if it can.
 function keepPlace(list, change) {
   const box = scroller(list);
   const head = document.querySelector(".list-head").getBoundingClientRect().bottom;
-  const shown = rows().find((row) => !row.classList.contains("is-leaving") && row.getBoundingClientRect().bottom > head);
-  const before = shown?.getBoundingClientRect().top;
+  const before = shownRows();
+  const first = [...before.keys()].map((id) => document.getElementById(id))
+    .find((row) => !row.classList.contains("is-leaving") && row.getBoundingClientRect().bottom > head);
   change();
-  if (!shown?.isConnected) return;
-  box.scrollTop += shown.getBoundingClientRect().top - before;
-  if (Math.abs(shown.getBoundingClientRect().top - before) > 1) movedAt = performance.now();
+  if (first?.isConnected) box.scrollTop += first.getBoundingClientRect().top - before.get(first.id);
+  noteMoves(before);
 }
+
+// What htmx changes can move rows, too: one that is settled gets smaller, and one that was
+// answered here leaves.
+let beforeSwap = null;
+document.addEventListener("htmx:before:swap", () => { beforeSwap ||= shownRows(); });
+document.addEventListener("htmx:finally:swap", () => {
+  if (beforeSwap) noteMoves(beforeSwap);
+  beforeSwap = null;
+});
+
+// A click with a pointer decides an ask only when the ask has been shown for a moment. So the
+// second click of a double click does not decide the next one.
+let arrivedAt = -Infinity;
+const isEarly = (event) => {
+  const button = event.target.closest?.("button");
+  const since = (at) => performance.now() - at <= readingTime;
+  return button?.matches(".quick button:not([name=until])") && since(movedAt) || button?.closest("form.ask") && event.detail > 0 && since(arrivedAt) ||
+    button?.closest(".bulk") && !mayDecide();
+};
 
 const readingTime = 500; // milliseconds
 document.addEventListener("click", (event) => {
-  const early = event.target.closest?.(".quick button") && performance.now() - movedAt <= readingTime;
-  if (!early && !(event.target.closest?.(".bulk button") && !mayDecide())) return;
+  if (!isEarly(event)) return;
   event.preventDefault();
   event.stopPropagation();
   announce("The page has just changed. Press again.");
 }, true);
+
+// furtherPages has the ids of the elements that were loaded with further pages.
+const furtherPages = new Set();
 
 // later has the new asks of pages that are not loaded yet. They are counted, and not shown.
 const later = new Set();
@@ -112,6 +155,7 @@ function putInPlace(list, element, isLoaded) {
     return element.remove();
   }
   later.delete(element.dataset.ask);
+  if (isLoaded) furtherPages.add(element.id);
   list.insertBefore(element, isLast ? null : [...list.children].find((other) => other.dataset.place > element.dataset.place));
 }
 
@@ -155,6 +199,12 @@ document.addEventListener("scroll", () => {
   showAbove(above.length);
 }, { capture: true, passive: true });
 
+// An emptied search shows all again.
+document.addEventListener("input", (event) => {
+  const field = event.target;
+  if (field.matches?.("input[type=search]") && field.value === "" && field.defaultValue !== "") field.form.requestSubmit();
+});
+
 // A menu of the list works at once; without scripts, its button applies it.
 document.addEventListener("change", (event) => {
   if (event.target.matches?.("#view select")) event.target.form.requestSubmit();
@@ -170,6 +220,18 @@ document.addEventListener("settled", (event) => {
   if (row) setTimeout(() => leave(row), leaveAfter);
   const form = document.querySelector(`form.ask[data-ask="${CSS.escape(id)}"]`);
   if (form && !form.dataset.sent) showSettled(form, words.join(" "));
+});
+
+// An ask that was snoozed elsewhere leaves the list at once, unless it is open.
+document.addEventListener("gone", (event) => {
+  const id = event.detail.data.trim();
+  const row = document.getElementById("row-" + id);
+  later.delete(id);
+  if (!row || row.classList.contains("is-current")) return refresh();
+  keepPlace(row.parentElement, () => {
+    row.remove();
+    refresh();
+  });
 });
 
 function leave(row) {
@@ -221,6 +283,16 @@ async function showSettled(form, own) {
   document.getElementById("detail")?.append(section);
 }
 
+// After an ask, the next one is that below it in the list that is shown. The server knows
+// neither which pages of the list are loaded nor what has moved.
+document.addEventListener("submit", (event) => {
+  const then = event.target.querySelector?.('input[name="then"][value="next"]');
+  const current = document.querySelector("#list > .row.is-current");
+  if (!then || !current) return;
+  const below = rows().slice(rows().indexOf(current) + 1).find((row) => !row.classList.contains("is-settled"));
+  if (below) then.value = below.dataset.ask;
+}, true);
+
 document.addEventListener("submit", (event) => {
   if (event.target.matches("form.ask")) event.target.dataset.sent = "true";
 });
@@ -238,9 +310,10 @@ function announce(text) {
 // Keys. A key that decides works only when its ask has been on the screen for a moment, so
 // that a key pressed twice does not decide the next ask unseen.
 let shownID = "";
-function arrive() {
+function arrive(event) {
   if (currentID() === shownID && shownID !== "") return;
   shownID = currentID();
+  if (event.type !== "DOMContentLoaded") arrivedAt = performance.now();
   delete document.body.dataset.keys;
   clearTimeout(arrive.timer);
   arrive.timer = setTimeout(() => { document.body.dataset.keys = "ready"; }, readingTime);

@@ -6,6 +6,12 @@ document.addEventListener("input", (event) => {
   if (other instanceof HTMLInputElement) other.checked = true;
 });
 
+// What opens with a text field is there to type in. Without the focus, letters would be keys.
+document.addEventListener("click", (event) => {
+  const opened = event.target.closest?.("form.ask summary")?.parentElement;
+  if (opened) setTimeout(() => { if (opened.open) opened.querySelector("textarea")?.focus(); });
+});
+
 // Typing claims the ask, at most once a minute. A claim holds the deadline, and other
 // people see it.
 let claimed = -Infinity;

@@ -68,7 +68,8 @@ function keepLoadedRows(list, first) {
   const last = first.lastElementChild?.dataset.place || "";
   const known = new Set([...first.children].map((element) => element.id));
   for (const element of list.children) {
-    if (element.dataset.place > last && !known.has(element.id)) first.append(element.cloneNode(true));
+    if (known.has(element.id) || !(element.dataset.place > last) && !furtherPages.has(element.id)) continue;
+    first.insertBefore(element.cloneNode(true), [...first.children].find((other) => other.dataset.place > element.dataset.place) || null);
   }
   first.dataset.loaded = "true";
   first.toggleAttribute("data-more", list.hasAttribute("data-more"));

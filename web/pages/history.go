@@ -15,7 +15,7 @@ const HistoryPath = "/history"
 
 // A History is the list of settled asks, and which of them is open on the page.
 type History struct {
-	Asks    []view.Ask              // newest first
+	Asks    []view.Ask              // the last one that was settled first
 	Found   map[string]view.Snippet // by the id of the ask: what the search found
 	Next    string                  // the cursor of the next page; "" after the last one
 	Cursor  string                  // the cursor of this page; "" is the first one
@@ -125,9 +125,9 @@ func (h History) chips() (all []filterChip) {
 	return all
 }
 
-// startsDay reports whether the ask n is the first one of its day in the list.
+// startsDay reports whether the ask n is the first one in the list that was settled on its day.
 func (h History) startsDay(f Frame, n int) bool {
-	return n == 0 || f.dayOf(h.Asks[n].Created) != f.dayOf(h.Asks[n-1].Created)
+	return n == 0 || f.dayOf(h.Asks[n].Outcome.At) != f.dayOf(h.Asks[n-1].Outcome.At)
 }
 
 // dayOf returns the day of a time in the zone of the page.

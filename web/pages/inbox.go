@@ -66,6 +66,10 @@ func (i Inbox) title() string {
 	return "(" + i.countText() + ") Inbox"
 }
 
+// maxRowTags is how many tags of an ask its row has. An agent may send a hundred, which would
+// push other asks off the screen; the page of the ask has all.
+const maxRowTags = 4
+
 // rowID returns the id of the row of an ask.
 func rowID(a view.Ask) string { return "row-" + a.ID.String() }
 

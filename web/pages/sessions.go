@@ -40,6 +40,7 @@ type SessionPage struct {
 	More    bool          // there are older asks
 
 	MoreMessages bool // there are newer messages
+	MoreLate     bool // there may be older late answers
 }
 
 // todoMark returns a sign for the state of a todo, and its name.

@@ -44,6 +44,17 @@ func endSentence(o *view.Outcome) string {
 	return capitalText(o.Sentence)
 }
 
+// correction returns what a person can do if the decision of a person was a mistake, or "".
+func correction(a view.Ask) string {
+	switch o := a.Outcome; {
+	case o.ByTimer || o.ByGrant || withoutAnswer(a):
+		return ""
+	case o.Approved:
+		return "An approval cannot be taken back. If it is wrong, stop the agent."
+	}
+	return "An answer cannot be changed. If it is wrong, tell the agent: it can ask again."
+}
+
 // lateHeading returns the heading for a late answer.
 func lateHeading(w view.Conflict) string {
 	if w.SamePerson {

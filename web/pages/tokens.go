@@ -9,6 +9,8 @@ type TokenPage struct {
 	Form      TokenForm
 	Revoked   *view.Token // what the person revoked before this page was shown, or nil
 	MayChange bool
+
+	AgentsOnly bool // the form makes only tokens of agents
 }
 
 // A TokenForm is the form for a new token.
@@ -22,6 +24,14 @@ type TokenForm struct {
 // tokenKinds are the kinds of tokens, with what each may do.
 var tokenKinds = [][2]string{
 	{"agent", "agent: asks"}, {"responder", "responder: answers"}, {"operator", "operator: reads figures"}, {"admin", "admin: may do everything"},
+}
+
+// kindsOf returns the kinds of tokens that the form of a page makes.
+func kindsOf(p TokenPage) [][2]string {
+	if p.AgentsOnly {
+		return tokenKinds[:1]
+	}
+	return tokenKinds
 }
 
 // tokenTimes are the choices of how long a new token is valid.
