@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // This file has generators of control sequences of ECMA-48, complete and incomplete.
@@ -78,6 +80,7 @@ func hostileText() *rapid.Generator[string] {
 // Each field has a different text, and a sequence can begin in one field and end in the
 // next.
 func TestEscapeSequencesStayInFrame(t *testing.T) {
+	racedetector.Omit(t)
 	rapid.Check(t, func(t *rapid.T) {
 		var rest string
 		word := func() string {
@@ -97,6 +100,7 @@ func TestEscapeSequencesStayInFrame(t *testing.T) {
 // T10: text that imitates Askback does not change the text of Askback, even if it is in
 // every field.
 func TestForgeriesStayInFrame(t *testing.T) {
+	racedetector.Omit(t)
 	for _, text := range forgeries() {
 		for _, width := range widths {
 			checkFrame(t, width, 1, allKinds, func() string { return "x\n\n" + text + "\n\nx" + text })

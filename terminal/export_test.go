@@ -105,7 +105,7 @@ type dueMessage struct {
 func OpenTestInbox(client InboxClient, o InboxOptions) *TestInbox {
 	t := &TestInbox{i: newInbox(context.Background(), client, o)}
 	t.load = newLoader(client, func(tea.Msg) {})
-	t.i.search.changed = t.load.find
+	t.i.search.changed, t.i.loadMore = t.load.find, t.load.atLeast
 	t.i.after = func(d time.Duration, m tea.Msg) tea.Cmd {
 		t.due = append(t.due, dueMessage{o.now().Add(d), m})
 		return nil
@@ -191,6 +191,27 @@ func (t *TestInbox) Resize(width, height int) {
 func (t *TestInbox) Drawn() string {
 	all := t.out.String()
 	return all[strings.LastIndex(all, beginDrawing):]
+}
+
+// WaitClaims waits until all claims were made.
+func (t *TestInbox) WaitClaims() {
+	for _, p := range t.i.pickers {
+		p.claims.Wait()
+	}
+}
+
+// Close does what the inbox does after the person has left it.
+func (t *TestInbox) Close() error { return t.i.flush() }
+
+// Current returns the id of the selected ask.
+func (t *TestInbox) Current() string { return t.i.current }
+
+// IDs returns the ids of the asks in the list.
+func (t *TestInbox) IDs() (all []string) {
+	for _, it := range t.i.items {
+		all = append(all, it.ask.ID)
+	}
+	return all
 }
 
 // Left reports whether the person has left the inbox.

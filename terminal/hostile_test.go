@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
@@ -99,6 +100,7 @@ var (
 // T8, T10: on an emulated screen, text of the agent is only right of the gutter, no text of
 // Askback is missing, and the title is unchanged.
 func TestAgentTextStaysInFrame(t *testing.T) {
+	racedetector.Omit(t)
 	rapid.Check(t, func(t *rapid.T) {
 		a := hostileAsk(t)
 		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible, and only Askback can write it
@@ -216,6 +218,7 @@ func TestEmptyRowsAreCounted(t *testing.T) {
 
 // The arguments have the maximum length and consist of one kind of character.
 func TestLargestArgumentsAreDrawnWithinAMinute(t *testing.T) {
+	racedetector.Omit(t)
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
 		a := deletionCall()
 		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)

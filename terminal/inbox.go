@@ -18,6 +18,7 @@ import (
 // An InboxClient is what an [Inbox] uses of a person's client.
 type InboxClient interface {
 	askback.Inbox
+	askback.Drafts
 	askback.Snoozer
 	askback.Events
 }
@@ -25,6 +26,9 @@ type InboxClient interface {
 // InboxOptions are the options of a [Panel], and those of the list.
 type InboxOptions struct {
 	Options
+
+	// Name is the name of the person, whose own claims are not shown; "" if it is not known.
+	Name string
 
 	// Open opens the page of an ask in a browser, and returns its address. With an error,
 	// the address is shown if it is not "".
@@ -79,7 +83,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 		return err
 	}
 	load := newLoader(b.client, program.Send)
-	m.search.changed = load.find
+	m.search.changed, m.loadMore = load.find, load.atLeast
 	m.enter()
 	defer m.leave()
 	signals := watchSignals(program, b.tty)
@@ -93,7 +97,7 @@ func (b *Inbox) Run(ctx context.Context) error {
 	m.done = true
 	time.AfterFunc(sendTime, stopSending)
 	m.sends.Wait()
-	if err := m.checkSent(); err != nil {
+	if err := errors.Join(m.checkSent(), m.flush()); err != nil {
 		return err
 	}
 	switch {
@@ -127,13 +131,15 @@ type inbox struct {
 	height  int
 
 	items    []*item
-	more     bool // the list has asks that are not shown
+	more     bool // the list has asks that were not read
+	loadMore func(asks int)
 	loaded   bool
 	first    int    // the first row of the list on the screen
 	current  string // the id of the selected ask, or ""
 	selected map[string]bool
 	pickers  map[string]*picker // of asks that were shown, with what was typed
 	inDetail bool               // keys go to the selected ask
+	reading  string             // the id of the ask whose draft will be read, or ""
 	onScreen string             // the id of the ask that is on the screen, or ""
 
 	mode    inboxMode
@@ -172,7 +178,7 @@ func newInbox(ctx context.Context, client InboxClient, o InboxOptions) *inbox {
 		options: o, client: client, ctx: ctx, sending: ctx, width: o.width(), height: o.height(),
 		selected: map[string]bool{}, pickers: map[string]*picker{}, painter: painter{full: true}, after: after,
 	}
-	i.search.changed = func(string) {}
+	i.search.changed, i.loadMore = func(string) {}, func(int) {}
 	return i
 }
 
@@ -184,12 +190,26 @@ func (i *inbox) View() tea.View { return tea.View{} }
 
 // Update implements [tea.Model].
 func (i *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := i.handle(msg)
+	cmd, ok := handleDraft(msg)
+	if !ok {
+		cmd = i.handle(msg)
+	}
 	if i.err = cmp.Or(i.err, i.painter.err); i.err != nil {
 		i.done = true
 		return i, tea.Quit
 	}
-	return i, tea.Batch(cmd, i.draw())
+	i.loadAhead()
+	return i, tea.Batch(cmd, i.draw(), i.keep())
+}
+
+// aheadAsks is the number of asks below the selected one from which the next page is read.
+const aheadAsks = askback.MaxLimit / 2
+
+// loadAhead reads the next page of the list before the person reaches its end.
+func (i *inbox) loadAhead() {
+	if i.more && len(i.items)-i.index() <= aheadAsks {
+		i.loadMore(len(i.items) + 1)
+	}
 }
 
 func (i *inbox) handle(msg tea.Msg) tea.Cmd {
@@ -209,6 +229,8 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		i.failed(m.err)
 	case leaveMsg:
 		i.dropSettled()
+	case selectedMsg:
+		return i.wasSelected(m.id)
 	case sentMsg:
 		return i.sent(m)
 	case snoozedMsg:
@@ -228,7 +250,12 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		i.arm()
 		key, text := keyName(m)
 		i.leaving = i.leaving && key == "q"
-		return i.press(key, text)
+		before := i.current
+		cmd := i.press(key, text)
+		if it := i.find(i.current); i.inDetail && i.current == before && it.open() {
+			i.picker().claim() // for a person who reads it
+		}
+		return cmd
 	case stopMsg:
 		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
@@ -256,9 +283,10 @@ func (i *inbox) picker() *picker {
 	if p == nil {
 		id := i.current
 		o := i.options.Options
+		o.Drafts = i.client
 		o.Claim = func(ctx context.Context) { _, _ = i.client.Claim(ctx, id) } // repeated, so an error is ignored
 		p = newPicker(i.ctx, view.Of(it.ask), o)
-		p.host, p.after, p.embedded = i, i.after, true
+		p.host, p.after, p.embedded, p.watchers = i, i.after, true, it.watchers
 		i.pickers[id] = p
 	}
 	return p
@@ -289,7 +317,7 @@ func (i *inbox) arrive() (cmd tea.Cmd) {
 	i.onScreen = id
 	if p := i.picker(); p != nil && id != "" {
 		p.armed, p.shownAt = false, i.options.now()
-		cmd = i.after(armingTime, armedMsg{})
+		cmd = tea.Batch(i.after(armingTime, armedMsg{}), p.readDraft())
 	}
 	return cmd
 }

@@ -23,6 +23,9 @@ type batch struct {
 	text    scroller
 	shownAt time.Time
 	armed   bool
+	reason  field // of each answer
+	former  field // the reason before it was edited
+	editing bool  // keys are text of the reason
 	running bool
 	results []batchResult
 }
@@ -117,18 +120,29 @@ func (b *batch) keys() string {
 		return "Esc goes back to the list"
 	case b.running:
 		return "Sending …"
+	case b.editing:
+		return "Enter keeps it · Esc goes back"
 	case b.text.unseen() > 0:
 		return "Enter shows the rest · Esc goes back"
 	case !b.armed:
 		return "One moment …"
 	}
-	return fmt.Sprintf("Enter: %s %s · Esc goes back", b.verb(), view.Count(len(b.calls), "call"))
+	return fmt.Sprintf("Enter: %s %s · n reason for all · Esc goes back", b.verb(), view.Count(len(b.calls), "call"))
 }
 
 // pressInBatch handles a key while the calls of a batch, or their results, are shown.
-func (i *inbox) pressInBatch(key string) tea.Cmd {
+func (i *inbox) pressInBatch(key, text string) tea.Cmd {
 	b := &i.batch
+	if b.editing {
+		b.pressInReason(key, text)
+		return nil
+	}
 	switch key {
+	case "n":
+		if b.editing = b.results == nil && !b.running; b.editing {
+			b.former = b.reason
+			b.reason.set(b.reason.text())
+		}
 	case "esc", "q", "u":
 		if b.running {
 			i.status = "The answers are being sent."
@@ -153,10 +167,25 @@ func (i *inbox) pressInBatch(key string) tea.Cmd {
 	return nil
 }
 
+// pressInReason handles a key while the reason is typed.
+func (b *batch) pressInReason(key, text string) {
+	switch key {
+	case "esc":
+		b.reason, b.editing = b.former, false
+	case "enter":
+		b.editing = false
+	case "alt+enter":
+	default:
+		if !b.reason.press(key) && text != "" {
+			_ = b.reason.insert(text)
+		}
+	}
+}
+
 // runBatch decides each call. What cannot be decided does not hold up the others.
 func (i *inbox) runBatch() tea.Cmd {
 	i.batch.running = true
-	calls, decision := i.batch.calls, askback.Deny
+	calls, decision, reason := i.batch.calls, askback.Deny, strings.TrimSpace(i.batch.reason.text())
 	if i.batch.approve {
 		decision = askback.Approve
 	}
@@ -168,7 +197,7 @@ func (i *inbox) runBatch() tea.Cmd {
 	return i.call(func() tea.Msg {
 		var m decidedMsg
 		for _, a := range calls {
-			after, err := i.settle(a, Answered{askback.Decide(decision, "")})
+			after, err := i.settle(a, Answered{askback.Decide(decision, reason)})
 			r := batchResult{ask: a}
 			if err != nil {
 				r.why = whyNot(after, err)
@@ -195,6 +224,7 @@ func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 		}
 		if it != nil && r.ask.Settled() {
 			it.settle(r.ask, now)
+			it.answered = r.why == ""
 			delete(i.selected, r.ask.ID)
 		}
 	}

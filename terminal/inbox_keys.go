@@ -24,7 +24,7 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	case typingSnooze:
 		return i.pressInSnoozeField(key, text)
 	case batching, decided:
-		return i.pressInBatch(key)
+		return i.pressInBatch(key, text)
 	}
 	p := i.picker()
 	switch {
@@ -151,14 +151,17 @@ func (i *inbox) goBack() {
 	}
 }
 
-// quit leaves the inbox. If something was typed and not sent, q must be pressed twice.
+// quit leaves the inbox. If something was typed that cannot be saved, q must be pressed twice.
 func (i *inbox) quit() {
-	if i.leaving || !slices.ContainsFunc(i.items, func(it *item) bool { return it.settledAt.IsZero() && !it.sending && i.hasTyped(it.ask.ID) }) {
+	at := slices.IndexFunc(i.items, func(it *item) bool {
+		return it.open() && i.hasTyped(it.ask.ID) && i.pickers[it.ask.ID].draft.err != nil
+	})
+	if i.leaving || at < 0 {
 		i.err = errLeft
 		return
 	}
 	i.leaving = true
-	i.status = "You typed something that was not sent. Press q again to leave without it."
+	i.status = "You typed something that cannot be saved: " + i.pickers[i.items[at].ask.ID].draft.err.Error() + ". Press q again to leave without it."
 }
 
 // toggle adds the selected ask to those that are decided together, or removes it.
@@ -186,6 +189,8 @@ func (i *inbox) decide(p *picker, key, text string) tea.Cmd {
 		}
 		i.inDetail = true
 		return nil
+	case !i.find(i.current).open():
+		return i.forward(p, key, text) // only a sentence
 	case i.onScreen == "" && p.call != nil && strings.Contains("a d y A", key):
 		i.inDetail = true
 		i.status = "Read it first, then press the key again."
@@ -219,9 +224,9 @@ func (i *inbox) writeOther(p *picker) tea.Cmd {
 func (i *inbox) forward(p *picker, key, text string) tea.Cmd {
 	it := i.find(i.current)
 	if !it.open() {
-		i.status = "This ask is not open any more; j goes to the next one."
+		i.status = "This ask is not open any more; j and k go to others."
 		if it.sending {
-			i.status = "The answer is being sent; j goes to the next ask."
+			i.status = "The answer is being sent; j and k go to other asks."
 		}
 		return nil
 	}
@@ -254,6 +259,8 @@ func (i *inbox) paste(text string) {
 		i.search.changed(i.search.text())
 	case i.mode == typingSnooze:
 		_ = i.when.insert(strings.TrimSpace(text))
+	case i.mode == batching && i.batch.editing:
+		_ = i.batch.reason.insert(strings.Join(strings.Fields(text), " "))
 	case i.mode == listing && i.inDetail && p != nil && i.find(i.current).open():
 		p.claim()
 		p.problem = ""

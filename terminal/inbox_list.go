@@ -22,8 +22,10 @@ type item struct {
 	back      bool      // a snooze has ended
 	settledAt time.Time // when the inbox learned that it is settled; zero while it is open
 	sending   bool      // an answer is being sent
+	answered  bool      // this person has settled it here
 
-	rightToLeft bool // its row has text that is written from right to left
+	watchers    string // who else is looking at it, as a sentence, or ""
+	rightToLeft bool   // its row has text that is written from right to left
 }
 
 // open reports whether the ask can be answered here.
@@ -39,7 +41,7 @@ type leaveMsg struct{}
 
 // takeList replaces the list. The selected ask stays where it is on the screen.
 func (i *inbox) takeList(m loadedMsg) tea.Cmd {
-	now := i.options.now()
+	now, row := i.options.now(), i.rowOfCurrent()
 	kept := map[string]*item{}
 	for _, it := range i.items {
 		kept[it.ask.ID] = it
@@ -57,7 +59,11 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		delete(kept, a.ID)
 		if it.settledAt.IsZero() { // else the list was read before the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
-			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String())
+			it.watchers = i.watchers(it.row)
+			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String() + it.watchers)
+			if p := i.pickers[a.ID]; p != nil {
+				p.watchers = it.watchers
+			}
 		}
 		items = append(items, it)
 	}
@@ -74,8 +80,19 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		}
 	}
 	i.more, i.loaded = m.page.NextCursor != "", true
-	i.setItems(items, now)
+	i.setItems(items, now, row)
+	if it := i.find(i.current); it != nil && it.answered { // there was no other open ask then
+		i.moveOn()
+	}
 	return leave
+}
+
+// watchers returns who else is looking at an ask, as a sentence, or "".
+func (i *inbox) watchers(a view.Ask) string {
+	a.Claims = slices.DeleteFunc(slices.Clone(a.Claims), func(c view.Claim) bool {
+		return i.options.Name != "" && c.Name.String() == safetext.Line(i.options.Name).String()
+	})
+	return a.Watchers()
 }
 
 // settle records the outcome of an ask.
@@ -85,23 +102,28 @@ func (it *item) settle(a askback.Ask, now time.Time) {
 	it.rightToLeft = it.rightToLeft || hasRightToLeft(it.row.Outcome.Sentence.String())
 }
 
-// setItems sorts the items, and keeps the selected one selected. If it is gone, the next one
-// is selected.
-func (i *inbox) setItems(items []*item, now time.Time) {
+// rowOfCurrent returns the row of the selected ask in the part of the list on the screen.
+func (i *inbox) rowOfCurrent() int { return i.lineOf(i.current) - i.first }
+
+// setItems sorts the items, and keeps the selected one selected and in this row of the screen.
+// If it is gone, the next one is selected.
+func (i *inbox) setItems(items []*item, now time.Time, row int) {
 	at := i.index()
 	for _, it := range items {
 		it.place = order.Place(it.row, now)
 	}
 	slices.SortFunc(items, func(a, b *item) int { return cmp.Compare(a.place.Sort, b.place.Sort) })
-	before := i.lineOf(i.current) - i.first
 	i.items = items
 	if i.index() < 0 {
 		i.current, i.inDetail = "", false
 		if n := min(max(at, 0), len(items)-1); n >= 0 {
+			for n > 0 && !items[n].settledAt.IsZero() {
+				n--
+			}
 			i.current = items[n].ask.ID
 		}
-	} else if before >= 0 {
-		i.first = i.lineOf(i.current) - before
+	} else if row >= 0 {
+		i.first = i.lineOf(i.current) - row
 	}
 	for id := range i.selected {
 		if it := i.find(id); it == nil || !it.settledAt.IsZero() {
@@ -115,7 +137,7 @@ func (i *inbox) dropSettled() {
 	now := i.options.now()
 	i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(it *item) bool {
 		return it.ask.ID != i.current && !it.settledAt.IsZero() && now.Sub(it.settledAt) >= leaveTime
-	}), now)
+	}), now, i.rowOfCurrent())
 }
 
 func (i *inbox) index() int {
@@ -131,8 +153,18 @@ func (i *inbox) find(id string) *item {
 	return nil
 }
 
-// move selects the n-th open ask from the selected one on.
+// move selects the n-th open ask from the selected one on. If the selected ask is
+// settled and the last in this direction, it goes in the other one.
 func (i *inbox) move(n int) {
+	before := i.current
+	i.step(n)
+	if it := i.find(i.current); i.current == before && it != nil && !it.settledAt.IsZero() {
+		i.step(cmp.Compare(0, n))
+	}
+	i.dropSettled()
+}
+
+func (i *inbox) step(n int) {
 	at := i.index()
 	for step := cmp.Compare(n, 0); n != 0; n -= step {
 		next := at + step
@@ -147,15 +179,12 @@ func (i *inbox) move(n int) {
 	if at >= 0 && at < len(i.items) {
 		i.current = i.items[at].ask.ID
 	}
-	i.dropSettled()
 }
 
 // moveOn selects the next open ask after one that was settled here, or else the one before.
 func (i *inbox) moveOn() {
 	before := i.current
-	if i.move(1); i.current == before {
-		i.move(-1)
-	}
+	i.move(1)
 	if i.current == before {
 		i.inDetail = false
 	}
@@ -178,8 +207,13 @@ type listLine struct {
 	row     int
 }
 
-// itemRows is the number of rows of an ask in the list.
-const itemRows = 2
+// rows returns the number of rows of an ask in the list.
+func (it *item) rows() int {
+	if it.watchers != "" && it.row.Outcome == nil {
+		return 3
+	}
+	return 2
+}
 
 // listMargin is the number of columns of the list for the words of Askback: the cursor, the
 // box and the age, or what is special about the ask.
@@ -196,7 +230,7 @@ func (i *inbox) lines() (all []listLine) {
 		if n == 0 && it.place.Group != i.items[len(i.items)-1].place.Group || n > 0 && it.place.Group != i.items[n-1].place.Group {
 			all = append(all, listLine{heading: it.place.Name})
 		}
-		for row := range itemRows {
+		for row := range it.rows() {
 			all = append(all, listLine{item: it, row: row})
 		}
 	}
@@ -223,7 +257,7 @@ func (i *inbox) drawLines(lines []listLine, columns int) (rows []string) {
 	return rows
 }
 
-// drawItem draws an ask in two rows: what it is about, and its agent or its outcome.
+// drawItem draws an ask: what it is about, its agent or its outcome, and who is looking at it.
 func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	cursor, box, sgr := " ", "   ", plain
 	if it.ask.ID == i.current {
@@ -238,11 +272,18 @@ func (i *inbox) drawItem(f *frame, it *item, now time.Time) {
 	f.oneLine(cursor+box+fmt.Sprintf("%4s", age(now.Sub(it.ask.CreatedAt))), sgr, it.about())
 	if it.row.Outcome == nil {
 		f.oneLine(it.mark(now), dim, it.row.From())
+		if it.rows() > 2 {
+			f.sentence(it.watchers)
+		}
 		return
 	}
 	sentence := it.row.Outcome.Sentence.String()
-	sentence = strings.ToUpper(sentence[:1]) + sentence[1:]
-	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(sentence), f.width+2)[0].String()) + "\n")
+	f.sentence(strings.ToUpper(sentence[:1]) + sentence[1:])
+}
+
+// sentence draws the beginning of a sentence of Askback on one row of the list.
+func (f *frame) sentence(words string) {
+	f.b.WriteString(f.note(safetext.Wrap(safetext.Line(words), f.width+2)[0].String()) + "\n")
 }
 
 // about returns what an ask is about, in one line.
@@ -296,8 +337,8 @@ func (i *inbox) listRows(columns, height int) (rows []string) {
 	if len(all) == 0 {
 		return i.emptyRows(f)
 	}
-	if at := i.lineOf(i.current); at >= 0 { // with a row above and two rows below it
-		i.first = max(min(i.first, at-1), at+3-height)
+	if at := i.lineOf(i.current); at >= 0 { // with a row above and a row below it
+		i.first = max(min(i.first, at-1), at+1+all[at].item.rows()-height)
 	}
 	i.first = max(0, min(i.first, len(all)-height))
 	last := min(len(all), i.first+height)

@@ -111,6 +111,47 @@ func TestLateAnswerInTheInbox(t *testing.T) {
 	f.shows(80, "(?s)denied by ben.*Too late")
 }
 
+// An ask that was answered here does not stay selected when others are shown again, and from one
+// that was settled elsewhere both directions lead to others.
+func TestInboxLeavesSettledAsks(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.ask("a", questionRequest("First?"))
+		f.ask("a", questionRequest("Second?"))
+		f.ask("a", callRequest("mail", `{}`, false))
+		f.open(f.ana, width)
+		f.press("/", "mail", "enter", "enter", "a", "esc")
+		f.shows(width, `> .*Second\?`)
+
+		last := f.ask("a", callRequest("rm", `{}`, false))
+		f.Load()
+		f.press("end")
+		if _, err := f.ben.Decline(t.Context(), last, ""); err != nil {
+			t.Fatal(err)
+		}
+		f.Load()
+		f.press("a")
+		f.shows(width, "not open any more")
+		f.press("j")
+		f.shows(width, `> .*Second\?`)
+	}
+}
+
+// The keys below an ask name the one that leads to the list: Esc goes to the question before.
+func TestInboxNamesTheKeyForTheList(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.ask("a", twoQuestions())
+		f.open(f.ana, width)
+		f.press("enter")
+		f.shows(width, `Esc (back to the )?list`)
+		f.press("tab")
+		f.shows(width, `\bu (back to the )?list`)
+		f.press("u")
+		f.shows(width, `Enter open|Enter opens it`)
+	}
+}
+
 // A snoozed ask leaves the list. At its time it is back, marked.
 func TestSnoozedAskComesBack(t *testing.T) {
 	f := newInboxFixture(t)

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -35,30 +36,56 @@ type loader struct {
 
 	mu     sync.Mutex
 	search string
+	want   int // the pages up to this number of asks are read
+	found  int // the same, while there is a search
 
 	// The fields below are of the goroutine that loads.
+	pages      int      // of the last list
 	last       []string // the ids of the last list
 	lastSearch string
 	lost       bool
 }
 
 const (
-	loadPause    = 100 * time.Millisecond // between two reads, so that many events are one read
+	loadPause    = 100 * time.Millisecond // for each page between two reads, so that many events are one read
 	pingTime     = 5 * time.Second        // between two checks of the connection
 	pingsPerLoad = 6                      // without events: snoozes that end or begin elsewhere
 	lostTime     = 2 * time.Second        // a reply that takes longer means a lost connection
 )
 
 func newLoader(client InboxClient, send func(tea.Msg)) *loader {
-	return &loader{client: client, send: send, wake: make(chan struct{}, 1)}
+	return &loader{client: client, send: send, wake: make(chan struct{}, 1), want: askback.MaxLimit}
 }
 
-// find reads the list again, with the asks that contain a text.
+// find reads the list again, with the asks that contain a text. Another text begins with the
+// first page. Without a text, the list has the pages that it had before the search.
 func (l *loader) find(search string) {
 	l.mu.Lock()
-	l.search = search
+	if l.search != search {
+		l.search, l.found = search, askback.MaxLimit
+	}
 	l.mu.Unlock()
 	l.again()
+}
+
+// limit returns the number of asks to read. The caller holds l.mu.
+func (l *loader) limit() *int {
+	if l.search != "" {
+		return &l.found
+	}
+	return &l.want
+}
+
+// atLeast reads further pages, until the list has this number of asks or is complete.
+func (l *loader) atLeast(asks int) {
+	l.mu.Lock()
+	limit := l.limit()
+	more := asks > *limit
+	*limit = max(*limit, asks)
+	l.mu.Unlock()
+	if more {
+		l.again()
+	}
 }
 
 // again reads the list again.
@@ -101,7 +128,7 @@ func (l *loader) run(ctx context.Context) {
 			follows = true
 			following.Go(func() { l.follow(ctx, cursor) })
 		}
-		if pause.For(ctx, loadPause) != nil {
+		if pause.For(ctx, loadPause*time.Duration(max(1, l.pages))) != nil {
 			return
 		}
 		select {
@@ -146,9 +173,9 @@ func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 // load reads the list, and what became of asks that have left it.
 func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	l.mu.Lock()
-	search := l.search
+	search, want := l.search, *l.limit()
 	l.mu.Unlock()
-	page, err := l.client.List(ctx, askback.Query{Search: search, Snoozed: new(false), Limit: askback.MaxLimit})
+	page, err := l.read(ctx, search, want)
 	if err != nil {
 		return loadedMsg{}, err
 	}
@@ -174,4 +201,22 @@ func (l *loader) load(ctx context.Context) (loadedMsg, error) {
 	}
 	l.last, l.lastSearch = ids, search
 	return m, nil
+}
+
+// read reads the pages of the list up to a number of asks, as one page. Its cursor for events
+// is that of the first page, so that no change is missed.
+func (l *loader) read(ctx context.Context, search string, want int) (all askback.Page, err error) {
+	q := askback.Query{Search: search, Snoozed: new(false), Limit: askback.MaxLimit}
+	for pages := 1; ; pages++ {
+		page, err := l.client.List(ctx, q)
+		if err != nil {
+			return askback.Page{}, err
+		}
+		all.Items, all.Snoozes = append(all.Items, page.Items...), append(all.Snoozes, page.Snoozes...)
+		all.NextCursor, all.EventsCursor = page.NextCursor, cmp.Or(all.EventsCursor, page.EventsCursor)
+		if l.pages = pages; page.NextCursor == "" || len(all.Items) >= want {
+			return all, nil
+		}
+		q.Cursor = page.NextCursor
+	}
 }

@@ -3,7 +3,9 @@ package terminal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -75,4 +77,54 @@ func TestInboxNoticesALostConnection(t *testing.T) {
 			t.Errorf("with an error: got %v, want failed", got)
 		}
 	})
+}
+
+// A list of 1 001 asks is read page by page as the person moves through it. It stays in order,
+// has each ask once, and follows changes on every page (B6, F11).
+func TestInboxReadsFurtherPages(t *testing.T) {
+	f := newInboxFixture(t)
+	f.height = 20
+	var ids []string
+	for n := range 1000 {
+		ids = append(ids, f.ask("a", questionRequest(fmt.Sprintf("Question %d?", n))))
+	}
+	counted := &countingClient{Client: f.ana}
+	f.open(counted, 80)
+	f.shows(80, "more than 200 open")
+	if counted.lists != 1 {
+		t.Errorf("%d pages were read at once, want 1", counted.lists)
+	}
+	f.press("pgdown")
+	f.shows(80, "more than 200 open")
+	for range 5 {
+		f.press("end")
+	}
+	ids = append(ids, f.ask("b", questionRequest("The last?")))
+	f.Load()
+	f.shows(80, `(?s)1001 open.*> .*Question 999\?.*1 more below`)
+	if got := f.IDs(); !slices.Equal(got, ids) {
+		t.Errorf("the list has %d asks, in another order than the pages", len(got))
+	}
+	if _, err := f.ben.Decline(t.Context(), ids[998], ""); err != nil {
+		t.Fatal(err)
+	}
+	f.Load()
+	f.shows(80, `(?s)1000 open.*Declined by ben.*> .*Question 999`)
+	f.press("/", "Question", "enter")
+	f.shows(80, `more than \d+ found`)
+	f.press("esc")
+	f.shows(80, "1000 open")
+	f.press("home")
+	f.shows(80, `> .*Question 0\?`)
+}
+
+// A countingClient counts the pages that are read.
+type countingClient struct {
+	askback.Client
+	lists int
+}
+
+func (c *countingClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	c.lists++
+	return c.Client.List(ctx, q)
 }

@@ -150,13 +150,14 @@ func (i *inbox) settledRows(it *item, p *picker, room int) []string {
 func (i *inbox) headRows() []string {
 	f := i.newFrame()
 	f.margin, f.width = 0, i.width-3
-	count := fmt.Sprintf("%d open", i.openCount())
-	if i.more {
-		count = fmt.Sprintf("more than %d open", i.openCount())
-	}
+	count, which := fmt.Sprint(i.openCount()), "open"
 	if i.search.text() != "" {
-		count = fmt.Sprintf("%d found", i.openCount())
+		which = "found"
 	}
+	if i.more {
+		count = "more than " + count
+	}
+	count += " " + which
 	title := "inbox · " + count
 	if i.width >= narrowWidth {
 		title = "Askback · " + title
@@ -179,6 +180,10 @@ func (i *inbox) footRows() []string {
 		i.drawSnoozeTimes(f)
 	case typingSnooze:
 		i.drawField(f, "until", i.when.text())
+	case batching:
+		if i.batch.editing || i.batch.reason.text() != "" {
+			i.drawField(f, "reason", i.batch.reason.text())
+		}
 	}
 	if i.mode != searching && i.search.text() != "" {
 		i.drawField(f, "/", i.search.text())
@@ -204,6 +209,11 @@ func (i *inbox) fieldCaret(row int) (caret, bool) {
 	case searching:
 	case typingSnooze:
 		text, word = i.when, "until"
+	case batching:
+		if !i.batch.editing {
+			return caret{}, false
+		}
+		text, word = i.batch.reason, "reason"
 	default:
 		return caret{}, false
 	}
@@ -214,7 +224,10 @@ func (i *inbox) fieldCaret(row int) (caret, bool) {
 
 // keys returns the most important keys in one sentence.
 func (i *inbox) keys() string {
-	narrow := i.width < narrowWidth
+	narrow, back := i.width < narrowWidth, "Esc"
+	if p := i.picker(); p != nil && i.inDetail && i.find(i.current).open() && p.wants("esc") {
+		back = "u" // Esc goes to the question before
+	}
 	switch {
 	case i.mode == helping:
 		return "Any key goes back"
@@ -229,9 +242,9 @@ func (i *inbox) keys() string {
 	case i.inDetail && i.isEditing():
 		return ""
 	case i.inDetail && narrow:
-		return "Esc list · j k next · ? keys"
+		return back + " list · j k next · ? keys"
 	case i.inDetail:
-		return "Esc back to the list · j k next ask · s snooze · o page · ? keys · q leave"
+		return back + " back to the list · j k next ask · s snooze · o page · ? keys · q leave"
 	case len(i.selected) > 0 && narrow:
 		return "a approve · d deny the selected · x · ? keys"
 	case len(i.selected) > 0:

@@ -89,6 +89,45 @@ func (i *inbox) checkSent() error {
 	return errors.Join(bad...)
 }
 
+// A selectedMsg arrives when an ask has been selected for a moment.
+type selectedMsg struct{ id string }
+
+// keep saves what was typed for the selected ask. The draft of an ask is read when it has been
+// selected for a moment, so that moving through the list does not read many.
+func (i *inbox) keep() tea.Cmd {
+	p := i.picker()
+	if p == nil || !i.find(i.current).open() {
+		return nil
+	}
+	cmd := p.keep()
+	if !p.draft.asked && i.reading != i.current {
+		i.reading = i.current
+		cmd = tea.Batch(cmd, i.after(draftDelay, selectedMsg{i.current}))
+	}
+	return cmd
+}
+
+// wasSelected reads the draft of an ask if it is still selected.
+func (i *inbox) wasSelected(id string) tea.Cmd {
+	i.reading = ""
+	if it := i.find(id); it == nil || !it.open() || id != i.current {
+		return nil
+	}
+	return i.picker().readDraft()
+}
+
+// flush saves what was typed for open asks. It returns an error for each that was not saved,
+// unless the person has left without it.
+func (i *inbox) flush() error {
+	var bad []error
+	for _, it := range i.items {
+		if p := i.pickers[it.ask.ID]; p != nil && it.open() && !(i.leaving && p.draft.err != nil) {
+			bad = append(bad, p.flush(i.sending))
+		}
+	}
+	return errors.Join(bad...)
+}
+
 // sent shows what became of an answer, and goes to the next ask.
 func (i *inbox) sent(m sentMsg) tea.Cmd {
 	it, p := i.find(m.id), i.pickers[m.id]
@@ -106,6 +145,7 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 			break
 		}
 		delete(i.pickers, m.id)
+		it.answered = true
 		i.status = "Sent: " + view.Of(m.ask).Status().String() + "."
 		if m.id == i.current {
 			i.moveOn()
@@ -267,7 +307,7 @@ func (i *inbox) snoozed(m snoozedMsg) {
 		if d := it.ask.Deadline; !d.IsZero() && d.Before(m.until) {
 			i.status += " Its deadline is earlier: " + view.FormatTime(d, i.options.zone()) + "."
 		}
-		i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now)
+		i.setItems(slices.DeleteFunc(slices.Clone(i.items), func(other *item) bool { return other == it }), now, i.rowOfCurrent())
 	}
 }
 

@@ -71,6 +71,7 @@ func (f *inboxFixture) open(client terminal.InboxClient, width int) {
 		Human: true, Style: true, Zone: time.UTC, Now: f.now,
 		Width: func() int { return width }, Height: func() int { return f.height },
 	}}
+	o.Name = "ana"
 	o.Open = func(_ context.Context, a askback.Ask) (string, error) {
 		f.opened = append(f.opened, a.ID)
 		return "http://localhost/asks/" + a.ID, nil
@@ -211,6 +212,11 @@ func TestKeysOfAnInbox(t *testing.T) {
 		{"j j j x j x a enter", "mail", "approved", "Approved: 2 calls"},
 		{"j j j x j x d enter", "label", "denied", "Denied: 2 calls"},
 		{"j j j x j x a esc", "label", "open", "2 selected"},
+		{"j j j x j x d n not space now enter enter", "label", "denied not now", "Denied: 2 calls"},
+		{"j j j x j x a n fine enter enter", "mail", "approved fine", "Approved: 2 calls"},
+		{"j j j x j x d n not enter", "label", "open", `reason │ not`},
+		{"j j j x j x d n not esc enter", "label", "denied", "Denied: 2 calls"},
+		{"j j j x j x d n", "label", "open", "Enter keeps it"},
 		{"x j x a", "danger", "open", "None of the selected"},
 		{"z", "mail", "open", "does nothing here"},
 	} {
@@ -226,30 +232,6 @@ func TestKeysOfAnInbox(t *testing.T) {
 				f.shows(width, c.shows)
 			})
 		}
-	}
-}
-
-// q leaves. If something was typed and not sent, it must be pressed twice.
-func TestInboxIsLeftWithoutLosingTypedText(t *testing.T) {
-	f := newInboxFixture(t)
-	f.someAsks()
-	f.open(f.ana, 80)
-	f.press("q")
-	if !f.Left() {
-		t.Error("q did not leave")
-	}
-	f.open(f.ana, 80)
-	f.press("end", "enter", "hello", "esc", "q")
-	f.shows(80, "Press q again")
-	if f.Left() {
-		t.Error("q left at once, with text that was not sent")
-	}
-	f.press("j", "q")
-	if f.Left() {
-		t.Error("another key did not cancel the first q")
-	}
-	if f.press("q"); !f.Left() {
-		t.Error("q did not leave")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -23,6 +24,7 @@ var (
 // T3: a long text cannot push other text off the screen. It is folded and begins with its
 // number of rows. :show shows all of it, and the tool is repeated below it.
 func TestPaddingDoesNotHideText(t *testing.T) {
+	racedetector.Omit(t)
 	for name, padding := range map[string]string{
 		"one line of a million columns": strings.Repeat("-", 1_000_000),
 		"lines":                         strings.Repeat("ok\n", 100_000),
@@ -62,9 +64,7 @@ func TestPaddingDoesNotHideText(t *testing.T) {
 
 // For any kind of text, the output is larger than the input by at most a constant factor.
 func TestOutputIsProportionalToInput(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow, and without concurrency")
-	}
+	racedetector.Omit(t)
 	const factor, fixed = 32, 20_000
 	for name, unit := range map[string]string{
 		"letters": "x", "lines": "x\n", "empty lines": "\n", "spaces": " ", "tabs": "\t", "controls": "\x1b", "hidden": "\u200b", "bad bytes": "\xff", "marks": "\u0301", "jamo": "\u1100", "right to left": "א\"",

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -148,6 +149,19 @@ func (f *frame) target(c *view.Confirmation) {
 	if c.Server.String() != "" {
 		f.exact("server", bold, c.Server)
 	}
+}
+
+// ShowCall draws exactly what runs if a call is approved, and who asks. If o is nil, the output
+// has no styles and 80 columns.
+func ShowCall(out io.Writer, a view.Ask, o *Options) error {
+	if o == nil {
+		o = &Options{}
+	}
+	f := newFrame(*o)
+	f.asker(a)
+	f.target(a.Confirmation)
+	f.exact("with", plain, a.Confirmation.Arguments)
+	return f.writeTo(out)
 }
 
 // repeatTarget draws the tool again below a long call.

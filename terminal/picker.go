@@ -34,6 +34,7 @@ type picker struct {
 	left     int       // columns to the left of it
 	text     scroller  // the rows above the options, if they do not fit
 	shownAt  time.Time // when it appeared on the screen
+	watchers string    // who else is looking at the ask, as a sentence, or ""
 
 	choices []*choosing // one per question
 	at      int         // the current question; len(choices) is the review
@@ -52,6 +53,8 @@ type picker struct {
 	read    bool     // all rows were shown by a pager
 	armed   bool     // keys that answer work
 
+	draft   keeper
+	touched bool // a key was pressed
 	claimed time.Time
 	claims  sync.WaitGroup
 	result  Result
@@ -113,7 +116,7 @@ func (o Options) height() int {
 }
 
 // Init implements [tea.Model].
-func (p *picker) Init() tea.Cmd { return p.arm() }
+func (p *picker) Init() tea.Cmd { return tea.Batch(p.arm(), p.readDraft()) }
 
 // arm ignores keys that answer for armingTime.
 func (p *picker) arm() tea.Cmd {
@@ -132,13 +135,16 @@ func (p *picker) View() tea.View { return tea.View{} }
 
 // Update implements [tea.Model].
 func (p *picker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	cmd := p.handle(msg)
+	cmd, ok := handleDraft(msg)
+	if !ok {
+		cmd = p.handle(msg)
+	}
 	if p.err = cmp.Or(p.err, p.painter.err); p.err != nil || p.result != nil {
 		p.done = true
 		return p, tea.Quit
 	}
 	p.draw()
-	return p, cmd
+	return p, tea.Batch(cmd, p.keep())
 }
 
 func (p *picker) handle(msg tea.Msg) tea.Cmd {
@@ -222,6 +228,7 @@ func (p *picker) edit(m mode, f *field) {
 
 // press handles a key. text is what it types, or "".
 func (p *picker) press(key, text string) tea.Cmd {
+	p.touched = true
 	switch {
 	case p.editing != nil:
 		return p.pressInField(key, text)
@@ -236,6 +243,7 @@ func (p *picker) press(key, text string) tea.Cmd {
 // paste adds pasted text to the field. Without a field, a paste does nothing: it must not
 // choose an option.
 func (p *picker) paste(text string) {
+	p.touched = true
 	if p.editing == nil || p.mode == confirming {
 		p.problem = "Text can be pasted only into a field."
 		return

@@ -240,7 +240,8 @@ func (p *picker) fieldRows(limit int) ([]string, caret) {
 	return f.lines(), caret{true, before + row - first, min(left+column, p.width-1)}
 }
 
-// keptRows returns the filter and the note, if there are any, while they are not edited.
+// keptRows returns the filter and the other texts that will be sent, if there are any, while
+// they are not edited.
 func (p *picker) keptRows() []string {
 	f := p.newFrame()
 	if p.call != nil && p.call.note.text() != "" {
@@ -251,6 +252,9 @@ func (p *picker) keptRows() []string {
 	}
 	if c := p.current(); c != nil && c.note.text() != "" {
 		f.oneLine("note", dim, safetext.Line(c.note.text()))
+	}
+	if p.current() != nil && p.comment.text() != "" { // the review has it anyway
+		f.oneLine("remark", dim, safetext.Line(p.comment.text()))
 	}
 	return f.lines()
 }

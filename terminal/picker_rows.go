@@ -178,6 +178,7 @@ func (f *frame) oneLine(word, sgr string, t safetext.Text) {
 // footRows returns the rows below the options: what the last key could not do, and the keys.
 func (p *picker) footRows() []string {
 	f := p.newFrame()
+	f.message(p.watchers)
 	if p.editing == nil || p.mode == writingOther {
 		f.message(p.ask.TimeoutNotice(f.zone))
 	}

@@ -87,6 +87,11 @@ func (p *picker) finish(err error) (Result, error) {
 	if p.open {
 		p.painter.erase(p.width)
 	}
+	late, cancel := p.lateContext()
+	defer cancel()
+	if err := p.flush(late); err != nil {
+		p.message(err.Error())
+	}
 	switch {
 	case p.ctx.Err() != nil:
 		return nil, p.ctx.Err()
@@ -99,6 +104,13 @@ func (p *picker) finish(err error) (Result, error) {
 	f.result(p.ask, p.result)
 	p.painter.write(strings.Join(f.lines(), "\r\n") + "\r\n")
 	return p.withReason(p.result), p.painter.err
+}
+
+// message writes a sentence below the panel, which has ended.
+func (p *picker) message(words string) {
+	f := p.newFrame()
+	f.message(words)
+	p.painter.write(strings.Join(f.lines(), "\r\n") + "\r\n")
 }
 
 // result draws an ask with the answer of this person, in one row if they fit.

@@ -64,8 +64,10 @@ type Options struct {
 	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error
 
-	// The fields below are for a [Panel]. Height returns the number of rows; nil means 24.
+	// The fields below are for a [Panel]. It reads and saves what was filled in and not sent
+	// with Drafts, which may be nil. Height returns the number of rows; nil means 24.
 	// Edit lets the person change a text in their editor; nil disables this.
+	Drafts askback.Drafts
 	Height func() int
 	Edit   func(ctx context.Context, name, text string) (string, error)
 

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -374,6 +375,7 @@ func TestAgentTextIsBelowCall(t *testing.T) {
 // Many runes that join into one character are cut within a minute. No row is wider than the
 // screen, even if the terminal does not join them.
 func TestManyJoiningRunesAreCut(t *testing.T) {
+	racedetector.Omit(t)
 	for _, r := range []rune{0x1100, 0x1F3FB} {
 		a := callAsk()
 		a.Confirmation.Input = []byte(`["` + strings.Repeat(string(r), 200_000) + `"]`)
