@@ -35,7 +35,9 @@ func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *con
 		return err
 	}
 	for _, a := range asks {
-		printCall(io, a)
+		if err := printCall(io, a); err != nil {
+			return err
+		}
 	}
 	if err := c.confirm(ctx, io, len(asks)); err != nil {
 		return err
@@ -143,20 +145,15 @@ func decidable(asks []askback.Ask) error {
 	return usage("nothing was decided; answer these on their own:" + b.String())
 }
 
-// printCall prints exactly what runs if the call is approved.
-func printCall(io streams, a askback.Ask) {
-	v := view.Of(a)
-	line := fmt.Sprintf("%s  %4s  %s: %s", v.ID, elapsed(time.Since(a.CreatedAt)), v.From(), v.Confirmation.Tool)
-	if v.Confirmation.Server.String() != "" {
-		line += " of " + v.Confirmation.Server.String()
-	}
-	printLine(io.err, line)
-	for row := range strings.SplitSeq(v.Confirmation.Arguments.String(), "\n") {
-		_, _ = fmt.Fprintln(io.err, "    "+row)
-	}
+// printCall prints exactly what runs if the call is approved. Text of the agent stays in its
+// frame, also if it is wider than the terminal (T10).
+func printCall(io streams, a askback.Ask) error {
+	printLine(io.err, a.ID+"  "+elapsed(time.Since(a.CreatedAt)))
+	return terminal.ShowCall(io.err, view.Of(a), terminal.StreamOptions(io.err))
 }
 
-// confirm asks the person at the terminal. Without a terminal, it needs --yes.
+// confirm asks the person at the terminal. What was typed before the calls were shown is no
+// answer. Without a terminal, it needs --yes.
 func (c *answerCommand) confirm(ctx context.Context, io streams, n int) error {
 	verb := "deny"
 	if c.Approve {
@@ -167,6 +164,11 @@ func (c *answerCommand) confirm(ctx context.Context, io streams, n int) error {
 	}
 	if !terminal.IsTerminal(io.in) {
 		return usage(fmt.Sprintf("nothing was decided; to %s these without a terminal, add --yes", verb))
+	}
+	if tty, err := terminal.Open(); err == nil {
+		if err := errors.Join(tty.Discard(), tty.Close()); err != nil {
+			return err
+		}
 	}
 	_, _ = fmt.Fprintf(io.err, "askback: %s %s? Type yes: ", verb, view.Count(n, "call"))
 	typed := make(chan string, 1)

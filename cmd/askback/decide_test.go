@@ -56,3 +56,28 @@ func TestSessionIsDecidedCompletely(t *testing.T) {
 		t.Errorf("open after it:\n%.300s", left)
 	}
 }
+
+// T10: a yes that was typed before the calls were shown approves nothing, and text of an agent
+// that is wider than the terminal stays in its frame.
+func TestYesBeforeTheCallsAreShownDecidesNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	var ids []string
+	for _, name := range []string{"one", "two"} {
+		body := `{"confirmation": {"tool_name": "label", "input": {"` + name + `": "` + strings.Repeat("x", 70) + ` forged"}}}`
+		ids = append(ids, s.call(s.agent, "POST", "/asks", body, 201)["id"].(string))
+	}
+	at := startTerminal(t, s.env, 80, "askback", "answer", ids[0], ids[1], "--approve")
+	at.typeKeys("yes\r")
+	at.waitForScreen(`approve 2 calls\? Type yes: `)
+	for line := range strings.Lines(at.screen.String()) {
+		if strings.Contains(line, "forged") && !regexp.MustCompile(`^[ a-z]{7}[│┊] `).MatchString(line) {
+			t.Errorf("text of the agent leaves its frame: %q", line)
+		}
+	}
+	at.typeKeys("no\r")
+	at.waitExit(exitNo)
+	if left := mustRun(t, s.env, "list"); strings.Count(left, "\n") != 2 {
+		t.Errorf("open after it:\n%.300s", left)
+	}
+}

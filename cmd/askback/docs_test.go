@@ -184,7 +184,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		t.Fatal("docs/operations.md has no settings file")
 	}
 	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
-		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret"}[name]
+		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret", "ASKBACK_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}[name]
 		return value, ok
 	})
 	if err != nil {
@@ -196,6 +196,9 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		}
 	}
 	o := engineOptions(got, nil)
+	if o.Channels["webhook"] == nil || o.Settings.CallbackURL != "https://agents.example.com/answers" {
+		t.Errorf("got channels %v and callback %q, want those of the file", o.Channels, o.Settings.CallbackURL)
+	}
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
 		t.Errorf("engine options: got %+v", o)
 	}

@@ -38,7 +38,7 @@ func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err 
 			_ = lock.Release()
 		}
 	}()
-	o := &terminal.InboxOptions{Options: *tty.Options(), Open: pageOpener(conn)}
+	o := &terminal.InboxOptions{Options: *tty.Options(), Name: conn.UserName(), Open: pageOpener(conn)}
 	err = terminal.NewInbox(tty, conn.User, o).Run(ctx)
 	if errors.Is(err, terminal.ErrNoInput) { // the terminal continued in the background
 		return nil

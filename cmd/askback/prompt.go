@@ -60,7 +60,7 @@ func openPrompt(conn *connection.Connector, io streams, ask askback.Ask, plain b
 		}
 		p.tty = tty
 		options := tty.Options()
-		options.Claim = p.claim
+		options.Claim, options.Drafts = p.claim, conn.Person
 		p.ui = terminal.New(tty, tty, options)
 		if !plain && tty.ShowsPanels() {
 			p.ui = terminal.NewPanel(tty, options)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/serverlog"
@@ -45,14 +46,28 @@ func engineOptions(file config.Config, records *serverlog.Log) *engine.Options {
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
+	o.Channels = channels(file.Channels)
 	return o
+}
+
+// channels returns the channels of the settings.
+func channels(c config.Channels) map[string]engine.Channel {
+	all := map[string]engine.Channel{}
+	if w := c.Webhook; w.Secret != "" {
+		channel, err := webhook.New(webhook.Options{Secret: w.Secret, Allow: w.Allow, Version: version()})
+		if err != nil {
+			panic(err) // the settings were checked when they were read
+		}
+		all["webhook"] = channel
+	}
+	return all
 }
 
 // engineSettings returns the settings that can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
-		Issuer: file.Login.OIDC.Issuer,
+		Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
 	}
 	for _, p := range file.People {
 		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone})
@@ -189,6 +204,8 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"login", file.Login != r.initial.Login},
 		{"log", file.Log != r.initial.Log},
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
+		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
+		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {
 			keys = append(keys, k.key)

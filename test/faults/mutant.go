@@ -71,8 +71,22 @@ func (e *earlyAckStore) Commit(ctx context.Context, c store.Change) (int64, erro
 	if c.Put[0].Version == 0 {
 		return e.Store.Commit(ctx, c)
 	}
-	e.queue <- c
+	e.queue <- copyOf(c)
 	return 0, nil
+}
+
+// copyOf returns a copy of a change. The engine uses the memory of the original again as soon
+// as it is acknowledged.
+func copyOf(c store.Change) store.Change {
+	c.Put, c.Events, c.Effects = slices.Clone(c.Put), slices.Clone(c.Events), slices.Clone(c.Effects)
+	for i := range c.Put {
+		c.Put[i].Fixed, c.Put[i].State = bytes.Clone(c.Put[i].Fixed), bytes.Clone(c.Put[i].State)
+	}
+	for i := range c.Events {
+		c.Events[i].Data = bytes.Clone(c.Events[i].Data)
+	}
+	c.Delete, c.Done, c.Prune, c.Unindex = slices.Clone(c.Delete), slices.Clone(c.Done), slices.Clone(c.Prune), slices.Clone(c.Unindex)
+	return c
 }
 
 // unforwarded is the mutant that acknowledges some answers without forwarding

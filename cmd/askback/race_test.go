@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/leftout"
+)
+
+// Two browsers and a terminal answer at the same time. One answer wins, and the losers show
+// it without a reload. So does a third window, which answers nothing (E10, F1).
+func TestTwoBrowsersAndTerminalRace(t *testing.T) {
+	t.Parallel()
+	browser, err := browsertest.Start()
+	if errors.Is(err, browsertest.ErrNotInstalled) {
+		leftout.Skip(t, "a race of browsers and a terminal (chromium is not installed)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(browser.Stop)
+	var monitor browsertest.Monitor
+	env, database := sandbox(t)
+	server := &testServer{t: t, env: env, place: instance.Place{Database: database}}
+	server.start()
+	ana := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	var windows []*browsertest.Window
+	asAna := append(env[:len(env):len(env)], "ASKBACK_TOKEN="+ana, "ASKBACK_URL="+server.url())
+	for _, who := range [][]string{env, asAna, asAna} {
+		w := browser.NewWindow(t, browsertest.Viewport{Width: 900, Height: 700}, &monitor)
+		w.Open(regexp.MustCompile(`http://\S+`).FindString(mustRun(t, who, "login")))
+		w.Press(`form[action="/login"] button`)
+		windows = append(windows, w)
+	}
+	labels := []string{"PostgreSQL", "SQLite", "MariaDB"}
+	for round := range 3 {
+		s := startPanel(t, env, "askback", append([]string{"ask", fmt.Sprintf("Which database, %d?", round)}, labels...)...)
+		id := askID.FindString(s.screen.String())
+		for i, w := range windows {
+			w.Open(server.url() + "/asks/" + id)
+			if i < 2 {
+				w.Click(fmt.Sprintf("#q1-%d", i))
+			}
+		}
+		var all sync.WaitGroup
+		for _, w := range windows[:2] {
+			all.Go(func() { w.Run(chromedp.Evaluate(`document.querySelector("button[value=answer]")?.click()`, nil)) })
+		}
+		all.Go(func() { s.typeKeys("3\r") })
+		all.Wait()
+		s.waitExit(0)
+		won := ""
+		for _, label := range labels {
+			if regexp.MustCompile(`(?m)^(\x1b\[[0-9;?]*[a-z])*` + label + `\r$`).MatchString(s.screen.String()) {
+				won = label
+			}
+		}
+		if won == "" {
+			t.Fatalf("the command printed no answer: %s", s.screen.String())
+		}
+		for i, w := range windows {
+			if !eventually(func() bool { return strings.Contains(w.Text(), "nswered") && strings.Contains(w.Text(), won) }) {
+				t.Errorf("round %d, window %d: %s won, and the page shows %s", round, i+1, won, w.Text())
+			}
+		}
+	}
+	monitor.Check(t)
+}
+
+// url returns the address of the server.
+func (s *testServer) url() string {
+	s.t.Helper()
+	announced, _ := s.place.Last()
+	return announced.URL
+}
