@@ -68,7 +68,11 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	}
 	defer stopDebug()
 	at, err := connection.New(o).TakeOver(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled): // by a signal
+		log.Info("stopped before it served")
+		return nil
+	case err != nil:
 		return err
 	}
 	defer gctune.Start()()

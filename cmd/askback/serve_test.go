@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// A server that is stopped while it starts has not failed.
+func TestServerStopsWhileItStarts(t *testing.T) {
+	dir := t.TempDir()
+	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_CONFIG": ""} {
+		t.Setenv(name, value)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var log strings.Builder
+	if code := run(ctx, []string{"serve", "--listen", "127.0.0.1:0"}, streams{nil, io.Discard, &log}); code != exitDone {
+		t.Errorf("exit code %d, want %d", code, exitDone)
+	}
+	if !strings.Contains(log.String(), "stopped before it served") {
+		t.Errorf("the log is:\n%s", log.String())
+	}
+}
