@@ -77,9 +77,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	}
 	defer gctune.Start()()
 	c.announce(io, all, o, at)
-	if !loopback.IsHost(o.Listen) && o.PublicURL == "" {
-		log.Warn("without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS")
-	}
+	warnOfAddress(log, o)
 	warnOfLogin(log, file)
 	var group sync.WaitGroup
 	if front.issuer != nil {
@@ -89,6 +87,13 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	log.Info("stopping")
 	group.Wait()
 	return stop(ctx, at, log)
+}
+
+// warnOfAddress logs a warning if people elsewhere may not reach the pages.
+func warnOfAddress(log *slog.Logger, o connection.Options) {
+	if !loopback.IsHost(o.Listen) && o.PublicURL == "" {
+		log.Warn("without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS")
+	}
 }
 
 // stop closes the instance after ctx has ended. It returns nil if the server was stopped by a

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -166,7 +167,7 @@ func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
 	_, _, err := f.login.Agent(t.Context(), unknown)
 	// The library can still be ending its last fetch, whose keys it would then use again.
 	for deadline := time.Now().Add(10 * time.Second); !errors.Is(err, login.ErrUnreachable) && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 		_, _, err = f.login.Agent(t.Context(), unknown)
 	}
 	if !errors.Is(err, login.ErrUnreachable) {
