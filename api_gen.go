@@ -1384,6 +1384,124 @@ func (d *DeliveryPage) readJSON(r *codec.Reader) {
 	}
 }
 
+// AppendJSON appends e to b as JSON, in the format of docs/wire.md §2.
+func (e Endpoint) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"id":`...)
+	b = codec.AppendString(b, e.ID)
+	b = append(b, `,"owner":`...)
+	b = codec.AppendStringOrNull(b, e.Owner)
+	b = append(b, `,"origin":`...)
+	b = codec.AppendString(b, e.Origin)
+	b = append(b, `,"status":`...)
+	b = codec.AppendString(b, e.Status)
+	b = append(b, `,"reason":`...)
+	b = codec.AppendStringOrNull(b, e.Reason)
+	b = append(b, `,"by":`...)
+	b = codec.AppendStringOrNull(b, e.By)
+	b = append(b, `,"created_at":`...)
+	b = codec.AppendTime(b, e.CreatedAt)
+	b = append(b, `,"changed_at":`...)
+	b = codec.AppendTime(b, e.ChangedAt)
+	b = append(b, `,"failing_since":`...)
+	b = codec.AppendTime(b, e.FailingSince)
+	b = append(b, `,"secret_at":`...)
+	b = codec.AppendTime(b, e.SecretAt)
+	b = append(b, `,"old_secret_until":`...)
+	b = codec.AppendTime(b, e.OldSecretUntil)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
+func (e Endpoint) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (e *Endpoint) UnmarshalJSON(b []byte) error {
+	var out Endpoint
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*e = out
+	}
+	return err
+}
+
+func (e *Endpoint) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "id":
+			e.ID = r.String()
+		case "owner":
+			e.Owner = r.String()
+		case "origin":
+			e.Origin = r.String()
+		case "status":
+			e.Status = EndpointStatus(r.String())
+		case "reason":
+			e.Reason = r.String()
+		case "by":
+			e.By = r.String()
+		case "created_at":
+			e.CreatedAt = r.Time()
+		case "changed_at":
+			e.ChangedAt = r.Time()
+		case "failing_since":
+			e.FailingSince = r.Time()
+		case "secret_at":
+			e.SecretAt = r.Time()
+		case "old_secret_until":
+			e.OldSecretUntil = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends e to b as JSON, in the format of docs/wire.md §2.
+func (e EndpointPage) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"items":`...)
+	if b, err = codec.AppendList(b, e.Items, Endpoint.AppendJSON); err != nil {
+		return b, err
+	}
+	b = append(b, `,"next_cursor":`...)
+	b = codec.AppendStringOrNull(b, e.NextCursor)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns e as JSON, in the format of docs/wire.md §2.
+func (e EndpointPage) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *e. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (e *EndpointPage) UnmarshalJSON(b []byte) error {
+	var out EndpointPage
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*e = out
+	}
+	return err
+}
+
+func (e *EndpointPage) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "items":
+			e.Items = codec.ReadList(r, (*Endpoint).readJSON)
+		case "next_cursor":
+			e.NextCursor = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
 func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')

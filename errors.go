@@ -18,6 +18,8 @@ var (
 	ErrDigest       = errors.New("the arguments differ from those that were approved")
 	ErrEnded        = errors.New("this session has ended")
 	ErrAsksOpen     = errors.New("this session has an open ask")
+	ErrExists       = errors.New("this receiver has an endpoint already; rotate its secret to get a new one")
+	ErrNotActive    = errors.New("this endpoint is paused or disabled; resume it first")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
 	ErrFull         = errors.New("too many changes are waiting to be written; try again later")

@@ -60,6 +60,7 @@ const (
 	ActRevoke    Action = "revoke"     // revoke a standing approval
 	ActFailed    Action = "failed"     // list deliveries that were given up
 	ActRetry     Action = "retry"      // send such a delivery again
+	ActEndpoints Action = "endpoints"  // list and change receivers of webhooks
 	ActStart     Action = "start"      // start a session
 	ActFollow    Action = "follow"     // read a session with its messages and events
 	ActSessions  Action = "sessions"   // list sessions with their status, without messages
@@ -78,7 +79,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActFailed, ActRetry,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActFailed, ActRetry, ActEndpoints,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

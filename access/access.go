@@ -32,6 +32,7 @@ var table = []rule{
 	{askback.Agent, askback.ActConsume, owner},
 	{askback.Agent, askback.ActAck, owner},
 
+	{askback.Agent, askback.ActEndpoints, owner},
 	{askback.Agent, askback.ActStart, anyRelation},
 	{askback.Agent, askback.ActFollow, owner},
 	{askback.Agent, askback.ActReport, owner},
@@ -62,6 +63,7 @@ var table = []rule{
 	{askback.Operator, askback.ActTokenList, anyRelation},
 	{askback.Operator, askback.ActFailed, anyRelation},
 	{askback.Operator, askback.ActRetry, anyRelation},
+	{askback.Operator, askback.ActEndpoints, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},
 
 	{askback.Admin, askback.ActTokens, anyRelation},

@@ -109,6 +109,15 @@ operator retry owner
 operator retry recipient
 operator retry unrelated
 operator retry starter
+agent endpoints owner
+operator endpoints owner
+operator endpoints recipient
+operator endpoints unrelated
+operator endpoints starter
+admin endpoints owner
+admin endpoints recipient
+admin endpoints unrelated
+admin endpoints starter
 admin failed owner
 admin failed recipient
 admin failed unrelated

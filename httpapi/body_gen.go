@@ -293,6 +293,20 @@ func appendTokenRequest(t askback.TokenRequest, b []byte) (_ []byte, err error) 
 	return append(b, '}'), nil
 }
 
+// appendEndpointRequest appends e as a part of the body of a request.
+func appendEndpointRequest(e askback.EndpointRequest, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if e.URL != "" {
+		b = append(b, `"url":`...)
+		b = codec.AppendString(b, e.URL)
+	}
+	if e.Owner != "" {
+		b = codec.AppendName(b, "owner")
+		b = codec.AppendString(b, e.Owner)
+	}
+	return append(b, '}'), nil
+}
+
 // appendSessionRequest appends s as a part of the body of a request.
 func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')

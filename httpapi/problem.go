@@ -54,6 +54,8 @@ var sentinels = []struct {
 	{askback.ErrNotApproved, http.StatusConflict, "not-approved"},
 	{askback.ErrEnded, http.StatusConflict, "session-ended"},
 	{askback.ErrAsksOpen, http.StatusConflict, "asks-open"},
+	{askback.ErrExists, http.StatusConflict, "exists"},
+	{askback.ErrNotActive, http.StatusConflict, "not-active"},
 	{askback.ErrDigest, http.StatusUnprocessableEntity, "digest"},
 	{askback.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused"},
 	{askback.ErrTooMany, http.StatusTooManyRequests, "too-many"},

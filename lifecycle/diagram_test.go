@@ -162,7 +162,7 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 // markdown returns docs/lifecycle.md.
 func (w *walk) markdown() string {
 	var b strings.Builder
-	b.WriteString(`# How asks and grants live
+	b.WriteString(`# How asks, grants and endpoints live
 
 *Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
 ` + "`go test ./lifecycle -run TestDiagramMatchesMachines -update`" + `; the same test fails while this page and the machines differ.*
@@ -191,6 +191,7 @@ deadline, who answered before. "–" is no change, no history and no error.
 		b.WriteString("\n")
 	}
 	b.WriteString("\n## A grant\n\n```mermaid\nstateDiagram-v2\n" + strings.Join(grantEdges(), "\n") + "\n```\n")
+	b.WriteString("\n## An endpoint\n\n```mermaid\nstateDiagram-v2\n" + strings.Join(endpointEdges(), "\n") + "\n```\n")
 	return b.String()
 }
 
@@ -205,10 +206,32 @@ func grantEdges() []string {
 		lifecycle.GrantRevoked{By: "ana", At: soon},
 		lifecycle.GrantExpired{At: late},
 	}
-	var edges []string
-	states := []lifecycle.GrantState{{}}
+	return machineEdges(inputs, func(s lifecycle.GrantState) bool { return s.Grant.ID != "" })
+}
+
+// endpointEdges returns the lines of the diagram of an endpoint.
+func endpointEdges() []string {
+	inputs := []lifecycle.Input{
+		lifecycle.EndpointMade{Endpoint: askback.Endpoint{ID: "whe_1"}, At: nine},
+		lifecycle.EndpointPaused{By: "ana", At: nine},
+		lifecycle.EndpointResumed{By: "ana", At: nine},
+		lifecycle.EndpointRotated{Secret: "A", At: nine},
+		lifecycle.EndpointAccepted{At: nine},
+		lifecycle.EndpointFailed{At: nine},
+		lifecycle.EndpointFailed{Gone: true, At: nine},
+	}
+	return machineEdges(inputs, func(s lifecycle.EndpointState) bool { return s.Endpoint.ID != "" })
+}
+
+// machineEdges returns the lines of the diagram of a machine: what at most four of the inputs
+// change. The function begun reports whether a state has had its first input.
+func machineEdges[S interface {
+	Step(lifecycle.Input) (lifecycle.Result[S], error)
+	Columns() lifecycle.Columns
+}](inputs []lifecycle.Input, begun func(S) bool) (edges []string) {
+	states := make([]S, 1)
 	for range 4 {
-		var next []lifecycle.GrantState
+		var next []S
 		for _, s := range states {
 			for _, in := range inputs {
 				r, err := s.Step(in)
@@ -217,7 +240,7 @@ func grantEdges() []string {
 				}
 				next = append(next, r.State)
 				from := "[*]"
-				if s.Grant.ID != "" {
+				if begun(s) {
 					from = s.Columns().Status
 				}
 				edge := fmt.Sprintf("    %s --> %s: %s", from, r.State.Columns().Status, strings.TrimPrefix(fmt.Sprintf("%T", in), "lifecycle."))
@@ -237,7 +260,7 @@ func rank(edge string) int {
 	return slices.IndexFunc(statuses, func(s askback.Status) bool { return node(s) == from })
 }
 
-// docs/lifecycle.md is generated from the machines of asks and grants.
+// docs/lifecycle.md is generated from the machines of asks, grants and endpoints.
 func TestDiagramMatchesMachines(t *testing.T) {
 	w := explore()
 	got := w.markdown()

@@ -489,6 +489,118 @@ func (s *GrantState) readMoving(r *codec.Reader, format *int) {
 	}
 }
 
+// appendFixed appends the part of the state that is written once, with this format number.
+func (s EndpointState) appendFixed(b []byte, format int) (_ []byte, err error) {
+	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
+	if s.Endpoint.Owner != "" {
+		b = append(b, `,"owner":`...)
+		b = codec.AppendString(b, s.Endpoint.Owner)
+	}
+	b = append(b, `,"origin":`...)
+	b = codec.AppendString(b, s.Endpoint.Origin)
+	b = append(b, `,"created":`...)
+	b = codec.AppendMillis(b, s.Endpoint.CreatedAt)
+	if s.Address != "" {
+		b = append(b, `,"address":`...)
+		b = codec.AppendString(b, s.Address)
+	}
+	return append(b, '}'), nil
+}
+
+// readFixed reads what appendFixed appends, and the number of its format.
+func (s *EndpointState) readFixed(r *codec.Reader, format *int) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "v":
+			*format = int(r.Int())
+		case "owner":
+			s.Endpoint.Owner = r.String()
+		case "origin":
+			s.Endpoint.Origin = r.String()
+		case "created":
+			s.Endpoint.CreatedAt = r.Millis()
+		case "address":
+			s.Address = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// appendMoving appends the part of the state that each step rewrites, with this format number.
+func (s EndpointState) appendMoving(b []byte, format int) (_ []byte, err error) {
+	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
+	b = append(b, `,"status":`...)
+	b = codec.AppendString(b, s.Endpoint.Status)
+	if s.Endpoint.Reason != "" {
+		b = append(b, `,"reason":`...)
+		b = codec.AppendString(b, s.Endpoint.Reason)
+	}
+	if s.Endpoint.By != "" {
+		b = append(b, `,"by":`...)
+		b = codec.AppendString(b, s.Endpoint.By)
+	}
+	b = append(b, `,"changed":`...)
+	b = codec.AppendMillis(b, s.Endpoint.ChangedAt)
+	if !s.Endpoint.FailingSince.IsZero() {
+		b = append(b, `,"failing":`...)
+		b = codec.AppendMillis(b, s.Endpoint.FailingSince)
+	}
+	if !s.Endpoint.SecretAt.IsZero() {
+		b = append(b, `,"secret_at":`...)
+		b = codec.AppendMillis(b, s.Endpoint.SecretAt)
+	}
+	if !s.Endpoint.OldSecretUntil.IsZero() {
+		b = append(b, `,"old_secret_until":`...)
+		b = codec.AppendMillis(b, s.Endpoint.OldSecretUntil)
+	}
+	if s.Secret != "" {
+		b = append(b, `,"secret":`...)
+		b = codec.AppendString(b, s.Secret)
+	}
+	if s.OldSecret != "" {
+		b = append(b, `,"old_secret":`...)
+		b = codec.AppendString(b, s.OldSecret)
+	}
+	return append(b, '}'), nil
+}
+
+// readMoving reads what appendMoving appends, and the number of its format.
+func (s *EndpointState) readMoving(r *codec.Reader, format *int) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "v":
+			*format = int(r.Int())
+		case "status":
+			s.Endpoint.Status = askback.EndpointStatus(r.String())
+		case "reason":
+			s.Endpoint.Reason = r.String()
+		case "by":
+			s.Endpoint.By = r.String()
+		case "changed":
+			s.Endpoint.ChangedAt = r.Millis()
+		case "failing":
+			s.Endpoint.FailingSince = r.Millis()
+		case "secret_at":
+			s.Endpoint.SecretAt = r.Millis()
+		case "old_secret_until":
+			s.Endpoint.OldSecretUntil = r.Millis()
+		case "secret":
+			s.Secret = r.String()
+		case "old_secret":
+			s.OldSecret = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 func appendQuestion(q askback.Question, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"id":`...)

@@ -6,7 +6,7 @@ import "strings"
 // storedNouns the structs of the API in them, and storedEvents the structs of package
 // lifecycle that are stored in one part.
 var (
-	storedRecords = []string{"AskState", "SessionState", "GrantState"}
+	storedRecords = []string{"AskState", "SessionState", "GrantState", "EndpointState"}
 	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery"}
 	storedEvents  = []string{"Event"}
 )

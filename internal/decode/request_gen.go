@@ -335,3 +335,22 @@ func (r *reader) tokenRequestMember(t *askback.TokenRequest, name string, n node
 	}
 	return true
 }
+
+// endpointRequestNames are the names of the members of the type EndpointRequest in a request.
+var endpointRequestNames = []string{
+	"owner", "url",
+}
+
+// endpointRequestMember reads the member of e with this name. It reports false if there is no
+// such member, or if its tag has the option manual.
+func (r *reader) endpointRequestMember(e *askback.EndpointRequest, name string, n node) bool {
+	switch name {
+	case "url":
+		r.text(n, &e.URL)
+	case "owner":
+		r.text(n, &e.Owner)
+	default:
+		return false
+	}
+	return true
+}

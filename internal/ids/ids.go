@@ -13,10 +13,11 @@ import (
 
 // The prefixes of ids (wire.md §1).
 const (
-	Ask     = "ask_"
-	Session = "ses_"
-	Token   = "tok_"
-	Grant   = "grt_"
+	Ask      = "ask_"
+	Session  = "ses_"
+	Token    = "tok_"
+	Grant    = "grt_"
+	Endpoint = "whe_"
 )
 
 const (

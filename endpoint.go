@@ -1,0 +1,152 @@
+package askback
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// An Endpoint is a receiver of webhooks: the origin of the callbacks that one principal
+// names. It has a status and may have a secret of its own, which is in no list.
+type Endpoint struct {
+	ID             string         `api:"id" store:"-"`                                     // the id of the endpoint
+	Owner          string         `api:"owner,null" store:"owner"`                         // the name of the token whose asks name it; "" if it receives the asks that name no callback
+	Origin         string         `api:"origin" store:"origin,keep"`                       // the scheme, the host and the port of its addresses
+	Status         EndpointStatus `api:"status" store:"status,keep,moving"`                // whether messages are sent to it
+	Reason         string         `api:"reason,null" store:"reason,moving"`                // why it is disabled
+	By             string         `api:"by,null" store:"by,moving"`                        // who paused or resumed it last
+	CreatedAt      time.Time      `api:"created_at" store:"created,keep"`                  // the time when it was made
+	ChangedAt      time.Time      `api:"changed_at" store:"changed,keep,moving"`           // the time when it got its status
+	FailingSince   time.Time      `api:"failing_since" store:"failing,moving"`             // the first failed attempt since it last accepted a message; zero: the last attempt that ended did not fail
+	SecretAt       time.Time      `api:"secret_at" store:"secret_at,moving"`               // the time when its own secret was made; zero: the secret of the settings signs
+	OldSecretUntil time.Time      `api:"old_secret_until" store:"old_secret_until,moving"` // the time until which the secret before it signs as well; zero: none does
+}
+
+// An EndpointStatus is the state of an [Endpoint].
+type EndpointStatus string
+
+// The statuses of endpoints.
+const (
+	EndpointActive   EndpointStatus = "active"   // deliveries are sent
+	EndpointPaused   EndpointStatus = "paused"   // deliveries wait until it is resumed
+	EndpointDisabled EndpointStatus = "disabled" // it answered 410, or failed for days: deliveries are given up
+)
+
+// EndpointFailing is how long an endpoint may fail without accepting a message before it is
+// disabled. It is longer than all attempts at one delivery together.
+const EndpointFailing = 5 * 24 * time.Hour
+
+// OldSecretTime is how long the secret before a new one signs as well, so that a receiver
+// can change it without losing a message.
+const OldSecretTime = 24 * time.Hour
+
+// MaxEndpoints is the maximum number of endpoints of one owner.
+const MaxEndpoints = 1000
+
+// Origin returns the scheme and the host of an address in lower case, with the port unless
+// it is that of the scheme. It is the part of a callback that is not secret. For what is not
+// an address, it returns "".
+func Origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.TrimSuffix(strings.ToLower(u.Host), ":")
+	switch scheme {
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return scheme + "://" + host
+}
+
+// An EndpointRequest describes the [Endpoint] to make.
+type EndpointRequest struct {
+	URL string `request:"url"` // an address of the receiver; test messages are sent to it
+	// Owner is the name of the token whose asks name the receiver. An agent makes
+	// endpoints only for itself, so it may leave it out. For others, "" is the endpoint of
+	// asks that name no callback.
+	Owner string `request:"owner"`
+}
+
+// Check returns an [Invalid] if the request is not valid.
+func (r EndpointRequest) Check() error {
+	var bad problems
+	if p := CallbackProblem(r.URL); p != "" {
+		bad.add("/url", p, `"url": "https://agents.example.com/answers"`)
+	}
+	checkName(&bad, "/owner", r.Owner, MaxName)
+	return bad.err()
+}
+
+// An EndpointPage is a part of a list of endpoints, newest first.
+type EndpointPage struct {
+	Items      []Endpoint `api:"items"`            // the entries of this page
+	NextCursor string     `api:"next_cursor,null"` // "" after the last page
+}
+
+// An EndpointQuery selects endpoints that a principal may see.
+type EndpointQuery struct {
+	Owner  string         // of this owner; "" is any
+	Status EndpointStatus // with this status; "" is any
+	Cursor string         // NextCursor of the previous page
+	Limit  int            // 1 to 200; 0 is 50
+}
+
+// Check returns an [Invalid] if the query is not valid. It does not check the cursor.
+func (q EndpointQuery) Check() error {
+	var bad problems
+	switch q.Status {
+	case "", EndpointActive, EndpointPaused, EndpointDisabled:
+	default:
+		bad.add("/status", "a status is active, paused or disabled", "status=disabled")
+	}
+	checkName(&bad, "/owner", q.Owner, MaxName)
+	checkLimit(&bad, q.Limit)
+	return bad.err()
+}
+
+// An EndpointTest is the result of a test message.
+type EndpointTest struct {
+	Accepted bool          // the receiver accepted it
+	Code     int           // the status of its reply; 0 if there was none
+	Duration time.Duration // until the reply; 0 if there was none
+	Error    string        // why it was not accepted, without text of the receiver
+}
+
+// Endpoints is the interface to the receivers of webhooks. An agent sees and changes its own;
+// an operator, all. Its methods may return the errors that every method of [Asker] may
+// return.
+type Endpoints interface {
+	// Endpoints returns a page of endpoints, newest first.
+	Endpoints(ctx context.Context, q EndpointQuery) (EndpointPage, error)
+	// CreateEndpoint makes an endpoint with a secret of its own, which it returns only
+	// here. The error is [ErrExists] if the owner has an endpoint of this origin.
+	CreateEndpoint(ctx context.Context, r EndpointRequest) (e Endpoint, secret string, err error)
+	// RotateEndpoint replaces the secret of an endpoint and returns the new one. The old
+	// one signs as well for [OldSecretTime]. If RotateEndpoint is called again in this
+	// time, only the last two secrets sign.
+	RotateEndpoint(ctx context.Context, id string) (e Endpoint, secret string, err error)
+	// DeleteEndpoint deletes an endpoint with its secret. The next message to its origin
+	// makes a new one. The error is [ErrNotActive] if it is paused or disabled.
+	DeleteEndpoint(ctx context.Context, id string) (Endpoint, error)
+}
+
+// EndpointControl is the interface to what is sent to an endpoint. It has the permissions and
+// the errors of [Endpoints].
+type EndpointControl interface {
+	// PauseEndpoint keeps deliveries to an endpoint until it is resumed. An endpoint that
+	// is not active stays as it is.
+	PauseEndpoint(ctx context.Context, id string) (Endpoint, error)
+	// ResumeEndpoint makes an endpoint active, also if it was disabled. What was kept is
+	// sent, in order. What was given up is not: see ResendToEndpoint.
+	ResumeEndpoint(ctx context.Context, id string) (Endpoint, error)
+	// TestEndpoint sends a signed test message to an endpoint at once, whatever its
+	// status, and returns the result.
+	TestEndpoint(ctx context.Context, id string) (EndpointTest, error)
+	// ResendToEndpoint queues all deliveries to an endpoint again that were given up at
+	// or after a time, and returns their number. Those of one ask are sent in order.
+	ResendToEndpoint(ctx context.Context, id string, since time.Time) (n int, err error)
+}
