@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,8 +43,16 @@ type DeliveryPage struct {
 	NextCursor string     `api:"next_cursor,null"` // "" on the last page
 }
 
-// A DeliveryQuery selects deliveries that were given up.
+// DeliveryStatuses lists every [DeliveryStatus].
+var DeliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, DeliverySent, DeliveryFailed}
+
+// A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
+	// Status selects deliveries with this status. If it is empty, a query with an AskID
+	// selects all deliveries of the ask, and another one those that have not arrived: all
+	// but the sent ones.
+	Status DeliveryStatus
+	AskID  string // only the deliveries of this ask; an agent must give one of its own
 	Cursor string // NextCursor of the previous page
 	Limit  int    // 1 to 200; 0 is 50
 }
@@ -52,13 +61,19 @@ type DeliveryQuery struct {
 func (q DeliveryQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
+	if q.Status != "" && !slices.Contains(DeliveryStatuses, q.Status) {
+		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, waiting or sent")
+	}
 	return bad.err()
 }
 
-// Deliveries is the interface to messages about asks that did not arrive.
+// Deliveries is the interface to messages about asks to programs and people.
 type Deliveries interface {
-	// FailedDeliveries returns the deliveries that were given up, oldest first.
-	FailedDeliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
+	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent
+	// ones are in the order in which they were sent, and others in the order of their asks.
+	// A page may have fewer items than its limit, also none, and still a NextCursor. An agent
+	// sees only those of its own asks.
+	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// RetryDelivery sends a delivery again that was given up. It returns the delivery,
 	// which is then queued. The error is [ErrNotFound] for any other delivery.
 	RetryDelivery(ctx context.Context, id string) (Delivery, error)

@@ -45,41 +45,41 @@ type Action string
 
 // The actions. Package access decides who may do which.
 const (
-	ActAsk       Action = "ask"
-	ActGet       Action = "get"
-	ActList      Action = "list"
-	ActAnswer    Action = "answer"
-	ActDecline   Action = "decline"
-	ActClaim     Action = "claim"
-	ActCancel    Action = "cancel"
-	ActConsume   Action = "consume"
-	ActAck       Action = "ack"        // acknowledge an outcome
-	ActDraft     Action = "draft"      // read and save a draft of an answer
-	ActSnooze    Action = "snooze"     // hide an ask from the person's own list
-	ActGrants    Action = "grants"     // list standing approvals
-	ActRevoke    Action = "revoke"     // revoke a standing approval
-	ActFailed    Action = "failed"     // list deliveries that were given up
-	ActRetry     Action = "retry"      // send such a delivery again
-	ActEndpoints Action = "endpoints"  // list and change receivers of webhooks
-	ActStart     Action = "start"      // start a session
-	ActFollow    Action = "follow"     // read a session with its messages and events
-	ActSessions  Action = "sessions"   // list sessions with their status, without messages
-	ActMessage   Action = "message"    // send a message to a session
-	ActReport    Action = "report"     // report progress, todos or the result of a session
-	ActEnd       Action = "end"        // end a session or its turn
-	ActResume    Action = "resume"     // start the next turn of a session
-	ActEvents    Action = "events"     // read the events of every session
-	ActPeople    Action = "people"     // list people, agents and statistics
-	ActLogin     Action = "login"      // log in a browser as the same principal
-	ActTokens    Action = "tokens"     // create and revoke tokens
-	ActTokenList Action = "token_list" // list tokens, without their secrets
-	ActYield     Action = "yield"      // make the server hand over its database
+	ActAsk        Action = "ask"
+	ActGet        Action = "get"
+	ActList       Action = "list"
+	ActAnswer     Action = "answer"
+	ActDecline    Action = "decline"
+	ActClaim      Action = "claim"
+	ActCancel     Action = "cancel"
+	ActConsume    Action = "consume"
+	ActAck        Action = "ack"        // acknowledge an outcome
+	ActDraft      Action = "draft"      // read and save a draft of an answer
+	ActSnooze     Action = "snooze"     // hide an ask from the person's own list
+	ActGrants     Action = "grants"     // list standing approvals
+	ActRevoke     Action = "revoke"     // revoke a standing approval
+	ActDeliveries Action = "deliveries" // list deliveries
+	ActRetry      Action = "retry"      // send such a delivery again
+	ActEndpoints  Action = "endpoints"  // list and change receivers of webhooks
+	ActStart      Action = "start"      // start a session
+	ActFollow     Action = "follow"     // read a session with its messages and events
+	ActSessions   Action = "sessions"   // list sessions with their status, without messages
+	ActMessage    Action = "message"    // send a message to a session
+	ActReport     Action = "report"     // report progress, todos or the result of a session
+	ActEnd        Action = "end"        // end a session or its turn
+	ActResume     Action = "resume"     // start the next turn of a session
+	ActEvents     Action = "events"     // read the events of every session
+	ActPeople     Action = "people"     // list people, agents and statistics
+	ActLogin      Action = "login"      // log in a browser as the same principal
+	ActTokens     Action = "tokens"     // create and revoke tokens
+	ActTokenList  Action = "token_list" // list tokens, without their secrets
+	ActYield      Action = "yield"      // make the server hand over its database
 )
 
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActFailed, ActRetry, ActEndpoints,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

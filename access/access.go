@@ -31,6 +31,7 @@ var table = []rule{
 	{askback.Agent, askback.ActCancel, owner},
 	{askback.Agent, askback.ActConsume, owner},
 	{askback.Agent, askback.ActAck, owner},
+	{askback.Agent, askback.ActDeliveries, owner},
 
 	{askback.Agent, askback.ActEndpoints, owner},
 	{askback.Agent, askback.ActStart, anyRelation},
@@ -61,7 +62,7 @@ var table = []rule{
 	{askback.Operator, askback.ActPeople, anyRelation},
 	{askback.Operator, askback.ActGrants, anyRelation},
 	{askback.Operator, askback.ActTokenList, anyRelation},
-	{askback.Operator, askback.ActFailed, anyRelation},
+	{askback.Operator, askback.ActDeliveries, anyRelation},
 	{askback.Operator, askback.ActRetry, anyRelation},
 	{askback.Operator, askback.ActEndpoints, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},

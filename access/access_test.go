@@ -21,6 +21,7 @@ agent list owner
 agent cancel owner
 agent consume owner
 agent ack owner
+agent deliveries owner
 responder get recipient
 responder list recipient
 responder answer recipient
@@ -101,10 +102,10 @@ operator token_list owner
 operator token_list recipient
 operator token_list unrelated
 operator token_list starter
-operator failed owner
-operator failed recipient
-operator failed unrelated
-operator failed starter
+operator deliveries owner
+operator deliveries recipient
+operator deliveries unrelated
+operator deliveries starter
 operator retry owner
 operator retry recipient
 operator retry unrelated
@@ -118,10 +119,10 @@ admin endpoints owner
 admin endpoints recipient
 admin endpoints unrelated
 admin endpoints starter
-admin failed owner
-admin failed recipient
-admin failed unrelated
-admin failed starter
+admin deliveries owner
+admin deliveries recipient
+admin deliveries unrelated
+admin deliveries starter
 admin retry owner
 admin retry recipient
 admin retry unrelated

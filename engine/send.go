@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,57 +109,4 @@ func (e *Engine) callback() string {
 		return ""
 	}
 	return e.settings.Load().CallbackURL
-}
-
-// FailedDeliveries implements [askback.Deliveries].
-func (c *client) FailedDeliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error) {
-	if err := c.authorize(askback.ActFailed); err != nil {
-		return askback.DeliveryPage{}, err
-	}
-	if err := cmp.Or(q.Check(), checkCursor("dlv_", q.Cursor)); err != nil {
-		return askback.DeliveryPage{}, err
-	}
-	page := askback.DeliveryPage{}
-	limit := cmp.Or(q.Limit, askback.DefaultLimit)
-	dead, err := c.engine.DeadLetters(ctx, store.Query{Kind: kindSend, After: q.Cursor, Limit: limit + 1})
-	for i, f := range dead {
-		if i == limit {
-			page.NextCursor = dead[i-1].ID
-			break
-		}
-		a, err := c.engine.read(ctx, f.Subject)
-		if err != nil {
-			continue // it was deleted, or cannot be read
-		}
-		if d, ok := a.state.Delivery(f.ID); ok {
-			page.Items = append(page.Items, d)
-		}
-	}
-	if err != nil {
-		return askback.DeliveryPage{}, fmt.Errorf("deliveries: %w", err)
-	}
-	return page, nil
-}
-
-// RetryDelivery implements [askback.Deliveries].
-func (c *client) RetryDelivery(ctx context.Context, id string) (askback.Delivery, error) {
-	if err := c.authorize(askback.ActRetry); err != nil {
-		return askback.Delivery{}, err
-	}
-	f, err := c.engine.deadLetter(ctx, id)
-	if err == nil && f.Kind != kindSend {
-		err = askback.ErrNotFound
-	}
-	if err == nil {
-		err = c.engine.reviveDeadLetter(ctx, f)
-	}
-	if err != nil {
-		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
-	}
-	a, err := c.engine.read(ctx, f.Subject)
-	if err != nil {
-		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
-	}
-	d, _ := a.state.Delivery(id)
-	return d, nil
 }

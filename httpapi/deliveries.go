@@ -9,11 +9,9 @@ import (
 )
 
 func (c *call) deliveries() error {
-	in := c.r.URL.Query()
-	if status := in.Get("status"); status != "" && status != string(askback.DeliveryFailed) {
-		return askback.Invalid{{Pointer: "?status", Detail: "only deliveries that were given up are listed", Fix: "status=failed"}}
-	}
-	return c.result(c.client.FailedDeliveries(c.r.Context(), askback.DeliveryQuery{Cursor: in.Get("cursor"), Limit: limit(in.Get("limit"))}))
+	return c.result(c.client.Deliveries(c.r.Context(), askback.DeliveryQuery{
+		Status: askback.DeliveryStatus(c.param("status")), AskID: c.param("question_id"), Cursor: c.param("cursor"), Limit: limit(c.param("limit")),
+	}))
 }
 
 func (c *call) retryDelivery() error {
@@ -23,12 +21,13 @@ func (c *call) retryDelivery() error {
 	return c.result(c.client.RetryDelivery(c.r.Context(), c.id()))
 }
 
-// FailedDeliveries implements [askback.Deliveries].
-func (c *Client) FailedDeliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error) {
+// Deliveries implements [askback.Deliveries].
+func (c *Client) Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error) {
 	if err := q.Check(); err != nil {
 		return askback.DeliveryPage{}, err
 	}
-	return fetch[askback.DeliveryPage](ctx, c, request{method: "GET", path: base + "/deliveries", query: filter(q.Limit, "cursor", q.Cursor).Encode()})
+	query := filter(q.Limit, "status", string(q.Status), "question_id", q.AskID, "cursor", q.Cursor)
+	return fetch[askback.DeliveryPage](ctx, c, request{method: "GET", path: base + "/deliveries", query: query.Encode()})
 }
 
 // RetryDelivery implements [askback.Deliveries].

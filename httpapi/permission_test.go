@@ -43,7 +43,7 @@ func newRouteFixture(t *testing.T) *routeFixture {
 	s.tokenID = spare.ID
 	w.ask(`{"question": "Which database?", "to": ["ana"], "callback_url": "https://agents.example.com"}`)
 	out.sendAll(t, w.engine)
-	failed, err := w.engine.As(root).FailedDeliveries(ctx, askback.DeliveryQuery{})
+	failed, err := w.engine.As(root).Deliveries(ctx, askback.DeliveryQuery{})
 	if err != nil || len(failed.Items) != 1 {
 		t.Fatalf("got %+v, %v, want one delivery that was given up", failed, err)
 	}

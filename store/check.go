@@ -21,7 +21,7 @@ type name struct{ kind, id string }
 //   - a record without a kind or id, with a negative Version, or a new one without Fixed
 //   - the same record or effect twice
 //   - an effect without an id or kind, or whose record is not in Put
-//   - a new effect with Attempts, Node or Error
+//   - a new effect with Attempts, Node or Error, or that is dead
 //   - a completion without an id, or with both Retry and Dead
 //   - an event without a type, or a filter without a stream
 //   - text that is not UTF-8 or contains NUL
@@ -90,8 +90,8 @@ func checkEffect(e *Effect, put map[name]bool, seen map[string]bool) error {
 		return errors.New("an effect needs an id and a kind")
 	case !put[name{e.SubjectKind, e.Subject}]:
 		return errors.New("its record must be in Put")
-	case e.Attempts != 0 || e.Node != "" || e.Error != "":
-		return errors.New("a new effect must have no Attempts, Node or Error")
+	case e.Attempts != 0 || e.Node != "" || e.Error != "" || e.Dead:
+		return errors.New("a new effect must have no Attempts, Node or Error, and not be dead")
 	case seen[e.ID]:
 		return errEffectTwice
 	}

@@ -26,6 +26,7 @@ type Effect struct {
 	Attempts int    // how many times it was claimed
 	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
+	Dead     bool   // it is a dead letter
 }
 
 // A Completion is the result of an attempt of an effect. It is committed with the
@@ -83,4 +84,7 @@ type Queue interface {
 	// After, Newest and Limit of q and ignores the others. Kind is that of the
 	// effect; "" matches every kind. It omits damaged effects.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
+	// Effects returns effects in order of ID, dead letters and others. It uses the fields
+	// Kind, After, Newest and Limit of q and ignores the others. It omits damaged effects.
+	Effects(ctx context.Context, q Query) ([]Effect, error)
 }

@@ -9,11 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An effect is a stored effect, which may be a dead letter.
-type effect struct {
-	store.Effect
-	dead bool
-}
+// An effect is a stored effect.
+type effect struct{ store.Effect }
 
 func newEffect(e store.Effect) *effect {
 	e = cloneEffect(e)
@@ -55,7 +52,7 @@ func (s *Store) complete(d store.Completion) {
 		return
 	}
 	e := *old
-	e.Node, e.Error, e.dead = "", d.Error, d.Dead
+	e.Node, e.Error, e.Dead = "", d.Error, d.Dead
 	if !d.Retry.IsZero() {
 		e.Due = milliseconds(d.Retry)
 	}
@@ -68,11 +65,13 @@ func (s *Store) replaceEffect(old, e *effect) {
 	if old != nil {
 		delete(s.effects, old.ID)
 		s.subjects.remove(old)
+		s.queued.remove(old)
 		s.orderOf(old).remove(old)
 	}
 	if e != nil {
 		s.effects[e.ID] = e
 		s.subjects.insert(e)
+		s.queued.insert(e)
 		s.orderOf(e).insert(e)
 	}
 }
@@ -80,7 +79,7 @@ func (s *Store) replaceEffect(old, e *effect) {
 // orderOf returns the list that contains an effect: dead, claimed or claimable.
 func (s *Store) orderOf(e *effect) *sorted[effect] {
 	switch {
-	case e.dead:
+	case e.Dead:
 		return s.dead
 	case e.Node != "":
 		return s.claimed
@@ -159,16 +158,26 @@ func (s *Store) freeClaims(now time.Time) {
 
 // Dead returns the dead letters that q selects, in order of ID.
 func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
+	return s.listEffects(ctx, s.dead, q)
+}
+
+// Effects returns the effects that q selects, in order of ID.
+func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, error) {
+	q.Stream = ""
+	return s.listEffects(ctx, s.queued, q)
+}
+
+// listEffects returns the effects of a list in order of ID that q selects.
+func (s *Store) listEffects(ctx context.Context, all *sorted[effect], q store.Query) (list []store.Effect, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	effects := s.dead.after(&effect{Effect: store.Effect{ID: q.After}})
+	effects := all.after(&effect{Effect: store.Effect{ID: q.After}})
 	if q.Newest {
-		effects = s.dead.before(&effect{Effect: store.Effect{ID: cmp.Or(q.After, afterEveryID)}})
+		effects = all.before(&effect{Effect: store.Effect{ID: cmp.Or(q.After, afterEveryID)}})
 	}
-	var list []store.Effect
 	for e := range effects {
 		if len(list) == store.AtMost(q.Limit) {
 			break

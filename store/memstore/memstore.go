@@ -30,8 +30,8 @@ type Store struct {
 	heartbeats map[string]time.Time
 
 	// Sorted lists of effects: those that can be claimed, those that are claimed,
-	// dead letters, and all by subject.
-	claimable, claimed, dead, subjects *sorted[effect]
+	// dead letters, and all by id and by subject.
+	claimable, claimed, dead, queued, subjects *sorted[effect]
 
 	index index
 }
@@ -62,6 +62,7 @@ func New() *Store {
 		claimable:  &sorted[effect]{compare: byDueEffect},
 		claimed:    &sorted[effect]{compare: byNode},
 		dead:       &sorted[effect]{compare: byEffectID},
+		queued:     &sorted[effect]{compare: byEffectID},
 		subjects:   &sorted[effect]{compare: bySubject},
 	}
 }

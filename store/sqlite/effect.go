@@ -29,22 +29,19 @@ const (
 	selectClaimedBy = `select ` + effectColumns + ` from effects indexed by effects_node where node = ?1`
 )
 
-// An effect is a [store.Effect] with the column that marks a dead letter.
-type effect struct {
-	store.Effect
-	dead bool
-}
+// An effect is a [store.Effect] with a checksum.
+type effect struct{ store.Effect }
 
 // insertEffect writes a new effect.
 func (w *writer) insertEffect(v *store.Effect) error {
 	e := effect{Effect: *v}
 	return w.changeOne(w.stmt.insertEffect, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(),
-		e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.Data, e.sum())
+		e.Attempts, textOrNull(e.Node), e.Dead, e.Error, e.Data, e.sum())
 }
 
 // update writes the columns of an effect that can change.
 func (w *writer) update(e *effect) error {
-	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.sum())
+	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.Dead, e.Error, e.sum())
 }
 
 func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
@@ -56,7 +53,7 @@ func (e *effect) sum() int64 {
 		for _, n := range [...]int64{e.Due.UnixMilli(), e.Created.UnixMilli(), int64(e.Attempts)} {
 			b = binary.AppendVarint(b, n)
 		}
-		return append(b, bit(e.dead))
+		return append(b, bit(e.Dead))
 	})
 }
 
@@ -67,7 +64,7 @@ func scanEffect(row *sqlite3.Stmt) (e effect, err error) {
 	e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream = r.text(), r.text(), r.text(), r.text(), r.text()
 	e.Due, e.Created, e.Attempts = instant(r.number()), instant(r.number()), int(r.number())
 	node := r.nullText()
-	e.Node, e.dead, e.Error, e.Data = node.String, r.flag(), r.text(), r.bytes()
+	e.Node, e.Dead, e.Error, e.Data = node.String, r.flag(), r.text(), r.bytes()
 	sum := r.number()
 	if r.bad || sum != e.sum() || node.Valid && node.String == "" {
 		return e, store.DamagedError{Kind: "effect", ID: e.ID}
@@ -142,13 +139,9 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 
 // Dead returns the dead letters that q selects, in order of ID, or newest first if q.Newest
 // is set. It uses only the Kind, Stream, After and Limit of q besides. It omits damaged ones.
-func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
+func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	text, args := deadSQL(q)
-	found, err := collect(ctx, s, store.AtMost(q.Limit), scanEffect, text, args...)
-	for _, e := range found.list {
-		list = append(list, e.Effect)
-	}
-	return list, err
+	return s.effectList(ctx, q.Limit, text, args)
 }
 
 // deadSQL returns the statement of [Store.Dead] and its arguments.
@@ -161,6 +154,34 @@ func deadSQL(q store.Query) (text string, args []any) {
 	}
 	c.after(q)
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.where(q.Newest), c.args
+}
+
+// Effects returns the effects that q selects, in order of ID, or newest first if q.Newest is
+// set. It uses only the Kind, After and Limit of q besides. It omits damaged ones.
+func (s *Store) Effects(ctx context.Context, q store.Query) ([]store.Effect, error) {
+	text, args := effectsSQL(q)
+	return s.effectList(ctx, q.Limit, text, args)
+}
+
+// effectsSQL returns the statement of [Store.Effects] and its arguments. It reads the table,
+// which is in the order of id.
+func effectsSQL(q store.Query) (text string, args []any) {
+	var c conditions
+	if q.After == "" {
+		c.terms = append(c.terms, "id > ''") // true for every id
+	}
+	c.match("kind", q.Kind)
+	c.after(q)
+	return "select " + effectColumns + " from effects" + c.where(q.Newest), c.args
+}
+
+// effectList returns the first effects of a statement that are not damaged, at most limit.
+func (s *Store) effectList(ctx context.Context, limit int, text string, args []any) (list []store.Effect, err error) {
+	found, err := collect(ctx, s, store.AtMost(limit), scanEffect, text, args...)
+	for _, e := range found.list {
+		list = append(list, e.Effect)
+	}
+	return list, err
 }
 
 // complete applies a completion: it deletes the effect, schedules it again or makes it a
@@ -178,7 +199,7 @@ func (w *writer) complete(c *store.Completion) error {
 		return store.ErrConflict
 	}
 	e := found[0]
-	e.Node, e.Error, e.dead = "", c.Error, c.Dead
+	e.Node, e.Error, e.Dead = "", c.Error, c.Dead
 	if !c.Retry.IsZero() {
 		e.Due = c.Retry
 	}

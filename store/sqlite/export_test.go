@@ -59,6 +59,8 @@ func AllOpenSQL(q store.Query) (string, []any) {
 // DeadSQL returns the statement of Dead.
 func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
 
+func EffectsSQL(q store.Query) (string, []any) { return effectsSQL(q) }
+
 // BreakHeadQuery makes every query of the writer for the newest event of a stream fail. The
 // store must not be in use.
 func (s *Store) BreakHeadQuery() (err error) {

@@ -115,6 +115,9 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		text, args := sqlite.DeadSQL(q)
 		explain(text, args...)
 		index[text] = "effects_dead"
+		text, args = sqlite.EffectsSQL(q)
+		explain(text, args...)
+		index[text] = "PRIMARY KEY"
 	}
 	for text, plan := range plans {
 		last := "USE TEMP B-TREE FOR LAST TERM OF ORDER BY; "

@@ -240,7 +240,7 @@ func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 	retried.Due, retried.Error, retried.Attempts = noon.Add(time.Second), "not yet", 1
 	want := []store.Effect{claimed(claimedBefore, "b", 2), claimed(free, "b", 1), claimed(retried, "b", 2)}
 	mustEqual(t, "claimed after the restart", mustClaim(t, s, "b", noon.Add(time.Second), 0), want)
-	dead.Error, dead.Attempts = "no", 1
+	dead.Error, dead.Attempts, dead.Dead = "no", 1, true
 	mustEqual(t, "dead letters after the restart", mustListDead(t, s, store.Query{}), []store.Effect{dead})
 	mustCommit(t, s, complete(store.Completion{ID: "eff_1", Node: "b"}))
 	mustEqual(t, "claimed twice", slices.Contains(effectIDs(mustClaim(t, s, "c", later, 0)), "eff_1"), false)

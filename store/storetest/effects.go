@@ -94,7 +94,7 @@ func testEffectFields(t *testing.T, sub Subject) {
 	got[2].Data[0] = 'X'
 	failed := complete(store.Completion{ID: "eff_3", Node: "node", Dead: true, Error: "the address\nis unknown"})
 	mustCommit(t, s, failed)
-	full.Error, full.Attempts = "the address\nis unknown", 1
+	full.Error, full.Attempts, full.Dead = "the address\nis unknown", 1, true
 	dead := mustListDead(t, s, store.Query{})
 	mustEqual(t, "a dead letter", dead, []store.Effect{full})
 	dead[0].Data[0] = 'X'
@@ -112,7 +112,7 @@ func testOddEffectStrings(t *testing.T, sub Subject) {
 		mustCommit(t, s, store.Change{Put: []store.Record{r}, Effects: []store.Effect{e}})
 		mustEqual(t, "claimed", mustClaim(t, s, odd, noon, 0), []store.Effect{claimed(e, odd, 1)})
 		mustCommit(t, s, complete(store.Completion{ID: odd, Node: odd, Dead: true, Error: odd}))
-		e.Attempts, e.Error = 1, odd
+		e.Attempts, e.Error, e.Dead = 1, odd, true
 		mustEqual(t, fmt.Sprint("dead letter ", n), mustListDead(t, s, store.Query{Kind: odd, Stream: odd}), []store.Effect{e})
 	}
 }
@@ -183,6 +183,52 @@ func testDeadLetters(t *testing.T, sub Subject) {
 	revived := claimed(effects[1], "b", 2)
 	revived.Due = later
 	mustEqual(t, "revived", mustClaim(t, s, "b", later, 0), []store.Effect{revived})
+}
+
+// testEffectList checks that Effects returns dead letters, claimed and free effects, and no
+// effect that is done.
+func testEffectList(t *testing.T, sub Subject) {
+	s := sub.Store
+	var effects []store.Effect
+	for n := range 6 {
+		e := effect(fmt.Sprint("eff_", n))
+		e.Kind = []string{"send", "call"}[n%2]
+		effects = append(effects, e)
+	}
+	commitEffects(t, s, effects...)
+	mustClaim(t, s, "a", noon, 4)
+	mustCommit(t, s, complete(
+		store.Completion{ID: "eff_0", Node: "a", Dead: true, Error: "no"},
+		store.Completion{ID: "eff_1", Node: "a"},
+		store.Completion{ID: "eff_2", Node: "a", Retry: later, Error: "not yet"},
+	))
+	for _, test := range []struct {
+		q    store.Query
+		want string
+	}{
+		{store.Query{}, "0 2 3 4 5"},
+		{store.Query{Newest: true}, "5 4 3 2 0"},
+		{store.Query{Kind: "send"}, "0 2 4"},
+		{store.Query{Kind: "ask"}, ""},
+		{store.Query{Limit: 2}, "0 2"},
+		{store.Query{Limit: 2, After: "eff_1"}, "2 3"},
+		{store.Query{Kind: "send", Limit: 2, After: "eff_4", Newest: true}, "2 0"},
+		{store.Query{After: "eff_0", Newest: true}, ""},
+		{store.Query{Stream: "ignored", Owner: "ignored"}, "0 2 3 4 5"},
+	} {
+		list, err := s.Effects(t.Context(), test.q)
+		if got := strings.ReplaceAll(strings.Join(effectIDs(list), " "), "eff_", ""); err != nil || got != test.want {
+			t.Errorf("Effects %+v: got %q, %v, want %q", test.q, got, err, test.want)
+		}
+	}
+	list, err := s.Effects(t.Context(), store.Query{Limit: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, again := effects[0], effects[2]
+	dead.Attempts, dead.Error, dead.Dead = 1, "no", true
+	again.Attempts, again.Error, again.Due = 1, "not yet", later
+	mustEqual(t, "effects", list, []store.Effect{dead, again, claimed(effects[3], "a", 1)})
 }
 
 func testWithdrawal(t *testing.T, sub Subject) {

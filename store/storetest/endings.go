@@ -25,6 +25,7 @@ func callAll(ctx context.Context, s Store) map[string]error {
 	_, errs["Beat"] = s.Beat(ctx, "node", noon)
 	_, errs["Claim"] = s.Claim(ctx, "node", noon, 1)
 	_, errs["Dead"] = s.Dead(ctx, store.Query{})
+	_, errs["Effects"] = s.Effects(ctx, store.Query{})
 	return errs
 }
 

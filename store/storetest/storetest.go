@@ -81,6 +81,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"a completion without its claim is a conflict", testCompletions},
 		{"a retry waits for its time", testRetries},
 		{"dead letters are listed and revived", testDeadLetters},
+		{"effects are listed", testEffectList},
 		{"an unclaimed effect can be withdrawn", testWithdrawal},
 		{"effects are committed with their records", testEffectAtomicity},
 		{"deleting a record deletes its effects", testDeletedEffects},

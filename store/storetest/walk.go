@@ -202,6 +202,7 @@ func (w *walk) dead(rt *rapid.T) {
 	q.After = rapid.SampledFrom(append([]string{""}, walkIDs...)).Draw(rt, "after")
 	q.Newest, q.Limit = rapid.Bool().Draw(rt, "newest"), rapid.IntRange(-1, 4).Draw(rt, "limit")
 	w.both("Dead", func(s Store) (any, error) { return s.Dead(w.t.Context(), q) })
+	w.both("Effects", func(s Store) (any, error) { return s.Effects(w.t.Context(), q) })
 }
 
 // loseClaims frees the claims of all nodes in both stores. The walk calls it after one
@@ -288,6 +289,7 @@ func (w *walk) compare() {
 	}
 	w.both("all due records", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
 	w.both("dead letters", func(s Store) (any, error) { return s.Dead(w.t.Context(), store.Query{}) })
+	w.both("effects", func(s Store) (any, error) { return s.Effects(w.t.Context(), store.Query{}) })
 	w.now = w.now.Add(time.Hour)
 	w.both("effects that are not dead", func(s Store) (any, error) { return s.Claim(w.t.Context(), "last", w.now, 0) })
 	w.both("all events", func(s Store) (any, error) { return readHistory(w.t.Context(), s, "", w.since) })

@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// Deliveries implements [askback.Deliveries].
+func (c *client) Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error) {
+	page, err := c.deliveries(ctx, q)
+	if err != nil {
+		return askback.DeliveryPage{}, fmt.Errorf("deliveries: %w", err)
+	}
+	return page, nil
+}
+
+func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page askback.DeliveryPage, err error) {
+	if err := cmp.Or(c.authorize(askback.ActDeliveries), q.Check()); err != nil {
+		return page, err
+	}
+	from := deliveryCursor{list: listOpen}
+	switch {
+	case q.AskID != "":
+		from.list = listOfAsk
+	case q.Status == askback.DeliverySent:
+		from.list = listSent
+	}
+	if err := from.parse(q.Cursor); err != nil {
+		return page, err
+	}
+	switch {
+	case from.list == listOfAsk:
+		return c.askDeliveries(ctx, q, from)
+	case !access.Allowed(c.who.Kind, askback.ActDeliveries, askback.Unrelated):
+		return page, askback.Invalid{{Pointer: "?question_id", Detail: "you may list the deliveries of your own asks, one ask at a time", Fix: "question_id=ask_…"}}
+	case from.list == listSent:
+		return c.sentDeliveries(ctx, q, from)
+	}
+	return c.openDeliveries(ctx, q, from)
+}
+
+// askDeliveries returns a page of the deliveries of one ask, which are in its state.
+func (c *client) askDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+	if !ids.Valid(ids.Ask, q.AskID) {
+		return page, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
+	}
+	a, err := c.engine.read(ctx, q.AskID)
+	if err == nil {
+		err = c.authorizeAsk(askback.ActDeliveries, &a.state)
+	}
+	if errors.Is(err, askback.ErrNotFound) {
+		return page, nil // as in other lists, what does not exist and what is not visible look the same
+	}
+	if err != nil {
+		return page, err
+	}
+	all := a.state.Deliveries
+	if from.last != "" {
+		n := slices.IndexFunc(all, func(d askback.Delivery) bool { return d.ID == from.last })
+		if n < 0 {
+			return page, errCursor
+		}
+		all = all[:n]
+	}
+	for _, d := range slices.Backward(all) {
+		if q.Status != "" && d.Status != q.Status {
+			continue
+		}
+		if n := len(page.Items); n == cmp.Or(q.Limit, askback.DefaultLimit) {
+			from.last = page.Items[n-1].ID
+			page.NextCursor = from.String()
+			return page, nil
+		}
+		page.Items = append(page.Items, d)
+	}
+	return page, nil
+}
+
+// openDeliveries returns a page of the deliveries that were not sent. It reads the effects
+// backwards. A delivery that waits has none: it follows one that is queued.
+func (c *client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+	limit := cmp.Or(q.Limit, askback.DefaultLimit)
+	list := c.engine.store.Effects
+	if q.Status == askback.DeliveryFailed {
+		list = c.engine.store.Dead
+	}
+	for begun, examined := time.Now(), 0; ; {
+		effects, err := list(ctx, store.Query{Kind: kindSend, After: from.effect, Newest: true, Limit: deliveryChunk})
+		if err != nil {
+			return askback.DeliveryPage{}, fromStore(err)
+		}
+		for _, f := range effects {
+			found, err := c.deliveriesOf(ctx, q.Status, f)
+			if err != nil {
+				return askback.DeliveryPage{}, err
+			}
+			if n := slices.IndexFunc(found, func(d askback.Delivery) bool { return d.ID == from.last }); n >= 0 {
+				found = found[n+1:]
+			}
+			for _, d := range found {
+				if len(page.Items) == limit {
+					page.NextCursor = from.String()
+					return page, nil
+				}
+				page.Items = append(page.Items, d)
+				from.last = d.ID
+			}
+			from.effect, from.last = f.ID, ""
+			if time.Since(begun) >= maxListTime {
+				page.NextCursor = from.String()
+				return page, nil
+			}
+		}
+		if len(effects) < deliveryChunk {
+			return page, nil
+		}
+		if examined += len(effects); examined >= maxExamined {
+			page.NextCursor = from.String()
+			return page, nil
+		}
+	}
+}
+
+// deliveryChunk is how many effects a list of deliveries reads at once.
+const deliveryChunk = 100
+
+// deliveriesOf returns the deliveries that an effect stands for and that have a status, or
+// are not sent if the status is "": its own, and before it those that wait for it, newest
+// first. It returns none of an ask that cannot be read.
+func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect) (found []askback.Delivery, err error) {
+	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
+		return nil, nil // without reading its ask
+	}
+	a, err := c.engine.read(ctx, f.Subject)
+	switch {
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with this
+	for _, d := range a.state.Deliveries {
+		if d.Status == askback.DeliveryQueued {
+			last = max(last, d.ID)
+		}
+	}
+	for _, d := range slices.Backward(a.state.Deliveries) {
+		own := d.ID == f.ID
+		if own && f.Dead {
+			d.Status = askback.DeliveryFailed // also if the result of the last attempt was rejected
+		}
+		if !own && (d.Status != askback.DeliveryWaiting || last != f.ID) {
+			continue
+		}
+		if status == d.Status || status == "" && d.Status != askback.DeliverySent {
+			found = append(found, d)
+		}
+	}
+	return found, nil
+}
+
+// sentDeliveries returns a page of the deliveries that were sent. It reads the history
+// backwards, as settled does.
+func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+	rows := store.SubjectQuery{Types: []string{string(askback.EventDeliverySent)}, Before: from.seq}
+	rows.Kind, rows.Limit, rows.Scan = kindAsk, listChunk, examineChunk
+	limit := cmp.Or(q.Limit, askback.DefaultLimit)
+	for begun, examined := time.Now(), 0; ; {
+		list, before, err := c.engine.store.Subjects(ctx, rows)
+		if err != nil {
+			return askback.DeliveryPage{}, fromStore(err)
+		}
+		for _, row := range list {
+			d, ok, err := c.sentDelivery(ctx, row)
+			if err != nil {
+				return askback.DeliveryPage{}, err
+			}
+			if !ok {
+				continue
+			}
+			if len(page.Items) == limit {
+				from.seq = row.Seq + 1
+				page.NextCursor = from.String()
+				return page, nil
+			}
+			page.Items = append(page.Items, d)
+		}
+		if before == 0 {
+			return page, nil
+		}
+		if examined += len(list); len(list) < listChunk {
+			examined += rows.Scan
+		}
+		if rows.Before = before; examined >= maxExamined || time.Since(begun) >= maxListTime {
+			from.seq = before
+			page.NextCursor = from.String()
+			return page, nil
+		}
+	}
+}
+
+// sentDelivery returns the delivery of an event. It reports false if the event cannot be
+// read, or was deleted in the meantime.
+func (c *client) sentDelivery(ctx context.Context, row store.Subject) (d askback.Delivery, ok bool, err error) {
+	events, err := c.engine.store.History(ctx, "", row.Seq-1, 1)
+	if err != nil {
+		return d, false, fromStore(err)
+	}
+	if len(events) == 0 || events[0].Seq != row.Seq {
+		return d, false, nil
+	}
+	h, ok := c.engine.decodeEvent(events[0])
+	if !ok || h.Delivery == nil {
+		return d, false, nil
+	}
+	d = *h.Delivery
+	d.AskID, d.SessionID = row.ID, row.Stream
+	return d, true, nil
+}
+
+// The lists of deliveries. A cursor of one list is not valid in another.
+const (
+	listOpen  = "d" // those that were not sent
+	listSent  = "s" // those that were sent
+	listOfAsk = "a" // those of one ask
+)
+
+// A deliveryCursor is the position of a page of deliveries.
+type deliveryCursor struct {
+	list   string
+	seq    int64  // of sent ones: the event before which the page begins
+	effect string // of open ones: the last effect whose deliveries are all on the pages before; "" for none
+	last   string // of open ones and those of an ask: the last delivery before, if more of its ask follow
+}
+
+// String encodes a cursor as an opaque string.
+func (c deliveryCursor) String() string {
+	s := c.list + c.effect + "." + c.last
+	if c.list == listSent {
+		s = c.list + strconv.FormatInt(c.seq, 36)
+	}
+	return base64.RawURLEncoding.EncodeToString([]byte(s))
+}
+
+// parse decodes the cursor of a list. If it is not valid, the error is an [askback.Invalid].
+// The cursor "" is the beginning of the list.
+func (c *deliveryCursor) parse(text string) error {
+	if text == "" {
+		return nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	rest, ok := strings.CutPrefix(string(raw), c.list)
+	if err != nil || !ok {
+		return errCursor
+	}
+	if c.list == listSent {
+		if c.seq, err = strconv.ParseInt(rest, 36, 64); err != nil || c.seq < 1 {
+			return errCursor
+		}
+		return nil
+	}
+	if c.effect, c.last, ok = strings.Cut(rest, "."); !ok || c.effect == "" && c.last == "" {
+		return errCursor
+	}
+	return cmp.Or(checkCursor(deliveryPrefix, c.effect), checkCursor(deliveryPrefix, c.last))
+}
+
+// deliveryPrefix is the prefix of the ids of deliveries.
+const deliveryPrefix = "dlv_"
+
+// RetryDelivery implements [askback.Deliveries].
+func (c *client) RetryDelivery(ctx context.Context, id string) (askback.Delivery, error) {
+	if err := c.authorize(askback.ActRetry); err != nil {
+		return askback.Delivery{}, err
+	}
+	f, err := c.engine.deadLetter(ctx, id)
+	if err == nil && f.Kind != kindSend {
+		err = askback.ErrNotFound
+	}
+	if err == nil {
+		err = c.engine.reviveDeadLetter(ctx, f)
+	}
+	if err != nil {
+		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
+	}
+	a, err := c.engine.read(ctx, f.Subject)
+	if err != nil {
+		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
+	}
+	d, _ := a.state.Delivery(id)
+	return d, nil
+}

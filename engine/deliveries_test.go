@@ -1,0 +1,147 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store/memstore"
+)
+
+// newDeliveries returns a fixture with five asks, a second apart, whose titles are their
+// numbers. The receiver accepts what is about 0 and 3, gives 1 up, and is busy for 2 and 4.
+// Then 0 and 2 are answered.
+func newDeliveries(t *testing.T) (p *fixture, asks []askback.Ask) {
+	to := &receiver{}
+	to.reply = func(n int) error {
+		switch to.asks[n-1].Title {
+		case "1":
+			return &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true}
+		case "2", "4":
+			return errors.New("no reply")
+		}
+		return nil
+	}
+	p = newSender(t, memstore.New(), to)
+	t.Cleanup(p.run())
+	for n := range 5 {
+		r := calledBack()
+		r.Title = fmt.Sprint(n)
+		asks = append(asks, p.ask(r))
+		<-time.After(time.Second)
+	}
+	for _, n := range []int{0, 2} {
+		p.answer(p.ana, asks[n], "SQLite")
+		<-time.After(time.Second)
+	}
+	synctest.Wait()
+	return p, asks
+}
+
+// allDeliveries returns the deliveries of all pages of a list: the number of the ask, and
+// the last word of the event.
+func allDeliveries(t *testing.T, who askback.Client, asks []askback.Ask, q askback.DeliveryQuery) string {
+	t.Helper()
+	var all []string
+	for pages := 0; ; pages++ {
+		page, err := who.Deliveries(t.Context(), q)
+		if err != nil || pages > 20 || len(page.Items) > q.Limit {
+			t.Fatalf("%+v, page %d: got %d items, error %v", q, pages, len(page.Items), err)
+		}
+		for _, d := range page.Items {
+			n := slices.IndexFunc(asks, func(a askback.Ask) bool { return a.ID == d.AskID && a.SessionID == d.SessionID })
+			all = append(all, fmt.Sprint(n, strings.TrimPrefix(string(d.Event), "question_")))
+			if q.Status != "" && d.Status != q.Status || d.Target != "https://agents.example.com" {
+				t.Errorf("%+v: got %+v", q, d)
+			}
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return strings.Join(all, " ")
+		}
+	}
+}
+
+// An operator lists the deliveries by status, and each page continues the one before (F16).
+func TestDeliveriesAreListedByStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, asks := newDeliveries(t)
+		for _, kind := range []askback.Kind{askback.Operator, askback.Admin} {
+			who := p.engine.As(askback.Principal{Kind: kind, Name: "ops"})
+			for _, c := range []struct {
+				status askback.DeliveryStatus
+				ask    string
+				want   string
+			}{
+				{"", "", "4pending 2answered 2pending 1pending"},
+				{askback.DeliveryFailed, "", "1pending"},
+				{askback.DeliveryQueued, "", "4pending 2pending"},
+				{askback.DeliveryWaiting, "", "2answered"},
+				{askback.DeliverySent, "", "0answered 3pending 0pending"},
+				{"", asks[0].ID, "0answered 0pending"},
+				{"", asks[2].ID, "2answered 2pending"},
+				{askback.DeliveryWaiting, asks[2].ID, "2answered"},
+				{askback.DeliverySent, asks[1].ID, ""},
+			} {
+				for _, limit := range []int{1, 2, 3, 50} {
+					q := askback.DeliveryQuery{Status: c.status, AskID: c.ask, Limit: limit}
+					if got := allDeliveries(t, who, asks, q); got != c.want {
+						t.Errorf("%s, %+v: got %q, want %q", kind, q, got, c.want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// An agent sees the deliveries of its own asks, and a responder none (E10).
+func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, asks := newDeliveries(t)
+		if got := allDeliveries(t, p.agent, asks, askback.DeliveryQuery{AskID: asks[0].ID, Limit: 5}); got != "0answered 0pending" {
+			t.Errorf("the owner: got %q", got)
+		}
+		var invalid askback.Invalid
+		if _, err := p.agent.Deliveries(t.Context(), askback.DeliveryQuery{}); !errors.As(err, &invalid) || invalid[0].Pointer != "?question_id" {
+			t.Errorf("without an ask: got %v, want an error at ?question_id", err)
+		}
+		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+		if got := allDeliveries(t, other, asks, askback.DeliveryQuery{AskID: asks[0].ID, Limit: 5}); got != "" {
+			t.Errorf("another agent: got %q, want none", got)
+		}
+		if _, err := p.ana.Deliveries(t.Context(), askback.DeliveryQuery{AskID: asks[0].ID}); !errors.Is(err, askback.ErrForbidden) {
+			t.Errorf("a responder: got %v, want ErrForbidden", err)
+		}
+	})
+}
+
+// The cursor of one list is rejected by another, so that no list begins again unnoticed.
+func TestDeliveryCursorBelongsToItsList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, asks := newDeliveries(t)
+		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
+		lists := []askback.DeliveryQuery{{Status: askback.DeliverySent, Limit: 1}, {Limit: 1}, {AskID: asks[0].ID, Limit: 1}}
+		for i, from := range lists {
+			page, err := ops.Deliveries(t.Context(), from)
+			if err != nil || page.NextCursor == "" {
+				t.Fatalf("%+v: got %+v, %v", from, page, err)
+			}
+			for j, to := range lists {
+				to.Cursor = page.NextCursor
+				_, err := ops.Deliveries(t.Context(), to)
+				if wrong := errors.As(err, &askback.Invalid{}); wrong != (i != j) {
+					t.Errorf("cursor of %+v for %+v: got %v", from, to, err)
+				}
+			}
+		}
+		for _, q := range []askback.DeliveryQuery{{Cursor: "x"}, {Cursor: "ZHgu"}, {Status: "lost"}, {Limit: 201}, {AskID: "ask_1"}} {
+			if _, err := ops.Deliveries(t.Context(), q); !errors.As(err, &askback.Invalid{}) {
+				t.Errorf("%+v: got %v, want Invalid", q, err)
+			}
+		}
+	})
+}
