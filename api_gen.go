@@ -1272,7 +1272,7 @@ func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, `"id":`...)
 	b = codec.AppendString(b, d.ID)
 	b = append(b, `,"question_id":`...)
-	b = codec.AppendString(b, d.AskID)
+	b = codec.AppendStringOrNull(b, d.AskID)
 	b = append(b, `,"session_id":`...)
 	b = codec.AppendString(b, d.SessionID)
 	b = append(b, `,"channel":`...)

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// A Delivery is one message about an ask to a program or a person.
+// A Delivery is one message about an ask or a session to a program or a person.
 type Delivery struct {
 	ID        string         `api:"id" store:"id,keep"`             // the id of the delivery, which the receiver gets with each attempt
-	AskID     string         `api:"question_id" store:"-"`          // the id of the ask
-	SessionID string         `api:"session_id" store:"-"`           // the id of its session
+	AskID     string         `api:"question_id,null" store:"-"`     // the id of the ask; "" if the message is about a session
+	SessionID string         `api:"session_id" store:"-"`           // the id of the session
 	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it: webhook
 	Target    string         `api:"target" store:"target"`          // the receiver, without what is secret in its address
 	Event     EventType      `api:"event" store:"event,keep"`       // the event that it reports
@@ -23,6 +23,11 @@ type Delivery struct {
 	At        time.Time      `api:"at" store:"at,keep"`             // the time of the last change
 	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
 	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
+
+	// Session is the session after the event, if the message is about a session. A channel
+	// always gets it. It is stored only for the end of a turn, after which the session may
+	// change, and until that message is sent.
+	Session *Session `api:"-" store:"session"`
 }
 
 // A DeliveryStatus is the state of a [Delivery].
@@ -67,7 +72,7 @@ func (q DeliveryQuery) Check() error {
 	return bad.err()
 }
 
-// Deliveries is the interface to messages about asks to programs and people.
+// Deliveries is the interface to messages about asks and sessions to programs and people.
 type Deliveries interface {
 	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent
 	// ones are in the order in which they were sent, and others in the order of their asks.
@@ -95,6 +100,16 @@ func (e *SendError) Unwrap() error { return e.Err }
 
 // MaxCallback is the maximum length of a callback address in bytes.
 const MaxCallback = 2000
+
+// checkCallback adds a problem unless a callback is valid or "".
+func checkCallback(bad *problems, address string) {
+	if address == "" {
+		return
+	}
+	if problem := CallbackProblem(address); problem != "" {
+		bad.add("/callback_url", problem, `"callback_url": "https://agents.example.com/answers"`)
+	}
+}
 
 // CallbackProblem returns what is wrong with the address of a program that receives events,
 // or "". It does not look up the name in the address.

@@ -62,6 +62,15 @@ func (t EventType) Settles() bool {
 	return false
 }
 
+// EndsSession reports whether an event of this type ends a session, or its present turn.
+func (t EventType) EndsSession() bool {
+	switch t {
+	case EventSessionCompleted, EventSessionFailed, EventSessionCancelled:
+		return true
+	}
+	return false
+}
+
 // A Cursor is a position in a stream of events. It is opaque, and valid only for
 // the stream that returned it. The zero value means no position.
 type Cursor string

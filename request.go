@@ -31,7 +31,8 @@ type Request struct {
 	Deadline   time.Time       `request:"deadline"`
 	OnTimeout  OnTimeout       `request:"on_timeout"` // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
 	// CallbackURL is the address of a program that receives the question and its
-	// outcome (docs/wire.md §8); "" is that of the server's settings.
+	// outcome (docs/wire.md §8); "" is that of the session, or else of the server's
+	// settings.
 	CallbackURL string `request:"callback_url"`
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
@@ -90,11 +91,7 @@ func (r Request) Normalize() (Request, error) {
 	if r.Quorum != 1 {
 		bad.add("/quorum", "quorum is not supported yet", "leave quorum out")
 	}
-	if r.CallbackURL != "" {
-		if problem := CallbackProblem(r.CallbackURL); problem != "" {
-			bad.add("/callback_url", problem, `"callback_url": "https://agents.example.com/answers"`)
-		}
-	}
+	checkCallback(&bad, r.CallbackURL)
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {
 		if len(r.Warnings) < MaxProblems {

@@ -93,6 +93,10 @@ type SessionRequest struct {
 	Agent    string          `request:"agent"`       // a label for people; "" is the asker's name
 	Title    string          `request:"title"`
 	Metadata json.RawMessage `request:"metadata,object"` // a JSON object
+	// CallbackURL is the address of a program that receives the end of the session, and the
+	// events of its asks that name no other (docs/wire.md §8); "" is that of the server's
+	// settings. A repeat with another address changes it, unless the session is over.
+	CallbackURL string `request:"callback_url"`
 }
 
 // Check returns an [Invalid] if the request is not valid.
@@ -102,6 +106,7 @@ func (r SessionRequest) Check() error {
 	checkName(&bad, "/agent", r.Agent, MaxName)
 	checkText(&bad, "/title", r.Title, MaxName)
 	checkObject(&bad, "/metadata", r.Metadata, MaxMetadata)
+	checkCallback(&bad, r.CallbackURL)
 	return bad.err()
 }
 
@@ -321,7 +326,8 @@ func checkMessage(at, text string) error {
 // [ErrEnded] if the session is over for good.
 type Sessions interface {
 	// Start creates a session. With the key of an earlier one it returns that
-	// session in its present state, with Repeated set.
+	// session in its present state, with Repeated set. The error is [ErrEnded] if the
+	// callback of a session that is over for good would change.
 	Start(ctx context.Context, r SessionRequest) (Session, error)
 	// Session returns the session with this id.
 	Session(ctx context.Context, id string) (Session, error)

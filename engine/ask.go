@@ -113,7 +113,7 @@ func (c *client) prepare(n *newAsk, r askback.Request) error {
 		}
 	}
 	*n = newAsk{
-		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: cmp.Or(r.CallbackURL, c.engine.callback())}, timeout: r.Timeout, key: c.ownerKey(r.Key),
+		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: r.CallbackURL}, timeout: r.Timeout, key: c.ownerKey(r.Key),
 		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
 	if n.key != "" {
@@ -197,8 +197,12 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return nil, err
 	}
-	if in.Ask.SessionID, err = c.sessionOf(t, n, &in.Ask); err != nil {
+	var callback string // of the session
+	if in.Ask.SessionID, callback, err = c.sessionOf(t, n, &in.Ask); err != nil {
 		return nil, err
+	}
+	if in.Callback == "" && c.engine.channels[channelWebhook] != nil {
+		in.Callback = cmp.Or(callback, c.engine.callback())
 	}
 	a := add(t, store.Record{
 		Kind: kindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.key, Owner: in.Owner, Agent: in.Ask.Agent, Created: in.At,

@@ -138,12 +138,12 @@ const deliveryChunk = 100
 
 // deliveriesOf returns the deliveries that an effect stands for and that have a status, or
 // are not sent if the status is "": its own, and before it those that wait for it, newest
-// first. It returns none of an ask that cannot be read.
+// first. It returns none of a record that cannot be read.
 func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
 		return nil, nil // without reading its ask
 	}
-	a, err := c.engine.read(ctx, f.Subject)
+	all, err := c.engine.deliveriesOfRecord(ctx, f)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
 		return nil, nil
@@ -151,12 +151,12 @@ func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 		return nil, err
 	}
 	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with this
-	for _, d := range a.state.Deliveries {
+	for _, d := range all {
 		if d.Status == askback.DeliveryQueued {
 			last = max(last, d.ID)
 		}
 	}
-	for _, d := range slices.Backward(a.state.Deliveries) {
+	for _, d := range slices.Backward(all) {
 		own := d.ID == f.ID
 		if own && f.Dead {
 			d.Status = askback.DeliveryFailed // also if the result of the last attempt was rejected
@@ -295,10 +295,9 @@ func (c *client) RetryDelivery(ctx context.Context, id string) (askback.Delivery
 	if err != nil {
 		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
 	}
-	a, err := c.engine.read(ctx, f.Subject)
+	d, err := c.engine.outgoing(ctx, f)
 	if err != nil {
 		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
 	}
-	d, _ := a.state.Delivery(id)
-	return d, nil
+	return d.Delivery, nil
 }

@@ -75,7 +75,7 @@ type Settings struct {
 	MaxOpen int
 	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
 	AsksPerMinute int
-	// CallbackURL is the callback of asks that name no other; "" disables it.
+	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
 	CallbackURL string
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).

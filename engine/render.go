@@ -63,10 +63,17 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 	case askback.EventTodosChanged:
 		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
 	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued:
-		w.about(a)
-		if h.Delivery != nil {
-			w.noun("delivery", h.Delivery.AppendJSON)
+		if h.Delivery == nil {
+			w.about(a)
+			break
 		}
+		if h.Delivery.AskID != "" {
+			w.text("question_id", h.Delivery.AskID)
+		} else {
+			w.b = append(codec.AppendName(w.b, "question_id"), "null"...)
+		}
+		w.text("session_id", h.Delivery.SessionID)
+		w.noun("delivery", h.Delivery.AppendJSON)
 	default:
 		if h.Session != nil {
 			w.noun("session", h.Session.AppendJSON)

@@ -12,9 +12,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Channel carries messages about asks to programs or people.
+// A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
-	// Send sends a delivery about an ask to an address. The error may be an
+	// Send sends a delivery to an address. It is about an ask or, with d.Session, about a
+	// session; then the ask is empty. The error may be an
 	// [askback.SendError]. After a crash Send is called again with the same delivery,
 	// although it may have succeeded; the receiver recognizes its ID.
 	Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error
@@ -24,7 +25,7 @@ type Channel interface {
 // the delivery.
 const kindSend = "send"
 
-// channelWebhook is the name of the channel to the callback of an ask.
+// channelWebhook is the name of the channel to the callback of an ask or a session.
 const channelWebhook = "webhook"
 
 // sendPauses are the pauses after failed attempts to send a delivery. Together they last
@@ -38,23 +39,79 @@ var sendPauses = [...]time.Duration{
 // longer one.
 const maxSendPause = 24 * time.Hour
 
+// An outgoing delivery has what is needed to send it.
+type outgoing struct {
+	askback.Delivery
+	ask     askback.Ask // empty if the delivery is about a session
+	owner   string      // of the ask or the session
+	address string
+}
+
+// outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
+// record has no such delivery.
+func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err error) {
+	var ok bool
+	if f.SubjectKind == kindSession {
+		s, err := e.sessionState(ctx, f.Subject)
+		if err != nil {
+			return o, err
+		}
+		o.owner, o.address = s.Session.Owner, s.Receiver()
+		o.Delivery, ok = s.Delivery(f.ID)
+	} else {
+		a, err := e.read(ctx, f.Subject)
+		if err != nil {
+			return o, err
+		}
+		o.ask, o.owner, o.address = a.state.Ask, a.state.Owner, a.state.Callback
+		o.Delivery, ok = a.state.Delivery(f.ID)
+	}
+	if !ok {
+		return o, askback.ErrNotFound
+	}
+	return o, nil
+}
+
+// deliveriesOfRecord returns the deliveries of the record that an effect belongs to.
+func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) ([]askback.Delivery, error) {
+	if f.SubjectKind == kindSession {
+		s, err := e.sessionState(ctx, f.Subject)
+		return s.Deliveries, err
+	}
+	a, err := e.read(ctx, f.Subject)
+	if err != nil {
+		return nil, err
+	}
+	return a.state.Deliveries, nil
+}
+
+// sessionState reads the state of a session.
+func (e *Engine) sessionState(ctx context.Context, id string) (lifecycle.SessionState, error) {
+	row, err := e.store.Read(ctx, kindSession, id)
+	if err != nil {
+		return lifecycle.SessionState{}, fromStore(err)
+	}
+	return decodeSession(row)
+}
+
 // send makes one attempt to send a delivery, or postpones it if its receiver is busy. A
 // delivery that is not queued any more needs none.
 func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	e := w.engine
-	a, err := e.read(ctx, f.Subject)
-	if err != nil {
+	d, err := e.outgoing(ctx, f)
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		return attempt{}
+	case err != nil:
 		return attempt{failed: err, retry: e.clock().Add(performBackOff(f.Attempts))}
-	}
-	d, ok := a.state.Delivery(f.ID)
-	if !ok || d.Status != askback.DeliveryQueued {
+	case d.Status != askback.DeliveryQueued:
 		return attempt{}
 	}
 	begun := e.clock()
 	if postponed := w.receivers.begin(d.Target, begun); !postponed.IsZero() {
 		return attempt{retry: postponed}
 	}
-	if postponed := w.owners.begin(a.state.Owner, begun); !postponed.IsZero() {
+	if postponed := w.owners.begin(d.owner, begun); !postponed.IsZero() {
 		w.receivers.release(d.Target)
 		return attempt{retry: postponed}
 	}
@@ -62,11 +119,11 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if channel == nil {
 		err = fmt.Errorf("this server has no channel %q", d.Channel)
 	} else {
-		err = channel.Send(ctx, d, e.withPageURL(a.state.Ask.Clone()), a.state.Callback)
+		err = channel.Send(ctx, d.Delivery, e.withPageURL(d.ask.Clone()), d.address)
 	}
 	now := e.clock()
 	w.receivers.end(d.Target, now.Sub(begun))
-	w.owners.end(a.state.Owner, now.Sub(begun))
+	w.owners.end(d.owner, now.Sub(begun))
 	switch {
 	case err == nil:
 		return attempt{in: lifecycle.Sent{ID: f.ID, At: now}}
@@ -93,7 +150,7 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 	return now.Add(pause + rand.N(pause/10)).Truncate(time.Millisecond)
 }
 
-// checkCallback returns an error if an ask has a callback and the engine cannot send to it.
+// checkCallback returns an error if a request has a callback and the engine cannot send to it.
 func (e *Engine) checkCallback(address string) error {
 	if address == "" || e.channels[channelWebhook] != nil {
 		return nil
@@ -103,7 +160,7 @@ func (e *Engine) checkCallback(address string) error {
 	}}
 }
 
-// callback returns the address that receives the events of asks that name none, or "".
+// callback returns the address that receives the events of asks and sessions that name none, or "".
 func (e *Engine) callback() string {
 	if e.channels[channelWebhook] == nil {
 		return ""

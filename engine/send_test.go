@@ -2,12 +2,15 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -237,6 +240,191 @@ func TestCallbackOfSettingsAndOfRepeats(t *testing.T) {
 		r.CallbackURL = callback
 		if _, err := p.agent.Ask(t.Context(), r); !errors.Is(err, askback.ErrKeyReused) {
 			t.Errorf("another callback with the same key: got %v, want ErrKeyReused", err)
+		}
+	})
+}
+
+// startCalling starts a session with a callback.
+func (p *fixture) startCalling(address string) askback.Session {
+	p.Helper()
+	s, err := p.agent.Start(context.Background(), askback.SessionRequest{Key: "run", CallbackURL: address})
+	if err != nil {
+		p.Fatal(err)
+	}
+	return s
+}
+
+func (p *fixture) send(who askback.Client, session string, cmd askback.Command) {
+	p.Helper()
+	if _, err := who.Send(context.Background(), session, cmd); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// The callback of a session receives the events of its asks, and the end of the session (E3).
+func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		s := p.startCalling(callback)
+		r := question()
+		r.SessionKey = "run"
+		a := p.ask(r)
+		synctest.Wait()
+		p.answer(p.ana, a, "SQLite")
+		synctest.Wait()
+		r.SessionKey, r.SessionID = "", s.ID
+		p.ask(r)
+		synctest.Wait()
+		p.send(p.agent, s.ID, askback.Complete{Status: askback.SessionFailed, Error: "out of paper"})
+		synctest.Wait()
+		got := to.events()
+		slices.Sort(got) // the end of the session and that of its ask are two deliveries
+		wantEvents(t, got, "question_answered", "question_cancelled", "question_pending", "question_pending", "session_failed")
+		for _, d := range to.got {
+			if d.SessionID != s.ID || (d.AskID == "") != (d.Event == "session_failed") || (d.Session != nil) != (d.AskID == "") {
+				t.Errorf("got delivery %+v, want it about the session or its ask", d)
+			}
+			if d.Session != nil && (d.Session.Error != "out of paper" || d.Session.Status != askback.SessionFailed) {
+				t.Errorf("got session %+v, want it as it ended", d.Session)
+			}
+		}
+	})
+}
+
+// The receiver of an ask is its own callback, else that of its session, else that of the
+// settings.
+func TestCallbackOfAskThenSessionThenSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		addresses := make(map[string][]string)
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"webhook": addressFunc(func(d askback.Delivery, address string) {
+				addresses[address] = append(addresses[address], string(d.Event))
+			})},
+			Settings: engine.Settings{CallbackURL: "https://settings.example.com"},
+		})
+		defer p.run()()
+		send := func(change func(*askback.Request)) {
+			r := question()
+			change(&r)
+			p.ask(r)
+			synctest.Wait()
+		}
+		s := p.startCalling("https://session.example.com")
+		send(func(r *askback.Request) { r.SessionID, r.CallbackURL = s.ID, "https://ask.example.com" })
+		send(func(r *askback.Request) { r.SessionID = s.ID })
+		send(func(r *askback.Request) { r.SessionKey = "run" })
+		send(func(r *askback.Request) { r.SessionKey = "another" })
+		send(func(*askback.Request) {})
+		p.startCalling("https://moved.example.com") // the same session
+		send(func(r *askback.Request) { r.SessionKey = "run" })
+		want := map[string][]string{
+			"https://ask.example.com":      {"question_pending"},
+			"https://session.example.com":  {"question_pending", "question_pending"},
+			"https://settings.example.com": {"question_pending", "question_pending"},
+			"https://moved.example.com":    {"question_pending"},
+		}
+		if diff := cmp.Diff(want, addresses); diff != "" {
+			t.Errorf("want -, got +:\n%s", diff)
+		}
+		p.send(p.agent, s.ID, askback.Complete{})
+		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run", CallbackURL: callback}); !errors.Is(err, askback.ErrEnded) {
+			t.Errorf("another callback after the end: got %v, want ErrEnded", err)
+		}
+	})
+}
+
+// addressFunc is a channel that accepts each delivery.
+type addressFunc func(d askback.Delivery, address string)
+
+func (f addressFunc) Send(_ context.Context, d askback.Delivery, _ askback.Ask, address string) error {
+	f(d, address)
+	return nil
+}
+
+// A receiver that fails for three days gets the end of each turn of a session in order, each
+// with the session as it was then. What was given up is listed and can be sent again.
+func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		to := &receiver{}
+		to.reply = func(int) error {
+			if time.Since(begun) < 72*time.Hour {
+				return errors.New("no reply")
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		s := p.startCalling(callback)
+		p.send(p.agent, s.ID, askback.EndTurn{})
+		p.send(p.ana, s.ID, askback.SendMessage{Text: "go on"})
+		p.send(p.agent, s.ID, askback.SetTodos{Todos: []askback.Todo{{Content: "Rhyme", Status: askback.TodoPending}}})
+		p.send(p.agent, s.ID, askback.EndTurn{})
+		p.send(p.agent, s.ID, askback.ResumeSession{})
+		p.send(p.agent, s.ID, askback.Complete{Result: json.RawMessage(`{"poem":"a"}`)})
+		<-time.After(150 * time.Hour)
+		synctest.Wait()
+		var ids []string
+		sessions := map[string]askback.Session{}
+		for _, d := range to.got {
+			if !slices.Contains(ids, d.ID) {
+				ids = append(ids, d.ID)
+			} else if ids[len(ids)-1] != d.ID {
+				t.Errorf("got %s again after a later one", d.ID)
+			}
+			if d.Event != askback.EventSessionCompleted {
+				t.Errorf("got %s", d.Event)
+			}
+			sessions[d.ID] = *d.Session
+		}
+		if len(ids) != 3 {
+			t.Fatalf("got deliveries %q, want three", ids)
+		}
+		for i, want := range []struct {
+			phase, result string
+			todos         int
+		}{{"idle", "", 0}, {"idle", "", 1}, {"", `{"poem":"a"}`, 1}} {
+			got := sessions[ids[i]]
+			if got.Status != askback.SessionCompleted || got.Phase != want.phase || string(got.Result) != want.result || len(got.Todos) != want.todos {
+				t.Errorf("end %d: got session %+v, want %+v", i+1, got, want)
+			}
+		}
+		if now, err := p.agent.Session(t.Context(), s.ID); err != nil || now.Status != askback.SessionCompleted {
+			t.Errorf("got session %+v, %v", now, err)
+		}
+	})
+}
+
+// The end of a session that was given up is listed, and is sent again on request.
+func TestEndOfSessionThatIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		to.reply = func(n int) error {
+			if n == 1 {
+				return &askback.SendError{Err: errors.New("gone"), Final: true}
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		s := p.startCalling(callback)
+		p.send(p.agent, s.ID, askback.Complete{})
+		synctest.Wait()
+		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
+		page, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{Status: askback.DeliveryFailed})
+		if err != nil || len(page.Items) != 1 || page.Items[0].SessionID != s.ID || page.Items[0].AskID != "" {
+			t.Fatalf("got %+v, %v, want the end of the session", page, err)
+		}
+		again, err := ops.RetryDelivery(t.Context(), page.Items[0].ID)
+		if err != nil || again.Status != askback.DeliveryQueued {
+			t.Fatalf("got %+v, %v, want it queued", again, err)
+		}
+		synctest.Wait()
+		wantEvents(t, to.events(), "session_completed", "session_completed")
+		if to.got[0].ID != to.got[1].ID {
+			t.Errorf("got ids %s and %s, want the same", to.got[0].ID, to.got[1].ID)
 		}
 	})
 }

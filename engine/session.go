@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +15,11 @@ import (
 
 const kindSession = "session"
 
-// sessionOf returns the id of the session that a new ask belongs to. It makes the session if
+// sessionOf returns the id of the session that a new ask belongs to, and its callback. It makes the session if
 // the request has a session key that is not in use. Without a key or an id, the session is
 // an implicit one, which has no record. The error is [askback.Invalid] if the request names
 // a session that does not exist or has another owner.
-func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (string, error) {
+func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback string, err error) {
 	switch {
 	case n.sessionID != "":
 		row, err := c.engine.store.Read(t.ctx, kindSession, n.sessionID)
@@ -27,19 +28,29 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (string, error) {
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
 		}
-		return n.sessionID, err
+		return sessionCallback(row, err)
 	case n.sessionKey == "":
-		return ids.Swap(a.ID, ids.Session), nil // an implicit session, without a record
+		return ids.Swap(a.ID, ids.Session), "", nil // an implicit session, without a record
 	}
 	row, err := c.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
-		return row.ID, err
+		return sessionCallback(row, err)
 	}
 	made, err := c.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return made.row.ID, nil
+	return made.row.ID, "", nil
+}
+
+// sessionCallback returns the id and the callback of a session that was read with the error
+// err. If err is not nil, sessionCallback only returns it.
+func sessionCallback(row store.Record, err error) (id, callback string, _ error) {
+	if err != nil {
+		return "", "", err
+	}
+	state, err := decodeSession(row)
+	return row.ID, state.Callback, err
 }
 
 // startSession adds a new session to the tx.
@@ -54,9 +65,10 @@ func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*ses
 	one := add(t, store.Record{
 		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: c.who.Name, Agent: r.Agent, Created: t.now,
 	}, lifecycle.SessionState{})
-	return one, one.step(t, lifecycle.SessionStarted{At: t.now, Session: askback.Session{
-		ID: id, Owner: c.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata,
-	}})
+	return one, one.step(t, lifecycle.SessionStarted{
+		Session:  askback.Session{ID: id, Owner: c.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata},
+		Callback: r.CallbackURL, Configured: c.engine.callback(), At: t.now,
+	})
 }
 
 // Start implements [askback.Sessions].
@@ -64,13 +76,13 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if err := c.authorize(askback.ActStart); err != nil {
 		return askback.Session{}, err
 	}
-	if err := r.Check(); err != nil {
+	if err := cmp.Or(r.Check(), c.engine.checkCallback(r.CallbackURL)); err != nil {
 		return askback.Session{}, err
 	}
 	key := c.ownerKey(r.Key)
 	var one askback.Session
 	err := c.engine.update(ctx, func(t *tx) error {
-		found, err := c.sessionByKey(t.ctx, key)
+		found, err := c.sessionByKey(t, key, r.CallbackURL)
 		if !errors.Is(err, store.ErrNotFound) {
 			one = found
 			return err
@@ -89,16 +101,22 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 }
 
 // sessionByKey returns the session with this key, marked as repeated, or
-// [store.ErrNotFound].
-func (c *client) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
+// [store.ErrNotFound]. It changes the callback of the session, unless callback is "".
+func (c *client) sessionByKey(t *tx, key, callback string) (askback.Session, error) {
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
 	}
-	row, err := c.engine.store.ReadKey(ctx, kindSession, key)
+	row, err := c.engine.store.ReadKey(t.ctx, kindSession, key)
 	if err != nil {
 		return askback.Session{}, err
 	}
 	state, err := decodeSession(row)
+	if err == nil && callback != "" && callback != state.Callback {
+		var found *sessionRecord
+		if found, err = t.session(row.ID); err == nil {
+			err = found.step(t, lifecycle.CallbackChanged{Callback: callback, At: t.now})
+		}
+	}
 	state.Session.Repeated = true
 	return state.Session, err
 }

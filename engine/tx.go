@@ -297,8 +297,12 @@ func (t *tx) perform(effect lifecycle.Effect) error {
 	case lifecycle.CancelOpenAsks:
 		return t.cancelOpenAsks(f)
 	case lifecycle.Send:
+		kind, subject := kindAsk, f.AskID
+		if subject == "" {
+			kind, subject = kindSession, f.SessionID
+		}
 		t.change.Effects = append(t.change.Effects, store.Effect{
-			ID: f.ID, Kind: kindSend, SubjectKind: kindAsk, Subject: f.AskID, Stream: f.SessionID, Created: f.At, Data: []byte("{}"),
+			ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Data: []byte("{}"),
 		})
 		return nil
 	}

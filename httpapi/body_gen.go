@@ -328,6 +328,10 @@ func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err err
 			return b, err
 		}
 	}
+	if s.CallbackURL != "" {
+		b = codec.AppendName(b, "callback_url")
+		b = codec.AppendString(b, s.CallbackURL)
+	}
 	return append(b, '}'), nil
 }
 

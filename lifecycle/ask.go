@@ -143,12 +143,8 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return consumed(s, in)
 	case Acked:
 		return acked(s, in)
-	case Sent:
-		return sent(s, in)
-	case SendFailed:
-		return sendFailed(s, in)
-	case SendAgain:
-		return sendAgain(s, in)
+	case Sent, SendFailed, SendAgain:
+		return delivered(s, func(s *AskState) *[]askback.Delivery { return &s.Deliveries }, in)
 	}
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Send requires that a delivery of the ask is sent. It is performed after the commit, at
-// least once.
+// Send requires that a delivery of the ask or, without AskID, of the session is sent. It is
+// performed after the commit, at least once.
 type Send struct {
 	ID        string // of the delivery
 	AskID     string
@@ -49,75 +49,154 @@ func (SendFailed) input() {}
 func (SendAgain) input()  {}
 
 // deliver adds a delivery of the events in r to the callback of the ask, if it has one.
-// Deliveries of one ask are sent in order: one begins when the one before was sent or given
-// up.
 func deliver(r Result[AskState], at time.Time) Result[AskState] {
-	if r.State.Callback == "" {
+	s := &r.State
+	if s.Callback == "" {
 		return r
 	}
 	for _, h := range r.History {
 		if h.Type != askback.EventQuestionPending && !h.Type.Settles() {
 			continue
 		}
-		s := &r.State
-		d := askback.Delivery{
-			ID: deliveryID(s.Ask.ID, len(s.Deliveries)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID, Channel: "webhook", Target: originOf(s.Callback),
-			Event: h.Type, Status: askback.DeliveryWaiting, At: at,
-		}
-		s.Deliveries = append(slices.Clip(s.Deliveries), d)
-		r.Effects = append(r.Effects, s.sendNext(at)...)
+		effects := addDelivery(&s.Deliveries, askback.Delivery{
+			ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
+			Target: originOf(s.Callback), Event: h.Type, At: at,
+		})
+		r.Effects = append(r.Effects, effects...)
 	}
 	return r
 }
 
+// maxSessionDeliveries is the maximum number of deliveries in the record of a session. Each
+// turn that ends adds one, so without a maximum the record would grow for ever.
+const maxSessionDeliveries = 20
+
+// deliverSession adds a delivery of the end of the session, or of its present turn, to its
+// callback, if it has one. If the record has the maximum, the oldest one that is not being
+// sent is dropped.
+func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
+	s := &r.State
+	address := s.Receiver()
+	if address == "" {
+		return r
+	}
+	for _, h := range slices.Clone(r.History) {
+		if !h.Type.EndsSession() {
+			continue
+		}
+		if dropped, ok := dropDelivery(&s.Deliveries, maxSessionDeliveries); ok && dropped.Status == askback.DeliveryWaiting {
+			dropped.Status, dropped.At, dropped.Error = askback.DeliveryFailed, at, "too many later messages of this session waited"
+			dropped.Session = nil
+			r.History = append(r.History, Event{Type: askback.EventDeliveryFailed, Delivery: &dropped})
+		}
+		d := askback.Delivery{
+			ID: deliveryID(s.Session.ID, s.Delivered, timeDigits(at)), SessionID: s.Session.ID,
+			Target: originOf(address), Event: h.Type, At: at,
+		}
+		if !s.Session.Final() {
+			d.Session = h.Session
+		}
+		s.Delivered++
+		r.Effects = append(r.Effects, addDelivery(&s.Deliveries, d)...)
+	}
+	return r
+}
+
+// The functions below are for the deliveries of one record, an ask or a session. They are
+// sent in order: one begins when the one before was sent or given up.
+
+// addDelivery adds a delivery to the callback of a record. It returns its effect if it is
+// sent now.
+func addDelivery(list *[]askback.Delivery, d askback.Delivery) []Effect {
+	d.Channel, d.Status = "webhook", askback.DeliveryWaiting
+	*list = append(slices.Clip(*list), d)
+	return sendNext(list, d.At)
+}
+
+// dropDelivery removes the oldest delivery that is not queued if a list has at least limit
+// deliveries. It returns the delivery, and whether it removed one.
+func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) {
+	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.Status != askback.DeliveryQueued })
+	if len(*list) < limit || i < 0 {
+		return askback.Delivery{}, false
+	}
+	dropped := (*list)[i]
+	*list = slices.Delete(slices.Clone(*list), i, i+1)
+	return dropped, true
+}
+
 // sendNext queues the first delivery that waits, unless one is queued. It returns its effect.
-func (s *AskState) sendNext(at time.Time) []Effect {
-	if s.deliveryWith(askback.DeliveryQueued) >= 0 {
+func sendNext(list *[]askback.Delivery, at time.Time) []Effect {
+	if deliveryWith(*list, askback.DeliveryQueued) >= 0 {
 		return nil
 	}
-	next := s.deliveryWith(askback.DeliveryWaiting)
+	next := deliveryWith(*list, askback.DeliveryWaiting)
 	if next < 0 {
 		return nil
 	}
-	s.Deliveries = slices.Clone(s.Deliveries)
-	s.Deliveries[next].Status = askback.DeliveryQueued
-	return []Effect{Send{ID: s.Deliveries[next].ID, AskID: s.Ask.ID, SessionID: s.Ask.SessionID, At: at}}
+	*list = slices.Clone(*list)
+	d := &(*list)[next]
+	d.Status = askback.DeliveryQueued
+	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, At: at}}
 }
 
 // deliveryWith returns the index of the first delivery with a status, or -1.
-func (s AskState) deliveryWith(status askback.DeliveryStatus) int {
-	return slices.IndexFunc(s.Deliveries, func(d askback.Delivery) bool { return d.Status == status })
+func deliveryWith(list []askback.Delivery, status askback.DeliveryStatus) int {
+	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status })
 }
 
 // Delivery returns the delivery with an id, and whether there is one.
-func (s AskState) Delivery(id string) (askback.Delivery, bool) {
-	i := s.delivery(id)
+func (s AskState) Delivery(id string) (askback.Delivery, bool) { return deliveryByID(s.Deliveries, id) }
+
+// Delivery returns the delivery with an id, and whether there is one. It has the session as
+// it was after the event.
+func (s SessionState) Delivery(id string) (askback.Delivery, bool) {
+	d, ok := deliveryByID(s.Deliveries, id)
+	if ok && d.Session == nil {
+		d.Session = &s.Session // it does not change any more
+	}
+	return d, ok
+}
+
+func deliveryByID(list []askback.Delivery, id string) (askback.Delivery, bool) {
+	i := slices.IndexFunc(list, func(d askback.Delivery) bool { return d.ID == id })
 	if i < 0 {
 		return askback.Delivery{}, false
 	}
-	return s.Deliveries[i], true
+	return list[i], true
 }
 
-// delivery returns the index of the delivery with an id, or -1.
-func (s AskState) delivery(id string) int {
-	return slices.IndexFunc(s.Deliveries, func(d askback.Delivery) bool { return d.ID == id })
-}
-
-// deliveryID returns the id of the n-th delivery of an ask: the time of the ask, and digits
-// that follow from its id.
-func deliveryID(ask string, n int) string {
-	const prefix, alphabet = "dlv_", "0123456789abcdefghjkmnpqrstvwxyz"
-	_, digits, _ := strings.Cut(ask, "_")
-	id := []byte(prefix + digits[:min(timeDigits, len(digits))])
-	sum := sha256.Sum256([]byte(ask + "/" + strconv.Itoa(n)))
-	for _, b := range sum[:randomDigits] {
-		id = append(id, alphabet[b&31])
+// deliveryID returns the id of the n-th delivery of a record: the digits of a time, and
+// digits that follow from the id of the record.
+func deliveryID(record string, n int, digits string) string {
+	id := []byte("dlv_" + digits)
+	sum := sha256.Sum256([]byte(record + "/" + strconv.Itoa(n)))
+	for _, b := range sum[:idRandom] {
+		id = append(id, idAlphabet[b&31])
 	}
 	return string(id)
 }
 
 // An id has digits for its time, and random ones.
-const timeDigits, randomDigits = 10, 16
+const (
+	idTime, idRandom = 10, 16
+	idAlphabet       = "0123456789abcdefghjkmnpqrstvwxyz"
+)
+
+// digitsOf returns the digits for the time in an id.
+func digitsOf(id string) string {
+	_, digits, _ := strings.Cut(id, "_")
+	return digits[:min(idTime, len(digits))]
+}
+
+// timeDigits returns the digits of an id for a time.
+func timeDigits(at time.Time) string {
+	var digits [idTime]byte
+	for i, ms := len(digits)-1, at.UnixMilli(); i >= 0; i, ms = i-1, ms>>5 {
+		digits[i] = idAlphabet[ms&31]
+	}
+	return string(digits[:])
+}
 
 // originOf returns the scheme and the host of an address, in lower case: the rest may be
 // secret.
@@ -129,54 +208,67 @@ func originOf(address string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-func sent(s AskState, in Sent) (Result[AskState], error) {
-	return s.finish(in.ID, in.At, askback.EventDeliverySent, func(d *askback.Delivery) {
-		d.Status, d.Error = askback.DeliverySent, ""
-	})
-}
-
-func sendFailed(s AskState, in SendFailed) (Result[AskState], error) {
-	if in.Retry.IsZero() {
-		return s.finish(in.ID, in.At, askback.EventDeliveryFailed, func(d *askback.Delivery) {
-			d.Status, d.Error = askback.DeliveryFailed, in.Error
+// delivered steps a record with [Sent], [SendFailed] or [SendAgain]. A delivery in another
+// status than the input requires stays as it is: the input is a repeat.
+func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[S], error) {
+	before, next := s, list(&s)
+	var h *Event
+	var err error
+	ends := true
+	switch in := in.(type) {
+	case Sent:
+		h, err = endDelivery(next, in.ID, in.At, askback.EventDeliverySent, func(d *askback.Delivery) {
+			d.Status, d.Error, d.Session = askback.DeliverySent, "", nil
+		})
+	case SendFailed:
+		if ends = in.Retry.IsZero(); ends {
+			h, err = endDelivery(next, in.ID, in.At, askback.EventDeliveryFailed, func(d *askback.Delivery) {
+				d.Status, d.Error = askback.DeliveryFailed, in.Error
+			})
+			break
+		}
+		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, askback.EventDeliveryFailed, func(d *askback.Delivery) {
+			d.Attempts, d.At, d.RetryAt, d.Error = d.Attempts+1, in.At, in.Retry, in.Error
+		})
+	case SendAgain:
+		ends = false
+		h, err = changeDelivery(next, in.ID, askback.DeliveryFailed, askback.EventDeliveryQueued, func(d *askback.Delivery) {
+			d.Status, d.At = askback.DeliveryQueued, in.At
 		})
 	}
-	return s.changeDelivery(in.ID, askback.DeliveryQueued, askback.EventDeliveryFailed, func(d *askback.Delivery) {
-		d.Attempts, d.At, d.RetryAt, d.Error = d.Attempts+1, in.At, in.Retry, in.Error
-	})
-}
-
-// finish ends a queued delivery and sends the next one.
-func (s AskState) finish(id string, at time.Time, event askback.EventType, end func(*askback.Delivery)) (Result[AskState], error) {
-	r, err := s.changeDelivery(id, askback.DeliveryQueued, event, func(d *askback.Delivery) {
-		d.Attempts, d.At, d.RetryAt = d.Attempts+1, at, time.Time{}
-		end(d)
-	})
-	if err != nil || r.Unchanged {
-		return r, err
+	if err != nil || h == nil {
+		return unchanged(before), err
 	}
-	r.Effects = r.State.sendNext(at)
+	var effects []Effect
+	if ends {
+		effects = sendNext(next, h.Delivery.At)
+	}
+	r := changed(s, *h)
+	r.Effects = effects
 	return r, nil
 }
 
-func sendAgain(s AskState, in SendAgain) (Result[AskState], error) {
-	return s.changeDelivery(in.ID, askback.DeliveryFailed, askback.EventDeliveryQueued, func(d *askback.Delivery) {
-		d.Status, d.At = askback.DeliveryQueued, in.At
+// endDelivery ends a queued delivery.
+func endDelivery(list *[]askback.Delivery, id string, at time.Time, event askback.EventType, end func(*askback.Delivery)) (*Event, error) {
+	return changeDelivery(list, id, askback.DeliveryQueued, event, func(d *askback.Delivery) {
+		d.Attempts, d.At, d.RetryAt = d.Attempts+1, at, time.Time{}
+		end(d)
 	})
 }
 
-// changeDelivery changes a delivery that has a status, and records an event. A delivery with
-// another status stays as it is: the input is a repeat.
-func (s AskState) changeDelivery(id string, status askback.DeliveryStatus, event askback.EventType, change func(*askback.Delivery)) (Result[AskState], error) {
-	i := s.delivery(id)
+// changeDelivery changes a delivery that has a status, and returns its event. If the delivery
+// has another status, it changes nothing and returns nil.
+func changeDelivery(list *[]askback.Delivery, id string, status askback.DeliveryStatus, event askback.EventType, change func(*askback.Delivery)) (*Event, error) {
+	i := slices.IndexFunc(*list, func(d askback.Delivery) bool { return d.ID == id })
 	switch {
 	case i < 0:
-		return unchanged(s), fmt.Errorf("ask %s has no delivery %q", s.Ask.ID, id)
-	case s.Deliveries[i].Status != status:
-		return unchanged(s), nil
+		return nil, fmt.Errorf("delivery %q: %w", id, askback.ErrNotFound)
+	case (*list)[i].Status != status:
+		return nil, nil
 	}
-	s.Deliveries = slices.Clone(s.Deliveries)
-	change(&s.Deliveries[i])
-	d := s.Deliveries[i]
-	return changed(s, Event{Type: event, Delivery: &d}), nil
+	*list = slices.Clone(*list)
+	change(&(*list)[i])
+	d := (*list)[i]
+	d.Session = nil // the history has it
+	return &Event{Type: event, Delivery: &d}, nil
 }

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -33,6 +34,74 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 			t.Errorf("%s: got deliveries of %v, want %v", m.after.Ask.Status, got, want)
 		}
 	})
+}
+
+// A session with a receiver has a delivery of each end of a turn, and of its own end, in
+// this order. One without a receiver has none (E3).
+func TestEndsOfSessionAreDelivered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := 0
+		for _, m := range anySessionRun(t) {
+			var want []askback.EventType
+			for _, h := range m.result.History {
+				if h.Type.EndsSession() && m.after.Receiver() != "" {
+					want = append(want, h.Type)
+				}
+			}
+			n += len(want)
+			list := m.after.Deliveries
+			if added := list[len(list)-len(want):]; len(want) > 0 && (added[0].Event != want[0] || added[0].Target == "" || added[0].SessionID != "ses_1") || m.after.Delivered != n {
+				t.Errorf("%+v: got deliveries %+v, %d in all, want %v at the end, %d in all", m.event, list, m.after.Delivered, want, n)
+			}
+			for _, d := range list {
+				if seen, _ := m.after.Delivery(d.ID); d.Status != askback.DeliverySent && seen.Session.CompletedAt.IsZero() {
+					t.Errorf("%s: got session %+v, want it as it was at its end", d.Event, seen.Session)
+				}
+			}
+		}
+	})
+}
+
+// The record of a session does not grow without limit if its receiver accepts nothing. The
+// history has each message that is dropped, and the last ones are kept.
+func TestDeliveriesOfSessionAreBounded(t *testing.T) {
+	s := lifecycle.SessionState{}
+	apply := func(in lifecycle.Input) (history []lifecycle.Event) {
+		t.Helper()
+		r, err := s.Step(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = r.State
+		return r.History
+	}
+	apply(lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "bot"}, Callback: "http://x.example", At: nine})
+	const turns = 100
+	dropped := map[string]bool{}
+	for range turns {
+		for _, cmd := range []askback.Command{askback.SendMessage{Text: "go on"}, askback.EndTurn{}} {
+			for _, h := range apply(lifecycle.SessionCommand{Command: cmd, At: nine}) {
+				if h.Type == askback.EventDeliveryFailed {
+					dropped[h.Delivery.ID] = true
+				}
+			}
+		}
+	}
+	if len(s.Deliveries) > 20 || len(s.Deliveries)+len(dropped) != turns || s.Deliveries[0].Status != askback.DeliveryQueued {
+		t.Errorf("got %d deliveries and %d that were dropped of %d, want at most 20, with the one that is being sent", len(s.Deliveries), len(dropped), turns)
+	}
+	for _, d := range s.Deliveries {
+		if dropped[d.ID] {
+			t.Errorf("%s was dropped and is kept", d.ID)
+		}
+	}
+	var notFound error
+	for id := range dropped {
+		_, notFound = s.Step(lifecycle.SendAgain{ID: id, At: nine})
+	}
+	if !errors.Is(notFound, askback.ErrNotFound) {
+		t.Errorf("a dropped delivery is sent again: got %v, want ErrNotFound", notFound)
+	}
 }
 
 // Each delivery is sent once by an effect, and begins after the one before it has ended.

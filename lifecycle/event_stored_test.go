@@ -48,6 +48,9 @@ func withUnsent(got, want lifecycle.Event) lifecycle.Event {
 	if got.Grant != nil && want.Grant != nil {
 		got.Grant.Token = want.Grant.Token
 	}
+	if got.Delivery != nil && want.Delivery != nil {
+		got.Delivery.Session = want.Delivery.Session
+	}
 	if got.Session != nil && want.Session != nil {
 		got.Session.Repeated = want.Session.Repeated
 	}

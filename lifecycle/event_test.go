@@ -227,17 +227,17 @@ func anyRun(t *rapid.T) []transition {
 			ev = lifecycle.Claimed{By: "ana", At: at}
 		}
 		if len(s.Deliveries) > 0 && rapid.IntRange(0, 2).Draw(t, "about a delivery") == 0 {
-			ev = anyDeliveryEvent(s, at).Draw(t, "delivery event")
+			ev = anyDeliveryEvent(s.Deliveries, at).Draw(t, "delivery event")
 		}
 		apply(ev)
 	}
 	return run
 }
 
-// anyDeliveryEvent returns events of the deliveries of an ask.
-func anyDeliveryEvent(s lifecycle.AskState, at time.Time) *rapid.Generator[lifecycle.Input] {
+// anyDeliveryEvent returns events of the deliveries of an ask or a session.
+func anyDeliveryEvent(list []askback.Delivery, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
-		id := rapid.SampledFrom(s.Deliveries).Draw(t, "delivery").ID
+		id := rapid.SampledFrom(list).Draw(t, "delivery").ID
 		switch rapid.IntRange(0, 5).Draw(t, "result") {
 		case 0:
 			return lifecycle.SendAgain{ID: id, At: at}

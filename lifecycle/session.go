@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,12 +15,26 @@ import (
 // is open, and running otherwise (docs/wire.md §1).
 type SessionState struct {
 	Session askback.Session `store:",inline"`
+
+	Callback   string             `store:"callback,moving"`   // the address that its asker named for its events, or ""
+	Configured string             `store:"configured"`        // the address of the settings when it began, or ""; used without Callback
+	Deliveries []askback.Delivery `store:"deliveries,moving"` // to that address, in order; not the oldest ones
+	Delivered  int                `store:"delivered,moving"`  // the number of all deliveries so far
 }
 
 // SessionStarted begins a session.
 type SessionStarted struct {
 	Session askback.Session
-	At      time.Time
+	// Callback is the address that receives the events of the session, or "". Without
+	// it, Configured does; that is the address of the settings, or "".
+	Callback, Configured string
+	At                   time.Time
+}
+
+// CallbackChanged changes the callback of the session.
+type CallbackChanged struct {
+	Callback string
+	At       time.Time
 }
 
 // AskOpened records that the session has a new ask.
@@ -43,18 +58,20 @@ type SessionCommand struct {
 	At      time.Time
 }
 
-func (SessionStarted) input() {}
-func (AskOpened) input()      {}
-func (AskClosed) input()      {}
-func (SessionCommand) input() {}
+func (SessionStarted) input()  {}
+func (CallbackChanged) input() {}
+func (AskOpened) input()       {}
+func (AskClosed) input()       {}
+func (SessionCommand) input()  {}
 
 // MaxSessionAsks is the maximum number of open asks in one session. It is limited
 // because they end with the session, in one commit.
 const MaxSessionAsks = 200
 
 // Step returns the result of an input. The first input of a session must be
-// [SessionStarted]. Each later one is [AskOpened], [AskClosed] or [SessionCommand], in any
-// order. If Step returns an error, nothing changes.
+// [SessionStarted]. Each later one is [CallbackChanged], [AskOpened], [AskClosed],
+// [SessionCommand], [Sent], [SendFailed] or [SendAgain], in any order. If Step returns an
+// error, nothing changes.
 //
 // The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for one
 // open ask too many, an [askback.RetryError]. For an input that these rules do not allow,
@@ -66,6 +83,10 @@ func (s SessionState) Step(in Input) (Result[SessionState], error) {
 		return sessionStarted(started)
 	}
 	switch in := in.(type) {
+	case CallbackChanged:
+		return callbackChanged(s, in)
+	case Sent, SendFailed, SendAgain:
+		return delivered(s, func(s *SessionState) *[]askback.Delivery { return &s.Deliveries }, in)
 	case AskOpened:
 		return askOpened(s, in)
 	case AskClosed:
@@ -83,10 +104,34 @@ func (s SessionState) Columns() Columns {
 }
 
 func sessionStarted(in SessionStarted) (Result[SessionState], error) {
-	s := SessionState{Session: in.Session}
+	s := SessionState{Session: in.Session, Callback: in.Callback, Configured: in.Configured}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, in.At, in.At
 	return changed(s, s.snapshot(askback.EventSessionStarted)), nil
 }
+
+// callbackChanged sets the address that receives the events of the session, also those that
+// were not sent yet. The same address
+// again changes nothing. The error is [askback.ErrEnded] if the session is over for good.
+// There is no event in the history: the address may be secret.
+func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], error) {
+	switch {
+	case s.Callback == in.Callback:
+		return unchanged(s), nil
+	case s.Session.Final():
+		return unchanged(s), askback.ErrEnded
+	}
+	s.Callback = in.Callback
+	s.Deliveries = slices.Clone(s.Deliveries)
+	for i, d := range s.Deliveries {
+		if d.Status != askback.DeliverySent {
+			s.Deliveries[i].Target = originOf(in.Callback)
+		}
+	}
+	return changed(s), nil
+}
+
+// Receiver returns the address that receives the events of the session, or "".
+func (s SessionState) Receiver() string { return cmp.Or(s.Callback, s.Configured) }
 
 // askOpened counts a new ask. It starts the next turn if the last one had ended. The error
 // is [askback.ErrEnded] if the session has ended for good, and an [askback.RetryError] if
@@ -296,7 +341,7 @@ func (s SessionState) end(status askback.SessionStatus, phase string, at time.Ti
 func (s SessionState) ended(event askback.EventType, word string, asks Cancelled) Result[SessionState] {
 	r := changed(s, s.snapshot(event), Event{Type: askback.EventStateChange, State: word})
 	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: asks}}
-	return r
+	return deliverSession(r, s.Session.CompletedAt)
 }
 
 // snapshot returns an event of this type with the session as it is now.

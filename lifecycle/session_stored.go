@@ -6,15 +6,24 @@ import (
 	"github.com/askback/askback/internal/codec"
 )
 
-// SessionFormat is the version number of the stored form of sessions. [DecodeSession]
-// rejects newer formats.
-const SessionFormat = 1
+// SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads
+// older formats and rejects newer ones.
+const SessionFormat = 2
+
+// format returns the number of the format in which the state is written. A session without a
+// receiver is written in format 1, which older releases read too.
+func (s SessionState) format() int {
+	if s.Receiver() == "" {
+		return 1
+	}
+	return SessionFormat
+}
 
 // AppendFixed appends the part of the state that is written once, as JSON.
-func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, SessionFormat) }
+func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, s.format()) }
 
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
-func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, SessionFormat) }
+func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, s.format()) }
 
 // DecodeSession returns the state that [SessionState.AppendFixed] and
 // [SessionState.AppendMoving] appended, in this release or an older one.
@@ -33,6 +42,9 @@ func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
 		return SessionState{}, fmt.Errorf("read the state of session %s: %v", id, errMoving)
 	case id == "" || s.Session.Status == "":
 		return SessionState{}, fmt.Errorf("read session %s: what is stored is not whole", id)
+	}
+	for i := range s.Deliveries {
+		s.Deliveries[i].SessionID = id
 	}
 	return s, nil
 }

@@ -242,6 +242,10 @@ func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	}
 	b = append(b, `,"created":`...)
 	b = codec.AppendMillis(b, s.Session.CreatedAt)
+	if s.Configured != "" {
+		b = append(b, `,"configured":`...)
+		b = codec.AppendString(b, s.Configured)
+	}
 	return append(b, '}'), nil
 }
 
@@ -266,6 +270,8 @@ func (s *SessionState) readFixed(r *codec.Reader, format *int) {
 			s.Session.Metadata = r.Raw()
 		case "created":
 			s.Session.CreatedAt = r.Millis()
+		case "configured":
+			s.Configured = r.String()
 		default:
 			r.Skip()
 		}
@@ -315,6 +321,20 @@ func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"resumed":`...)
 		b = codec.AppendMillis(b, s.Session.ResumedAt)
 	}
+	if s.Callback != "" {
+		b = append(b, `,"callback":`...)
+		b = codec.AppendString(b, s.Callback)
+	}
+	if len(s.Deliveries) > 0 {
+		b = append(b, `,"deliveries":`...)
+		if b, err = codec.AppendList(b, s.Deliveries, appendDelivery); err != nil {
+			return b, err
+		}
+	}
+	if s.Delivered != 0 {
+		b = append(b, `,"delivered":`...)
+		b = strconv.AppendInt(b, int64(s.Delivered), 10)
+	}
 	return append(b, '}'), nil
 }
 
@@ -347,6 +367,12 @@ func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 			s.Session.CompletedAt = r.Millis()
 		case "resumed":
 			s.Session.ResumedAt = r.Millis()
+		case "callback":
+			s.Callback = r.String()
+		case "deliveries":
+			s.Deliveries = codec.ReadList(r, readDelivery)
+		case "delivered":
+			s.Delivered = int(r.Int())
 		default:
 			r.Skip()
 		}
@@ -1001,6 +1027,12 @@ func appendDelivery(d askback.Delivery, b []byte) (_ []byte, err error) {
 		b = append(b, `,"error":`...)
 		b = codec.AppendString(b, d.Error)
 	}
+	if d.Session != nil {
+		b = append(b, `,"session":`...)
+		if b, err = codec.AppendPointer(b, d.Session, appendSession); err != nil {
+			return b, err
+		}
+	}
 	return append(b, '}'), nil
 }
 
@@ -1028,6 +1060,115 @@ func readDelivery(d *askback.Delivery, r *codec.Reader) {
 			d.RetryAt = r.Millis()
 		case "error":
 			d.Error = r.String()
+		case "session":
+			d.Session = codec.ReadPointer(r, readSession)
+		default:
+			r.Skip()
+		}
+	}
+}
+
+func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"status":`...)
+	b = codec.AppendString(b, s.Status)
+	b = append(b, `,"id":`...)
+	b = codec.AppendString(b, s.ID)
+	b = append(b, `,"owner":`...)
+	b = codec.AppendString(b, s.Owner)
+	b = append(b, `,"agent":`...)
+	b = codec.AppendString(b, s.Agent)
+	if s.Title != "" {
+		b = append(b, `,"title":`...)
+		b = codec.AppendString(b, s.Title)
+	}
+	if s.Phase != "" {
+		b = append(b, `,"phase":`...)
+		b = codec.AppendString(b, s.Phase)
+	}
+	if len(s.Result) > 0 {
+		b = append(b, `,"result":`...)
+		if b, err = codec.AppendRaw(b, s.Result, `null`); err != nil {
+			return b, err
+		}
+	}
+	if s.Error != "" {
+		b = append(b, `,"error":`...)
+		b = codec.AppendString(b, s.Error)
+	}
+	if len(s.Metadata) > 0 {
+		b = append(b, `,"metadata":`...)
+		if b, err = codec.AppendRaw(b, s.Metadata, `null`); err != nil {
+			return b, err
+		}
+	}
+	if len(s.Todos) > 0 {
+		b = append(b, `,"todos":`...)
+		if b, err = codec.AppendList(b, s.Todos, appendTodo); err != nil {
+			return b, err
+		}
+	}
+	if s.AsksPending != 0 {
+		b = append(b, `,"pending":`...)
+		b = strconv.AppendInt(b, int64(s.AsksPending), 10)
+	}
+	if s.AsksTotal != 0 {
+		b = append(b, `,"total":`...)
+		b = strconv.AppendInt(b, int64(s.AsksTotal), 10)
+	}
+	b = append(b, `,"created":`...)
+	b = codec.AppendMillis(b, s.CreatedAt)
+	b = append(b, `,"updated":`...)
+	b = codec.AppendMillis(b, s.UpdatedAt)
+	if !s.CompletedAt.IsZero() {
+		b = append(b, `,"completed":`...)
+		b = codec.AppendMillis(b, s.CompletedAt)
+	}
+	if !s.ResumedAt.IsZero() {
+		b = append(b, `,"resumed":`...)
+		b = codec.AppendMillis(b, s.ResumedAt)
+	}
+	return append(b, '}'), nil
+}
+
+func readSession(s *askback.Session, r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "status":
+			s.Status = askback.SessionStatus(r.String())
+		case "id":
+			s.ID = r.String()
+		case "owner":
+			s.Owner = r.String()
+		case "agent":
+			s.Agent = r.String()
+		case "title":
+			s.Title = r.String()
+		case "phase":
+			s.Phase = r.String()
+		case "result":
+			s.Result = r.Raw()
+		case "error":
+			s.Error = r.String()
+		case "metadata":
+			s.Metadata = r.Raw()
+		case "todos":
+			s.Todos = codec.ReadList(r, readTodo)
+		case "pending":
+			s.AsksPending = int(r.Int())
+		case "total":
+			s.AsksTotal = int(r.Int())
+		case "created":
+			s.CreatedAt = r.Millis()
+		case "updated":
+			s.UpdatedAt = r.Millis()
+		case "completed":
+			s.CompletedAt = r.Millis()
+		case "resumed":
+			s.ResumedAt = r.Millis()
 		default:
 			r.Skip()
 		}

@@ -132,7 +132,7 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		return []lifecycle.Input{lifecycle.Due{At: at}}
 	}
 	if what, ok := strings.CutPrefix(rest, "delivery "); ok {
-		return []lifecycle.Input{deliveryEvent(t, s, at, what)}
+		return []lifecycle.Input{deliveryEvent(t, s.Deliveries, at, what)}
 	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
 		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
@@ -174,14 +174,14 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 }
 
 // deliveryEvent parses "1 is sent", "1 is sent again" or "1 fails, again 09:10: reason".
-func deliveryEvent(t *testing.T, s lifecycle.AskState, at time.Time, what string) lifecycle.Input {
+func deliveryEvent(t *testing.T, list []askback.Delivery, at time.Time, what string) lifecycle.Input {
 	t.Helper()
 	number, what, _ := strings.Cut(what, " ")
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > len(s.Deliveries) {
+	if err != nil || n < 1 || n > len(list) {
 		t.Fatalf("there is no delivery %q", number)
 	}
-	id := s.Deliveries[n-1].ID
+	id := list[n-1].ID
 	what, reason, _ := strings.Cut(what, ": ")
 	switch what {
 	case "is sent":
@@ -387,23 +387,28 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Ask.ConsumedAt) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
-	for i, d := range s.Deliveries {
-		if i >= len(before.Deliveries) || d != before.Deliveries[i] {
-			fmt.Fprintf(&b, "  delivery %d to %s: %s, %s", i+1, d.Target, d.Event, d.Status)
+	describeDeliveries(&b, before.Deliveries, s.Deliveries)
+	b.WriteString(describeHistory(r.History, r.Effects))
+	return b.String()
+}
+
+// describeDeliveries writes the deliveries that a step added or changed.
+func describeDeliveries(b *strings.Builder, before, after []askback.Delivery) {
+	for i, d := range after {
+		if i >= len(before) || d != before[i] {
+			fmt.Fprintf(b, "  delivery %d to %s: %s, %s", i+1, d.Target, d.Event, d.Status)
 			if d.Attempts > 0 {
-				fmt.Fprintf(&b, ", attempts %d", d.Attempts)
+				fmt.Fprintf(b, ", attempts %d", d.Attempts)
 			}
 			if d.Error != "" {
-				fmt.Fprintf(&b, ", %s", d.Error)
+				fmt.Fprintf(b, ", %s", d.Error)
 			}
 			if !d.RetryAt.IsZero() {
-				fmt.Fprintf(&b, ", again %s", readTime(d.RetryAt))
+				fmt.Fprintf(b, ", again %s", readTime(d.RetryAt))
 			}
 			b.WriteString("\n")
 		}
 	}
-	b.WriteString(describeHistory(r.History, r.Effects))
-	return b.String()
 }
 
 // describeHistory returns the text for the history and the effects of a step.

@@ -1,4 +1,4 @@
-// Package webhook sends events of asks to programs by HTTP POST, signed as Standard Webhooks
+// Package webhook sends events of asks and sessions to programs by HTTP POST, signed as Standard Webhooks
 // 1.0 (standardwebhooks.com) requires. docs/wire.md §8 has the form.
 //
 // A message goes only to addresses that are public, or that the operator allows. The
@@ -35,7 +35,7 @@ type Options struct {
 	Version string           // of Askback, for the User-Agent
 }
 
-// A Channel sends deliveries to the callbacks of asks. It is safe for concurrent use.
+// A Channel sends deliveries to the callbacks of asks and sessions. It is safe for concurrent use.
 type Channel struct {
 	client *http.Client
 	secret string
@@ -81,18 +81,14 @@ func newClient(g *guard, names *net.Resolver) *http.Client {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// Send posts a delivery about an ask to an address, once. The receiver has it if the error is
-// nil. Otherwise the error has no text of the receiver and no secret; it is an
+// Send posts a delivery about an ask or a session to an address, once. The receiver has it if
+// the error is nil. Otherwise the error has no text of the receiver and no secret; it is an
 // [askback.SendError] if there was a reply, or if the address is not valid.
 func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error {
 	if p := askback.CallbackProblem(address); p != "" {
 		return &askback.SendError{Err: errors.New(p), Final: true}
 	}
-	content, err := compat.CallbackOf(d.Event, about)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(content)
+	body, err := bodyOf(d, about)
 	if err != nil {
 		return err
 	}
@@ -106,7 +102,7 @@ func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.As
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", c.agent)
-	r.Header.Set("X-Agent-Session", about.SessionID)
+	r.Header.Set("X-Agent-Session", d.SessionID)
 	reply, err := c.client.Do(r)
 	if err != nil {
 		return noReply(err)
@@ -114,6 +110,18 @@ func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.As
 	_, _ = io.CopyN(io.Discard, reply.Body, maxReply) // so that the connection can be used again
 	_ = reply.Body.Close()
 	return replyError(reply, now)
+}
+
+// bodyOf returns the body of a delivery about an ask or, with d.Session, about a session.
+func bodyOf(d askback.Delivery, about askback.Ask) ([]byte, error) {
+	if d.Session != nil {
+		return json.Marshal(compat.SessionCallbackOf(d.Event, *d.Session))
+	}
+	content, err := compat.CallbackOf(d.Event, about)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(content)
 }
 
 // noReply returns the error of a request without a reply. Its text is one of a few: the

@@ -42,7 +42,7 @@ var someAsk = askback.Ask{
 }
 
 func delivery(event askback.EventType) askback.Delivery {
-	return askback.Delivery{ID: "dlv_1", Channel: "webhook", Event: event, Status: askback.DeliveryQueued}
+	return askback.Delivery{ID: "dlv_1", AskID: "ask_1", SessionID: "ses_1", Channel: "webhook", Event: event, Status: askback.DeliveryQueued}
 }
 
 // newChannel returns a channel that may send to a server.
@@ -113,6 +113,43 @@ func TestMessage(t *testing.T) {
 	}
 	if sent, _ := strconv.ParseInt(got.Header.Get("Webhook-Timestamp"), 10, 64); time.Since(time.Unix(sent, 0)).Abs() > time.Hour {
 		t.Errorf("got timestamp %d", sent)
+	}
+}
+
+// The message about a session has the session as it was after the event.
+func TestMessageAboutASession(t *testing.T) {
+	var got *http.Request
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = r
+		body, _ = io.ReadAll(r.Body)
+	}))
+	defer server.Close()
+	d := delivery(askback.EventSessionCompleted)
+	d.AskID, d.Session = "", &askback.Session{
+		ID: "ses_1", Agent: "write-poem", Owner: "bot", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"b"}`), AsksTotal: 1,
+		CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
+	}
+	if err := newChannel(t, server).Send(t.Context(), d, askback.Ask{}, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil {
+		t.Fatal(err)
+	}
+	if got.Header.Get("X-Agent-Session") != "ses_1" || string(members["event"]) != `"session_completed"` || string(members["session_id"]) != `"ses_1"` || string(members["agent_name"]) != `"write-poem"` {
+		t.Errorf("got %s, %v", body, got.Header)
+	}
+	want, err := d.Session.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have askback.Session
+	if err := json.Unmarshal(members["session"], &have); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := have.MarshalJSON(); err != nil || string(again) != string(want) || len(members) != 4 {
+		t.Errorf("got session %s, %v, want %s", again, err, want)
 	}
 }
 

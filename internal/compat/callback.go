@@ -28,6 +28,19 @@ type CallbackQuestion struct {
 	Context json.RawMessage `json:"context"`
 }
 
+// SessionCallback is the body of an outgoing webhook about a session (docs/wire.md §8).
+type SessionCallback struct {
+	Event     askback.EventType `json:"event"`
+	SessionID string            `json:"session_id"`
+	AgentName string            `json:"agent_name"`
+	Session   askback.Session   `json:"session"` // after the event
+}
+
+// SessionCallbackOf returns the body for an event of a session.
+func SessionCallbackOf(event askback.EventType, s askback.Session) SessionCallback {
+	return SessionCallback{Event: event, SessionID: s.ID, AgentName: s.Agent, Session: s}
+}
+
 // CallbackOf returns the body for an event of an ask. It has the outcome only if the event
 // settles the ask.
 func CallbackOf(event askback.EventType, a askback.Ask) (Callback, error) {

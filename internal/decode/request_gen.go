@@ -213,7 +213,7 @@ func (r *reader) grantRequestMember(g *askback.GrantRequest, name string, n node
 
 // sessionRequestNames are the names of the members of the type SessionRequest in a request.
 var sessionRequestNames = []string{
-	"agent", "metadata", "session_key", "title",
+	"agent", "callback_url", "metadata", "session_key", "title",
 }
 
 // sessionRequestMember reads the member of s with this name. It reports false if there is no
@@ -228,6 +228,8 @@ func (r *reader) sessionRequestMember(s *askback.SessionRequest, name string, n 
 		r.text(n, &s.Title)
 	case "metadata":
 		r.rawObject(n, &s.Metadata)
+	case "callback_url":
+		r.text(n, &s.CallbackURL)
 	default:
 		return false
 	}

@@ -1,0 +1,84 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/lifecycle"
+)
+
+// The sessions of every release are decoded, and are written in the same form again. The
+// files testdata/session_states/vN/NAME.fixed.json and NAME.moving.json never change. If you
+// change the stored form and this test fails, increment [lifecycle.SessionFormat].
+func TestSessionsOfEveryReleaseAreDecoded(t *testing.T) {
+	paths, err := filepath.Glob("testdata/session_states/v*/*.fixed.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	current := 0
+	for _, path := range paths {
+		path = strings.TrimSuffix(path, ".fixed.json")
+		if filepath.Base(filepath.Dir(path)) == fmt.Sprintf("v%d", lifecycle.SessionFormat) {
+			current++
+		}
+		fixed, moving := sample(t, path)
+		s, err := lifecycle.DecodeSession(fixed, moving)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if got, err := s.AppendFixed(nil); err != nil || string(got) != string(fixed) {
+			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, fixed)
+		}
+		if got, err := s.AppendMoving(nil); err != nil || string(got) != string(moving) {
+			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, moving)
+		}
+		ends := map[string]*askback.Session{}
+		for _, d := range s.Deliveries {
+			ends[d.ID] = d.Session
+		}
+		got, err := json.MarshalIndent(struct {
+			Session    askback.Session             `json:"session"`
+			Receiver   string                      `json:"receiver"`
+			Deliveries []askback.Delivery          `json:"deliveries"`
+			Delivered  int                         `json:"delivered"`
+			Ends       map[string]*askback.Session `json:"ends"`
+		}{s.Session, s.Receiver(), s.Deliveries, s.Delivered, ends}, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.Check(t, path+".want.json", string(got)+"\n")
+	}
+	if current == 0 {
+		t.Errorf("no samples of format %d: add what this release writes to testdata/session_states/v%[1]d", lifecycle.SessionFormat)
+	}
+}
+
+// A session that was stored without a receiver may get one later. Then its parts have
+// different formats.
+func TestSessionOfFormat1GetsAReceiver(t *testing.T) {
+	s, err := lifecycle.DecodeSession([]byte(`{"v":1,"id":"ses_1","owner":"bot","agent":"bot","created":1767344400000}`), []byte(`{"v":1,"status":"running","updated":1767344400000}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := s.AppendFixed(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Step(lifecycle.CallbackChanged{Callback: "https://agents.example.com", At: nine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving, err := r.State.AppendMoving(nil)
+	if err != nil || !strings.HasPrefix(string(moving), `{"v":2,`) {
+		t.Fatalf("got %s, %v, want format 2", moving, err)
+	}
+	if again, err := lifecycle.DecodeSession(fixed, moving); err != nil || again.Receiver() != "https://agents.example.com" {
+		t.Errorf("got %+v, %v, want its receiver", again, err)
+	}
+}
