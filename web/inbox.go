@@ -2,11 +2,13 @@ package web
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
@@ -17,7 +19,26 @@ func (s *site) list(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	list.Address = s.address(r.Request)
 	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, list))
+}
+
+// plainHost matches the hosts that a command for a shell can have.
+var plainHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
+
+// address returns the address of the server for commands in a terminal, or "" if it has
+// characters that a shell changes.
+func (s *site) address(r *http.Request) string {
+	scheme, host, _ := strings.Cut(s.publicURL, "://")
+	if s.publicURL == "" {
+		if scheme, host = "http", r.Host; login.Secure(r) {
+			scheme = "https"
+		}
+	}
+	if !plainHost.MatchString(host) {
+		return ""
+	}
+	return scheme + "://" + host
 }
 
 // rowsPath is the address of the rows of a page of the list.

@@ -97,7 +97,7 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r.Request, http.StatusCreated, pages.NewToken(r.frame, view.OfToken(made), secret))
+	return s.render(w, r.Request, http.StatusCreated, pages.NewToken(r.frame, view.OfToken(made), secret, s.address(r.Request)))
 }
 
 // revokeToken ends a token.

@@ -154,3 +154,20 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	w.checkAccessibility("new token")
 	c.Check(t)
 }
+
+// T10: a host that a shell would change is in no command. Without one, the page has no command
+// with the address.
+func TestCommandsHaveOnlyPlainHosts(t *testing.T) {
+	h := newServer(t)
+	ana := browser{h, h.secret(askback.Responder, "ana")}
+	for host, want := range map[string]bool{
+		"127.0.0.1:7575": true, "localhost:7575": true, "[::1]:7575": true, "localhost:1$(id)": false, "localhost:`id`": false, "localhost:1\"": false, "localhost:1;id": false,
+	} {
+		r := ana.request(http.MethodGet, "/", nil)
+		r.Host = host
+		w := h.do(r)
+		if got := strings.Contains(w.Body.String(), "curl"); got != want {
+			t.Errorf("host %q: status %d, the page has a command: %t, want %t", host, w.Code, got, want)
+		}
+	}
+}

@@ -111,7 +111,7 @@ func tokenStories(b *book) {
 	b.add("Tokens", "list", "/tokens", pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Ended: []view.Token{ended}, Form: form, Revoked: &ended, MayChange: true}))
 	form.Problem = "This name cannot be used: it is blank."
 	b.add("Tokens", "form with an error", "/tokens", pages.Tokens(b.on("/tokens"), pages.TokenPage{Tokens: all, Form: form, MayChange: true}))
-	b.add("Tokens", "new token", "/tokens", pages.NewToken(b.on("/tokens"), all[0], "askback_0123456789abcdefghijklmnopqrstuvwxyz0123"))
+	b.add("Tokens", "new token", "/tokens", pages.NewToken(b.on("/tokens"), all[0], "askback_0123456789abcdefghijklmnopqrstuvwxyz0123", "http://127.0.0.1:7575"))
 	b.add("Tokens", "log-ins", "/logins", pages.Logins(b.on("/logins"), all[1:], all[1].ID))
 }
 

@@ -17,7 +17,8 @@ type Inbox struct {
 	Live    string // the address of the stream of changes; "" if the list is not live
 	Done    *Done  // what the person did last; nil if nothing
 	Snoozes Snoozes
-	Fresh   bool // the row was asked after the page was shown
+	Fresh   bool   // the row was asked after the page was shown
+	Address string // of the server, for commands; "" if no command can have it
 }
 
 // askPath returns the address of an ask that keeps the list as it is.
@@ -64,6 +65,14 @@ func (i Inbox) title() string {
 		return "Inbox"
 	}
 	return "(" + i.countText() + ") Inbox"
+}
+
+// askCommand returns the lines for a shell that ask a question over HTTP. The token is the
+// secret, or a command that prints it; the address has no characters that a shell changes.
+func askCommand(address, token string) string {
+	return "token=" + token + `
+curl -sS "` + address + `/api/v1/asks" -H "Authorization: Bearer $token" -H "Content-Type: application/json" \
+  -d '{"question": "Which database should we use?", "options": ["PostgreSQL", "SQLite"]}'`
 }
 
 // maxRowTags is how many tags of an ask its row has. An agent may send a hundred, which would
