@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/leftout"
 )
 
@@ -78,7 +79,7 @@ func tryReceiver(t *testing.T, program, file, source string) {
 
 	url := "http://" + address.String() + "/"
 	newSender := func(secret string, now func() time.Time) *Channel {
-		c, err := New(Options{Secret: secret, Now: now, Allow: []Allowed{{netip.PrefixFrom(address.Addr(), 32), address.Port()}}})
+		c, err := New(Options{Secret: secret, Now: now, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(address.Addr(), 32), Port: address.Port()}}})
 		if err != nil {
 			t.Fatal(err)
 		}

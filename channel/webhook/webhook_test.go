@@ -25,6 +25,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
 )
 
 const secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
@@ -50,7 +51,7 @@ func newChannel(t *testing.T, server *httptest.Server) *Channel {
 	t.Helper()
 	at := netip.MustParseAddrPort(server.Listener.Addr().String())
 	c, err := New(Options{
-		Secret: secret, Allow: []Allowed{{netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), at.Port()}}, Version: "test",
+		Secret: secret, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), at.Addr().BitLen()), Port: at.Port()}}, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +268,7 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 		"refused":        {"http://" + refuses, "no reply: the connection was refused"},
 	} {
 		at := netip.MustParseAddrPort(strings.Replace(strings.Split(in.address, "//")[1], "localhost", "127.0.0.1", 1))
-		c, err := New(Options{Secret: secret, Allow: []Allowed{{netip.PrefixFrom(at.Addr(), 32), at.Port()}}})
+		c, err := New(Options{Secret: secret, Allow: []egress.Allowed{{Addresses: netip.PrefixFrom(at.Addr(), 32), Port: at.Port()}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +312,7 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 	if called.Load() > 0 {
 		t.Errorf("a private receiver was called %d times", called.Load())
 	}
-	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, ErrAddress) || strings.Contains(err.Error(), "127") {
+	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, egress.ErrAddress) || strings.Contains(err.Error(), "127") {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 }
@@ -331,8 +332,8 @@ func TestNameThatChangesIsCheckedAtEachConnection(t *testing.T) {
 	n, _ := strconv.ParseUint(port, 10, 16)
 	// The first address is allowed, so that the connection is tried and fails; the second is
 	// the server.
-	g := newGuard([]Allowed{{netip.MustParsePrefix("127.0.0.2/32"), uint16(n)}})
-	c := &Channel{client: newClient(g, names), secret: secret, now: time.Now}
+	allow := []egress.Allowed{{Addresses: netip.MustParsePrefix("127.0.0.2/32"), Port: uint16(n)}}
+	c := &Channel{client: egress.NewClient(allow, names), secret: secret, now: time.Now}
 	for range 4 {
 		if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, "http://rebind.example:"+port+"/"); err == nil {
 			t.Errorf("got no error")

@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/webhook": {".", "internal/compat"},
+	"channel/webhook": {".", "internal/compat", "internal/egress"},
 
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},
@@ -43,13 +43,14 @@ var layers = map[string][]string{
 
 	"internal/arch":            {},
 	"internal/browsertest":     {},
+	"internal/egress":          {"."},
 	"internal/filltest":        {},
 	"internal/golden":          {},
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/webhook", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
@@ -173,7 +174,7 @@ var owners = map[string]owner{
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "cmd/askback"}, "a test of the program verifies what it sends"},
-	"code.dny.dev/ssrf": {packages: []string{"channel/webhook"}},
+	"code.dny.dev/ssrf": {packages: []string{"internal/egress"}},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},

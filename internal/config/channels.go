@@ -3,6 +3,7 @@ package config
 import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
+	"github.com/askback/askback/internal/egress"
 )
 
 // Channels configure how asks reach programs and people.
@@ -14,7 +15,7 @@ type Channels struct {
 type Webhook struct {
 	URL    string // receives the events of asks that name no callback; "" for none
 	Secret string // signs every message
-	Allow  []webhook.Allowed
+	Allow  []egress.Allowed
 }
 
 // channels returns a function that reads the settings of the channels into c.
@@ -63,7 +64,7 @@ func callbackProblem(s string) (problem string) {
 // allowed reads an entry of channels.webhook.allow.
 func (l *loader) allowed(v value, w *Webhook) {
 	l.text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
-		a, err := webhook.ParseAllowed(s)
+		a, err := egress.ParseAllowed(s)
 		if err != nil {
 			return err.Error()
 		}

@@ -1,4 +1,9 @@
-package webhook
+// Package egress connects to addresses that other people wrote, such as those of callbacks.
+//
+// A connection is made only to addresses that are public, or that the operator allows. The
+// address is checked when the connection is made, so that a name cannot change what it means
+// after the check. Errors have no text of the receiver.
+package egress
 
 import (
 	"errors"
@@ -48,7 +53,7 @@ type guard struct {
 func newGuard(allow []Allowed) *guard { return &guard{allow, ssrf.New()} }
 
 // ErrAddress is returned for an address that is neither public nor allowed.
-var ErrAddress = errors.New("this address is not public; the operator can allow it in channels.webhook.allow")
+var ErrAddress = errors.New("this address is not public; the operator can allow it in the settings of the channel")
 
 // check is the Control function of a [net.Dialer]. The address is an IP address and a port.
 func (g *guard) check(network, address string, conn syscall.RawConn) error {

@@ -1,0 +1,104 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+const (
+	connectTime = 10 * time.Second
+	replyTime   = 15 * time.Second
+	sendTime    = 30 * time.Second // for everything, from the first look-up of a name to the end of the reply
+)
+
+// MaxReply is the number of bytes of a reply that are read, so that the connection can be
+// used again. Their contents are ignored.
+const MaxReply = 64 << 10
+
+// NewClient returns a client that connects only to addresses that are public or allowed. It
+// checks each address when it connects, follows no redirect and uses no proxy. It looks up
+// names with a resolver; nil is that of the system.
+func NewClient(allow []Allowed, names *net.Resolver) *http.Client {
+	g := newGuard(allow)
+	dialer := &net.Dialer{Timeout: connectTime, Control: g.check, Resolver: names}
+	return &http.Client{
+		Timeout: sendTime,
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, Proxy: nil, // a proxy would connect to any address
+			ForceAttemptHTTP2: true, TLSHandshakeTimeout: connectTime, ResponseHeaderTimeout: replyTime,
+			MaxIdleConns: 100, MaxIdleConnsPerHost: 16, MaxConnsPerHost: 16, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: MaxReply,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// NoReply returns the error of a request without a reply. Its text is one of a few: the
+// cause may have the address, or text of the receiver, such as the names in its certificate
+// or the first line of another protocol.
+func NoReply(err error) error {
+	var (
+		timeout     net.Error
+		name        *net.DNSError
+		certificate *tls.CertificateVerificationError
+		host        x509.HostnameError
+		notTLS      tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, ErrAddress):
+		return ErrAddress
+	case errors.Is(err, context.Canceled):
+		return errors.New("no reply: this server stopped")
+	case errors.As(err, &name):
+		return errors.New("no reply: the name of the host cannot be looked up")
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return errors.New("no reply in time")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("no reply: the connection was refused")
+	case errors.As(err, &host):
+		return errors.New("no reply: the certificate of the receiver is for another name")
+	case errors.As(err, &certificate):
+		return errors.New("no reply: the certificate of the receiver is not trusted or has expired")
+	case errors.As(err, &notTLS):
+		return errors.New("no reply: the receiver does not use TLS")
+	}
+	return errors.New("no reply: the connection failed, or the reply was not HTTP")
+}
+
+// ReplyError returns nil if the receiver has accepted a message, and else an
+// [askback.SendError].
+func ReplyError(reply *http.Response, now time.Time) error {
+	status := reply.StatusCode
+	if status/100 == 2 {
+		return nil
+	}
+	e := &askback.SendError{RetryAfter: retryAfter(reply.Header.Get("Retry-After"), now), Final: status == http.StatusGone}
+	if status/100 == 3 {
+		e.Err = fmt.Errorf("the reply was a redirect (%d), which is not followed", status)
+	} else {
+		e.Err = errors.New(strings.TrimSpace(fmt.Sprintf("the reply was %d %s", status, http.StatusText(status))))
+	}
+	return e
+}
+
+// retryAfter returns the value of a Retry-After header: seconds, or a date. For any other
+// value it returns 0.
+func retryAfter(header string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
