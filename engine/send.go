@@ -15,7 +15,7 @@ import (
 // A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
 	// Send sends a delivery to an address. It is about an ask or, with d.Session, about a
-	// session; then the ask is empty. The error may be an
+	// session; then the ask has only the address of the page. The error may be an
 	// [askback.SendError]. After a crash Send is called again with the same delivery,
 	// although it may have succeeded; the receiver recognizes its ID.
 	Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error
@@ -42,7 +42,7 @@ const maxSendPause = 24 * time.Hour
 // An outgoing delivery has what is needed to send it.
 type outgoing struct {
 	askback.Delivery
-	ask     askback.Ask // empty if the delivery is about a session
+	ask     askback.Ask // only with the address of the page if the delivery is about a session
 	owner   string      // of the ask or the session
 	address string
 }
@@ -57,6 +57,9 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 			return o, err
 		}
 		o.owner, o.address = s.Session.Owner, s.Receiver()
+		if base := *e.pages.Load(); base != "" {
+			o.ask.PageURL = base + askback.SessionPath(s.Session.ID)
+		}
 		o.Delivery, ok = s.Delivery(f.ID)
 	} else {
 		a, err := e.read(ctx, f.Subject)

@@ -60,7 +60,7 @@ func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.As
 	if p := askback.CallbackProblem(address); p != "" {
 		return &askback.SendError{Err: errors.New(p), Final: true}
 	}
-	body, err := bodyOf(d, about)
+	body, err := bodyOf(d, about, address)
 	if err != nil {
 		return err
 	}
@@ -84,10 +84,14 @@ func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.As
 	return egress.ReplyError(reply, now)
 }
 
-// bodyOf returns the body of a delivery about an ask or, with d.Session, about a session.
-func bodyOf(d askback.Delivery, about askback.Ask) ([]byte, error) {
-	if d.Session != nil {
-		return json.Marshal(compat.SessionCallbackOf(d.Event, *d.Session))
+// bodyOf returns the body of a delivery about an ask or, with d.Session, about a session. An
+// address of Slack gets a message for a channel of Slack.
+func bodyOf(d askback.Delivery, about askback.Ask, address string) ([]byte, error) {
+	switch {
+	case isSlack(address):
+		return slackBody(d, about)
+	case d.Session != nil:
+		return json.Marshal(compat.SessionCallbackOf(d.Event, *d.Session, about.PageURL))
 	}
 	content, err := compat.CallbackOf(d.Event, about)
 	if err != nil {

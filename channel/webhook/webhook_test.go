@@ -131,14 +131,15 @@ func TestMessageAboutASession(t *testing.T) {
 		ID: "ses_1", Agent: "write-poem", Owner: "bot", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"b"}`), AsksTotal: 1,
 		CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
 	}
-	if err := newChannel(t, server).Send(t.Context(), d, askback.Ask{}, server.URL); err != nil {
+	if err := newChannel(t, server).Send(t.Context(), d, askback.Ask{PageURL: "https://ask.example.com/sessions/ses_1"}, server.URL); err != nil {
 		t.Fatal(err)
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
 		t.Fatal(err)
 	}
-	if got.Header.Get("X-Agent-Session") != "ses_1" || string(members["event"]) != `"session_completed"` || string(members["session_id"]) != `"ses_1"` || string(members["agent_name"]) != `"write-poem"` {
+	if got.Header.Get("X-Agent-Session") != "ses_1" || string(members["event"]) != `"session_completed"` || string(members["session_id"]) != `"ses_1"` || string(members["agent_name"]) != `"write-poem"` ||
+		string(members["page_url"]) != `"https://ask.example.com/sessions/ses_1"` {
 		t.Errorf("got %s, %v", body, got.Header)
 	}
 	want, err := d.Session.MarshalJSON()
@@ -149,7 +150,7 @@ func TestMessageAboutASession(t *testing.T) {
 	if err := json.Unmarshal(members["session"], &have); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := have.MarshalJSON(); err != nil || string(again) != string(want) || len(members) != 4 {
+	if again, err := have.MarshalJSON(); err != nil || string(again) != string(want) || len(members) != 5 {
 		t.Errorf("got session %s, %v, want %s", again, err, want)
 	}
 }

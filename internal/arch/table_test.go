@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/webhook": {".", "internal/compat", "internal/egress"},
+	"channel/webhook": {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},

@@ -33,12 +33,17 @@ type SessionCallback struct {
 	Event     askback.EventType `json:"event"`
 	SessionID string            `json:"session_id"`
 	AgentName string            `json:"agent_name"`
-	Session   askback.Session   `json:"session"` // after the event
+	Session   askback.Session   `json:"session"`  // after the event
+	PageURL   *string           `json:"page_url"` // null if the server has no public address
 }
 
-// SessionCallbackOf returns the body for an event of a session.
-func SessionCallbackOf(event askback.EventType, s askback.Session) SessionCallback {
-	return SessionCallback{Event: event, SessionID: s.ID, AgentName: s.Agent, Session: s}
+// SessionCallbackOf returns the body for an event of a session with a page.
+func SessionCallbackOf(event askback.EventType, s askback.Session, page string) SessionCallback {
+	out := SessionCallback{Event: event, SessionID: s.ID, AgentName: s.Agent, Session: s}
+	if page != "" {
+		out.PageURL = &page
+	}
+	return out
 }
 
 // CallbackOf returns the body for an event of an ask. It has the outcome only if the event

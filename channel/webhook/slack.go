@@ -1,0 +1,321 @@
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// The limits of Slack for a message with blocks. Lengths are counted in UTF-16, which is
+// never less than what Slack counts. The limit for all blocks together is not documented;
+// this value is below those that were observed.
+const (
+	maxSlackText   = 3000
+	maxSlackHeader = 150
+	maxSlackBlocks = 50
+	maxSlackTotal  = 12_000
+)
+
+// isSlack reports whether an address is that of an incoming webhook of Slack.
+func isSlack(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), "hooks.slack.com")
+}
+
+// A slackMessage is the body of an incoming webhook of Slack. Text is for notifications; it
+// is in Slack's markup, so text of others is escaped. In blocks, such text is always in
+// the form plain_text, which has no markup, no mentions and no links.
+type slackMessage struct {
+	Text   string       `json:"text"`
+	Blocks []slackBlock `json:"blocks"`
+}
+
+type slackBlock struct {
+	Type string    `json:"type"`
+	Text slackText `json:"text"`
+}
+
+type slackText struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Emoji    *bool  `json:"emoji,omitempty"`    // of plain_text: whether :name: becomes a picture
+	Verbatim bool   `json:"verbatim,omitempty"` // of mrkdwn: names and addresses do not become links
+}
+
+func plainText(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: new(bool)} }
+
+var slackEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// slackBody returns the body of a delivery in the form of Slack. It has the whole ask, or
+// only a link to it: a part of a question could be answered wrongly.
+func slackBody(d askback.Delivery, about askback.Ask) ([]byte, error) {
+	var w slackWriter
+	if d.Session != nil {
+		w.session(d.Event, *d.Session)
+	} else {
+		w.ask(d.Event, about)
+	}
+	return encodeSlack(w.message(about.PageURL))
+}
+
+// encodeSlack returns a message as JSON without the escapes that [json.Marshal] adds for
+// HTML.
+func encodeSlack(m slackMessage) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(m)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// A slackWriter collects the parts of a message.
+type slackWriter struct {
+	event    string   // what happened, in our words
+	headline string   // the same with the names of those who did it
+	agent    string   // the label of the agent
+	summary  string   // the text of the first question or the like, for the notification
+	sections []string // safe text
+	action   string   // what to do on the page
+}
+
+// message returns the message, with a link to a page if its address is not "".
+func (w *slackWriter) message(page string) slackMessage {
+	if length(slackEscaper.Replace(w.headline)) > maxSlackText {
+		w.headline = w.event
+	}
+	m := slackMessage{Text: slackEscaper.Replace(w.headline)}
+	if short := m.Text + ": " + slackEscaper.Replace(safetext.Line(w.summary).String()); w.summary != "" && length(short) <= maxSlackText {
+		m.Text = short
+	}
+	link := slackText{Type: "mrkdwn", Text: "This server has no public address. Open Askback there.", Verbatim: true}
+	if page != "" {
+		page = slackEscaper.Replace(strings.ReplaceAll(page, "|", "%7C"))
+		link.Text = "<" + page + "|" + w.action + ">"
+		m.Text += "\n<" + page + ">"
+	}
+	m.Blocks = w.blocks(w.sections)
+	if !fits(m.Blocks) {
+		m.Blocks = w.blocks([]string{"It is too long to be shown here in whole."})
+	}
+	m.Blocks = append(m.Blocks, slackBlock{"section", link})
+	return m
+}
+
+// blocks returns the header and the sections as blocks.
+func (w *slackWriter) blocks(sections []string) []slackBlock {
+	header := w.headline
+	if length(header) > maxSlackHeader {
+		header = w.event
+		sections = append([]string{w.headline}, sections...)
+	}
+	blocks := []slackBlock{{"header", plainText(header)}}
+	for _, s := range sections {
+		blocks = append(blocks, slackBlock{"section", plainText(s)})
+	}
+	return blocks
+}
+
+// fits reports whether Slack accepts these blocks and one more with a link.
+func fits(blocks []slackBlock) bool {
+	total := 0
+	for _, b := range blocks {
+		n := length(b.Text.Text)
+		if n > maxSlackText {
+			return false
+		}
+		total += n
+	}
+	return len(blocks) < maxSlackBlocks && total <= maxSlackTotal
+}
+
+// length returns the length of a text in UTF-16.
+func length(s string) (n int) {
+	for _, r := range s {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// add adds sections with safe text. Empty ones are left out: Slack rejects them.
+func (w *slackWriter) add(sections ...string) {
+	for _, s := range sections {
+		if strings.TrimSpace(s) != "" {
+			w.sections = append(w.sections, s)
+		}
+	}
+}
+
+// addList adds lines in as few sections as possible.
+func (w *slackWriter) addList(lines []string) {
+	var section string
+	for _, l := range lines {
+		switch {
+		case section == "":
+			section = l
+		case length(section)+1+length(l) > maxSlackText:
+			w.add(section)
+			section = l
+		default:
+			section += "\n" + l
+		}
+	}
+	w.add(section)
+}
+
+func block(s string) string { return safetext.Block(s).String() }
+
+// labeled returns a text of others after a label, or "" without a text.
+func labeled(label, s string) string {
+	if strings.TrimSpace(s) == "" {
+		return ""
+	}
+	return label + ": " + indent(block(s))
+}
+
+// indent indents each line of a text but the first, so that it cannot imitate the lines
+// around it.
+func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n     ") }
+
+// pretty returns JSON with line breaks as safe text, or "" for null and for an empty object.
+func pretty(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil || b.String() == "{}" || b.String() == "null" {
+		return ""
+	}
+	return safetext.Code(b.String()).String()
+}
+
+func (w *slackWriter) ask(event askback.EventType, a askback.Ask) {
+	w.agent = safetext.Line(a.Agent).String()
+	form := a.Form()
+	if len(form) > 0 {
+		w.summary = form[0].Text
+	}
+	w.add(labeled("Title", a.Title))
+	if event.Settles() && a.Outcome != nil {
+		w.outcome(a, *a.Outcome)
+		return
+	}
+	if a.Confirmation != nil {
+		w.event, w.action = "Approval wanted", "Open the page to decide"
+		w.headline = w.event + " by " + w.agent
+		w.confirmation(*a.Confirmation)
+	} else {
+		w.event, w.action = "Question", "Open the page to answer"
+		w.headline = w.event + " from " + w.agent
+		for _, q := range form {
+			w.question(q)
+		}
+	}
+	w.add(contextOf(a.Context))
+}
+
+// contextOf returns the context of an ask, which is a text or an object.
+func contextOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return labeled("Context", s)
+	}
+	if s = pretty(raw); s != "" {
+		s = "Context:\n" + s
+	}
+	return s
+}
+
+func (w *slackWriter) question(q askback.Question) {
+	w.add(block(q.Text))
+	var lines []string
+	for i, o := range q.Options {
+		l := fmt.Sprintf("%d. %s", i+1, safetext.Line(o.Label))
+		if o.Description != "" {
+			l += "\n     " + indent(block(o.Description))
+		}
+		if o.Preview != "" {
+			l += "\n     Preview:\n     " + indent(safetext.Code(o.Preview).String())
+		}
+		lines = append(lines, l)
+	}
+	w.addList(lines)
+	if q.MultiSelect {
+		w.add("Several options may be chosen.")
+	}
+}
+
+func (w *slackWriter) confirmation(c askback.Confirmation) {
+	if c.Dangerous {
+		w.add("This is marked as dangerous.")
+	}
+	w.add(block(c.Description), labeled("Tool", c.ToolName), labeled("Server", c.Server))
+	if s := pretty(c.Input); s != "" {
+		w.add("Arguments:", s)
+	}
+	w.add(labeled("Preview", c.InputPreview), labeled("Context", c.Context))
+}
+
+func (w *slackWriter) outcome(a askback.Ask, o askback.Outcome) {
+	w.event = map[askback.Status]string{
+		askback.Answered: "Answered", askback.Declined: "Declined", askback.Cancelled: "Cancelled", askback.Expired: "Expired",
+	}[o.Status]
+	if o.Decision != "" {
+		w.event = "Denied"
+		if o.Approved() {
+			w.event = "Approved"
+		}
+	}
+	w.headline, w.action = w.event, "Open the page"
+	if o.Actor.Name != "" {
+		w.headline += " by " + safetext.Line(o.Actor.Name).String()
+	}
+	w.headline += ", asked by " + w.agent
+	for i, q := range a.Form() {
+		w.add(block(q.Text))
+		if i < len(o.Answers) {
+			w.answer(o.Answers[i])
+		}
+	}
+	if o.Defaulted {
+		w.add("No one answered in time. The default of the agent applies.")
+	}
+	if s := pretty(o.Input); s != "" {
+		w.add("Arguments as edited:", s)
+	}
+	w.add(labeled("Comment", o.Comment), labeled("Reason", o.Reason))
+}
+
+func (w *slackWriter) answer(q askback.QuestionAnswer) {
+	var lines []string
+	for _, s := range q.Selected {
+		lines = append(lines, "Answer: "+safetext.Line(s).String())
+	}
+	for _, l := range []string{labeled("Answer", q.Other), labeled("Notes", q.Notes)} {
+		if l != "" {
+			lines = append(lines, l)
+		}
+	}
+	w.addList(lines)
+}
+
+func (w *slackWriter) session(event askback.EventType, s askback.Session) {
+	w.agent, w.summary, w.action = safetext.Line(s.Agent).String(), s.Title, "Open the page of the session"
+	switch {
+	case event == askback.EventSessionFailed:
+		w.event = "Session failed"
+	case event == askback.EventSessionCancelled:
+		w.event = "Session cancelled"
+	case s.Phase == "idle":
+		w.event = "Turn ended"
+	default:
+		w.event = "Session completed"
+	}
+	w.headline = w.event + ": " + w.agent
+	w.add(labeled("Title", s.Title), labeled("Error", s.Error))
+	if r := pretty(s.Result); r != "" {
+		w.add("Result:", r)
+	}
+}
