@@ -62,3 +62,6 @@ var FirstCursor = position{}.cursor()
 
 // Clean deletes old records once.
 func (e *Engine) Clean(ctx context.Context) error { return e.clean(ctx) }
+
+// CursorAfter is cursorAfter.
+var CursorAfter = cursorAfter

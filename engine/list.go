@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -132,12 +133,12 @@ var errListEnd = errors.New("the list has ended")
 func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
 	limit = cmp.Or(limit, askback.DefaultLimit)
 	q.Limit, q.Scan = min(limit+1, listChunk), examineChunk
-	size, looked, last := 0, 0, ""
+	size, looked, last, first := 0, 0, "", q.After
 	began, examined := time.Now(), 0
 	for row, err := range e.rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
 			if examined += q.Scan; examined >= maxExamined || time.Since(began) >= maxListTime {
-				return items, more.After, nil
+				return items, cursorAfter(more.After, first, last, q.Newest), nil
 			}
 			continue
 		}
@@ -145,7 +146,7 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 			return nil, "", err
 		}
 		if looked == maxScanned {
-			return items, q.After, nil
+			return items, cursorAfter(q.After, first, last, q.Newest), nil
 		}
 		q.After = row.ID
 		looked++
@@ -166,6 +167,28 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 		size += len(row.Fixed) + len(row.State)
 	}
 	return items, "", nil
+}
+
+// cursorAfter returns the cursor for the records after one with this id, which the principal may
+// not be allowed to see. So the cursor has only the time of the id. It is after the cursor first of
+// this page, and after the id of the last item, or "".
+func cursorAfter(id, first, last string, newest bool) string {
+	last = cmp.Or(last, first)
+	end := len(id) - 16 // of the time of a ULID
+	if strings.IndexByte(id, '_') != end-11 {
+		return id
+	}
+	rounded, after := id[:end]+strings.Repeat("0", 16), 1
+	if newest {
+		rounded, after = id[:end]+strings.Repeat("z", 16), -1
+	}
+	switch {
+	case last == "" || strings.Compare(rounded, last) == after:
+		return rounded
+	case last != first:
+		return last
+	}
+	return id // it has the same millisecond as the whole page
 }
 
 // rows returns the records that a query selects. It reads q.Limit of them at once. After

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -114,7 +117,42 @@ func (e *Engine) documentOf(ctx context.Context, id string) (d store.Document, o
 	if err != nil || !state.Ask.Settled() {
 		return d, false, nil // lists log the error
 	}
-	return store.Document{Kind: kindAsk, ID: id, At: state.Ask.Outcome.At, Words: wordsOf(state.Ask)}, true, nil
+	words := strings.Join(listers(state.Ask), " ") + " " + wordsOf(state.Ask)
+	return store.Document{Kind: kindAsk, ID: id, At: state.Ask.Outcome.At, Words: words}, true, nil
+}
+
+// Words of documents for those who may list an ask. They begin with a character that is in no
+// word of a text, so an ask cannot claim them, and a search cannot contain them.
+const (
+	ownerWord  = "§o" // and a name
+	personWord = "§p" // and a name, or nothing for every person
+)
+
+// listers returns the words for those who may list an ask.
+func listers(a askback.Ask) []string {
+	all := []string{nameWord(ownerWord, a.Owner)}
+	for _, name := range a.To {
+		all = append(all, nameWord(personWord, name))
+	}
+	if len(a.To) == 0 {
+		all = append(all, personWord)
+	}
+	return all
+}
+
+// nameWord returns the word for a name, which may have spaces and be long.
+func nameWord(prefix, name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return prefix + hex.EncodeToString(sum[:16])
+}
+
+// listed returns the words of which one is in each ask that the principal may list. The index
+// selects by them, so that neither the time of a search nor its cursor depends on other asks.
+func (c *client) listed() []string {
+	if c.who.Kind == askback.Agent {
+		return []string{nameWord(ownerWord, c.who.Name)}
+	}
+	return []string{personWord, nameWord(personWord, c.who.Name)}
 }
 
 // wordsOf returns the words of an ask that a search finds.
@@ -182,7 +220,7 @@ func (c *client) search(ctx context.Context, q askback.Query) (page askback.Page
 			return page, fromStore(err)
 		}
 	}
-	from := store.Search{Limit: searchChunk}
+	from := store.Search{AnyOf: c.listed(), Limit: searchChunk}
 	for _, p := range search.Parse(q.Search) {
 		from.Phrases = append(from.Phrases, store.Phrase(p))
 	}

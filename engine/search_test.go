@@ -50,6 +50,92 @@ func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	}
 }
 
+// foundIDs records what each search of the index finds.
+type foundIDs struct {
+	engine.Store
+	ids []string
+}
+
+func (s *foundIDs) Find(ctx context.Context, q store.Search) ([]string, error) {
+	ids, err := s.Store.Find(ctx, q)
+	s.ids = append(s.ids, ids...)
+	return ids, err
+}
+
+// A search reads no ask that the caller may not list. Else its time, and the cursor of a page
+// that ends early, would depend on the words of these asks.
+func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
+	db := &foundIDs{Store: memstore.New()}
+	e := engine.New(db, nil)
+	ana, ben := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}), e.As(askback.Principal{Kind: askback.Responder, Name: "ben b"})
+	allowed := map[string]map[string]bool{}
+	ask := func(owner, text string, to ...string) {
+		t.Helper()
+		a, err := e.As(askback.Principal{Kind: askback.Agent, Name: owner}).Ask(t.Context(), askback.Request{To: to, Title: text, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}}})
+		if err == nil {
+			_, err = e.As(askback.Principal{Kind: askback.Responder, Name: append(to, "ana")[0]}).Answer(t.Context(), a.ID, askback.Choose("A"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append([]string{owner}, to...) {
+			if allowed[name] == nil {
+				allowed[name] = map[string]bool{}
+			}
+			allowed[name][a.ID] = true
+		}
+		if len(to) == 0 {
+			allowed["ana"][a.ID], allowed["ben b"][a.ID] = true, true
+		}
+	}
+	ask("one bot", "merger", "ana", "ben b")
+	ask("one bot", "merger", "ben b")
+	ask("other", "merger §o §p one bot", "ana")
+	ask("other", "merger")
+	ask("one", "merger")
+	for name, c := range map[string]askback.Client{
+		"ana": ana, "ben b": ben, "other": e.As(askback.Principal{Kind: askback.Agent, Name: "other"}), "one bot": e.As(askback.Principal{Kind: askback.Agent, Name: "one bot"}),
+	} {
+		db.ids = nil
+		page, err := c.List(t.Context(), askback.Query{Status: askback.SettledStatus, Search: "merger"})
+		if err != nil || len(page.Items) != len(allowed[name]) || len(db.ids) != len(allowed[name]) {
+			t.Errorf("%s: got %d asks, and the index found %q, %v; want %v", name, len(page.Items), db.ids, err, allowed[name])
+		}
+		for _, id := range db.ids {
+			if !allowed[name][id] {
+				t.Errorf("the search of %s reads %s, which is not for %s", name, id, name)
+			}
+		}
+	}
+}
+
+// The cursor after a record that the caller may not see has only its time. A list continues
+// after what it has shown.
+func TestCursorAfterHiddenRecordHasOnlyItsTime(t *testing.T) {
+	const early, time, late = "ask_01m6hasq1f", "ask_01m6hasq20", "ask_01m6hasq21"
+	const low, id, high, zeros, zs = "0dk68rk220zdq2v0", "8dk68rk220zdq2v0", "vdk68rk220zdq2v0", "0000000000000000", "zzzzzzzzzzzzzzzz"
+	for _, c := range []struct {
+		first, last string
+		newest      bool
+		want        string
+	}{
+		{"", "", false, time + zeros},
+		{"", "", true, time + zs},
+		{early + high, "", false, time + zeros},
+		{late + low, "", true, time + zs},
+		{early + low, early + high, false, time + zeros},
+		{early + low, time + low, false, time + low},
+		{late + low, time + high, true, time + high},
+		{time + low, "", false, time + id},
+		{time + high, "", true, time + id},
+		{time + zeros, "", false, time + id},
+	} {
+		if got := engine.CursorAfter(time+id, c.first, c.last, c.newest); got != c.want {
+			t.Errorf("after %q and %q, newest %t: got %s, want %s", c.first, c.last, c.newest, got, c.want)
+		}
+	}
+}
+
 // indexReads counts how often the position of the index is read.
 type indexReads struct {
 	engine.Store

@@ -11,7 +11,7 @@ import (
 type Document struct {
 	Kind, ID string    // of the record
 	At       time.Time // documents are found newest first
-	Words    string    // words in lower case, of letters and digits, with single spaces in between
+	Words    string    // words with single spaces in between: letters, digits and other characters that are not ASCII, in lower case
 }
 
 // An IndexUpdate adds documents to the index. It contains the documents of the events after
@@ -45,6 +45,7 @@ type Phrase struct {
 // A Search selects documents that contain all phrases.
 type Search struct {
 	Phrases []Phrase  // at least one, each with at least one word
+	AnyOf   []string  // if not empty, only documents with at least one of these words
 	After   string    // only those after this document, in the order of the search
 	Before  time.Time // only those with an earlier At, unless the index has the document After
 	Limit   int       // maximum number of documents; 0 or more than MaxList means MaxList
@@ -62,6 +63,9 @@ func (s Search) Check() error {
 		if err := checkText(p.Words...); err != nil {
 			return fmt.Errorf("invalid search: %v", err)
 		}
+	}
+	if err := checkText(s.AnyOf...); err != nil {
+		return fmt.Errorf("invalid search: %v", err)
 	}
 	return nil
 }

@@ -78,7 +78,8 @@ const maxPhrases = 20
 
 // Parse returns the phrases that a text must contain for a search. Words in quotes are a
 // phrase, and so are words without a space in between, such as "db.migrate". The last word
-// may be the beginning of a word, unless it is in quotes.
+// may be the beginning of a word, unless it is in quotes or a single letter: the index would have
+// to read all words that begin with it.
 func Parse(query string) (all []Phrase) {
 	for i, part := range strings.Split(query, `"`) {
 		pieces := strings.FieldsFunc(part, unicode.IsSpace)
@@ -96,10 +97,16 @@ func Parse(query string) (all []Phrase) {
 			}
 		}
 		if i%2 == 0 && len(pieces) > 0 && len(all) > 0 {
-			all[len(all)-1].Prefix = strings.Count(query, `"`) == i && endsInWord(part)
+			all[len(all)-1].Prefix = strings.Count(query, `"`) == i && endsInWord(part) && utf8.RuneCountInString(lastWord(all)) > 1
 		}
 	}
 	return all
+}
+
+// lastWord returns the last word of the last phrase.
+func lastWord(all []Phrase) string {
+	words := all[len(all)-1].Words
+	return words[len(words)-1]
 }
 
 // endsInWord reports whether a text ends in a letter or digit.

@@ -88,6 +88,9 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 		if len(ids) == store.AtMost(q.Limit) {
 			break
 		}
+		if len(q.AnyOf) > 0 && !slices.ContainsFunc(q.AnyOf, func(w string) bool { return slices.Contains(d.words, w) }) {
+			continue
+		}
 		if !slices.ContainsFunc(q.Phrases, func(p store.Phrase) bool { return !d.contains(p) }) {
 			ids = append(ids, d.id)
 		}

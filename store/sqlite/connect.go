@@ -185,7 +185,7 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want, errNewer)
 	case have == want:
 		return nil
-	case have == createdOrder:
+	case have >= firstIndex && have < lastIndex:
 		if err := emptyIndex(path); err != nil {
 			return fmt.Errorf("create the index for searches again: %w", err)
 		}

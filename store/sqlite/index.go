@@ -99,23 +99,35 @@ func (s *Store) Find(ctx context.Context, q store.Search) (ids []string, err err
 		return s.eachRow(ctx, selectDocuments, func(row *sqlite3.Stmt) (bool, error) {
 			ids = append(ids, row.ColumnText(0))
 			return true, nil
-		}, matchText(q.Phrases), q.After, below, store.AtMost(q.Limit))
+		}, matchText(q), q.After, below, store.AtMost(q.Limit))
 	})
 	return ids, err
 }
 
-// matchText returns phrases in the syntax of FTS5. Each is in quotes, so no word is taken
-// for an operator.
-func matchText(phrases []store.Phrase) string {
+// matchText returns a search in the syntax of FTS5. Each phrase is in quotes, so no word is
+// taken for an operator.
+func matchText(q store.Search) string {
 	var b strings.Builder
-	for _, p := range phrases {
-		b.WriteString(`"` + strings.ReplaceAll(strings.Join(p.Words, " "), `"`, `""`) + `"`)
+	for i, w := range q.AnyOf {
+		b.WriteString([]string{"(", " OR "}[min(i, 1)] + quoted(w))
+	}
+	if len(q.AnyOf) > 0 {
+		b.WriteByte(')')
+	}
+	for i, p := range q.Phrases {
+		if i > 0 || len(q.AnyOf) > 0 {
+			b.WriteString(" AND ")
+		}
+		b.WriteString(quoted(p.Words...))
 		if p.Prefix {
 			b.WriteByte('*')
 		}
-		b.WriteByte(' ')
 	}
 	return b.String()
+}
+
+func quoted(words ...string) string {
+	return `"` + strings.ReplaceAll(strings.Join(words, " "), `"`, `""`) + `"`
 }
 
 // updateIndex writes an update of the index.

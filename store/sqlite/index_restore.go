@@ -99,9 +99,9 @@ func restoreIndex(path string, log *slog.Logger) (err error) {
 	return nil
 }
 
-// createdOrder is the version of the schema in which an index finds asks by the time at which
-// they were made.
-const createdOrder = 8
+// The first version of the schema with an index, and the last one that changed what its
+// documents contain. An index of a version in between is created again.
+const firstIndex, lastIndex = 8, 10
 
 // emptyIndex creates the index again, empty, whether it is damaged or not.
 func emptyIndex(path string) (err error) {

@@ -99,6 +99,14 @@ func testFind(t *testing.T, sub Subject) {
 	} {
 		mustEqual(t, text, mustFind(t, s, store.Search{Phrases: phrases(text)}), want)
 	}
+	for anyOf, want := range map[string]string{"which": "ask_1", "which prod": "ask_3 ask_1", "город": "", "tab": "", "nothing": ""} {
+		mustEqual(t, "any of "+anyOf, mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: strings.Fields(anyOf)}), want)
+	}
+	two := store.Search{Phrases: phrases("table,orders*"), AnyOf: []string{"which", "near"}}
+	mustEqual(t, "any of two words, with two phrases", mustFind(t, s, two), "ask_2")
+	index(t, s, document("ask_6", 6, "§o1 §p table"))
+	mustEqual(t, "a word of a sign", mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o1", "§o2"}}), "ask_6")
+	mustEqual(t, "a sign alone", mustFind(t, s, store.Search{Phrases: phrases("table"), AnyOf: []string{"§o", "o1", "p"}}), "")
 	odd := store.Search{Phrases: []store.Phrase{{Words: []string{`a" OR "table`}}}}
 	mustEqual(t, "a word with quotes", mustFind(t, s, odd), "")
 	for name, q := range map[string]store.Search{
