@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -152,9 +153,15 @@ func csvRow(a askback.Ask) []string {
 
 func csvTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
+// inCell matches a sign of a formula inside a cell that a spreadsheet may take for the beginning
+// of one. In many countries, spreadsheets split a file at semicolons. They then ignore quotes
+// after a comma, so they split it at line breaks, too.
+var inCell = regexp.MustCompile(`([;\t\r\n]["\s]*)([=+\-@＝＋－＠])`)
+
 // safeCell returns a cell that spreadsheets do not take for a formula: an apostrophe before
 // it makes it text. Some take the wide forms of the signs, too.
 func safeCell(s string) string {
+	s = inCell.ReplaceAllString(s, "$1'$2")
 	if r, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {
 		return "'" + s
 	}

@@ -71,7 +71,7 @@ func jsonOf(t *testing.T, a askback.Ask) string {
 func TestExportHasNoFormulas(t *testing.T) {
 	h := newServer(t)
 	ana := h.client(askback.Responder, "ana")
-	texts := []string{"=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\n=1", "＝1+1", "＠sum", `a "quoted", line` + "\nand more", "plain"}
+	texts := []string{"=1+1", "+1", "-1", "@sum", "\tx", "\rx", "\n=1", "＝1+1", "＠sum", "x;=2+2;y", "a, b; \"@sum\"", "one\n+2", "x;\t\r\n-3", "fine; x=1", `a "quoted", line` + "\nand more", "plain"}
 	for _, s := range texts {
 		a := h.ask(askback.Request{Questions: []askback.Question{{Text: "=HYPERLINK(0)"}}})
 		answer := askback.Answer{Answers: []askback.QuestionAnswer{{ID: a.Questions[0].ID, Other: "x"}}, Comment: s}
@@ -87,9 +87,15 @@ func TestExportHasNoFormulas(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "\r\n") {
 		t.Error("lines do not end with CR LF")
 	}
+	body := w.Body.String()
 	rows, err := csv.NewReader(w.Body).ReadAll()
 	if err != nil || len(rows) != len(texts)+1 {
 		t.Fatalf("got %d rows, %v", len(rows), err)
+	}
+	for _, line := range strings.FieldsFunc(body, func(r rune) bool { return strings.ContainsRune(";\t\r\n", r) }) {
+		if cell := strings.TrimLeft(line, "\" "); cell != "" && strings.ContainsRune("=+-@＝＋－＠", []rune(cell)[0]) {
+			t.Errorf("split at semicolons, %q is a formula", line)
+		}
 	}
 	column := slices.Index(rows[0], "comment")
 	var comments []string
@@ -101,7 +107,7 @@ func TestExportHasNoFormulas(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"'=1+1", "'-1", `a "quoted", line` + "\nand more", "plain"} {
+	for _, want := range []string{"'=1+1", "'-1", "x;'=2+2;y", "a, b; \"'@sum\"", "one\n'+2", "fine; x=1", `a "quoted", line` + "\nand more", "plain"} {
 		if !slices.Contains(comments, want) {
 			t.Errorf("%q is missing in %q", want, comments)
 		}

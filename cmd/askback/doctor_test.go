@@ -242,7 +242,7 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	}
 	d := &doctor{database: "askback.db"}
 	d.checkContent(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
-	if want := "ok|database|askback.db is intact: schema 9, 1024 kB; 5 of 9 records and events have no checksum, since an older version wrote them|"; d.lastFinding() != want {
+	if want := fmt.Sprintf("ok|database|askback.db is intact: schema %d, 1024 kB; 5 of 9 records and events have no checksum, since an older version wrote them|", sqlite.SchemaVersion); d.lastFinding() != want {
 		t.Errorf("got %s, want %s", d.lastFinding(), want)
 	}
 }
