@@ -177,6 +177,14 @@ type Subject struct {
 	Seq int64
 }
 
+// Totals are the numbers that [Store.Totals] returns.
+type Totals struct {
+	Open    int // open records of the kind
+	Waiting int // effects that are neither claimed nor dead, due or not
+	Claimed int // effects that a node has claimed
+	Dead    int // dead letters
+}
+
 // MaxList is the maximum number of records, events or effects that one call returns.
 const MaxList = 1000
 
@@ -210,6 +218,8 @@ type Store interface {
 	// CountOpen returns the number of open records of a kind and an owner, at most limit.
 	// It also counts damaged records, and is faster than List.
 	CountOpen(ctx context.Context, kind, owner string, limit int) (int, error)
+	// Totals counts the open records of a kind, and the effects. It also counts damaged ones.
+	Totals(ctx context.Context, kind string) (Totals, error)
 	// History returns at most limit events of one stream or, if stream is "", of all. It
 	// begins with the first Seq greater than after and omits damaged events. A limit of 0
 	// or more than MaxList means MaxList.

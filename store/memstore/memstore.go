@@ -147,6 +147,23 @@ func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n
 	return n, nil
 }
 
+// Totals counts the open records of a kind, and the effects.
+func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return store.Totals{}, err
+	}
+	for r := range s.open.after(&store.Record{Kind: kind}) {
+		if r.Kind != kind {
+			break
+		}
+		t.Open++
+	}
+	t.Waiting, t.Claimed, t.Dead = s.claimable.len(), s.claimed.len(), s.dead.len()
+	return t, nil
+}
+
 // afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.
 const afterEveryID = "\xff"
 

@@ -32,6 +32,14 @@ func (s *sorted[T]) search(r *T) (c, i int) {
 	return c, i
 }
 
+// len returns the number of elements.
+func (s *sorted[T]) len() (n int) {
+	for _, c := range s.chunks {
+		n += len(c)
+	}
+	return n
+}
+
 func (s *sorted[T]) insert(r *T) {
 	c, i := s.search(r)
 	if c == len(s.chunks) {

@@ -30,7 +30,7 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 // other than List.
 var (
 	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, nthOpen, nthUnacked, ageOpen, ageUnacked}
-	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent}
+	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent, countOpen, countWaiting, countClaimed, countDead}
 )
 
 // ListSQL returns the statements of a List. For each of its listings, these are the

@@ -1,5 +1,7 @@
 package sqlite
 
+import "os"
+
 // A Health is the condition of a store.
 type Health struct {
 	// Failed is nil or matches store.ErrFailed. If it is not nil, the store neither
@@ -11,6 +13,8 @@ type Health struct {
 	// Damaged contains the names of the first damaged rows that were read since the
 	// database was opened, as in [Verification].
 	Damaged []string
+	// Bytes is the size of the database file and its write-ahead log.
+	Bytes int64
 }
 
 // Health returns the condition of the store. If the disk was full, it checks for room,
@@ -18,6 +22,11 @@ type Health struct {
 func (s *Store) Health() Health {
 	s.writer.checkRoom()
 	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names()}
+	for _, name := range []string{s.writer.path, s.writer.path + "-wal"} {
+		if file, err := os.Stat(name); err == nil {
+			h.Bytes += file.Size()
+		}
+	}
 	if full := s.writer.full.Load(); full != nil {
 		h.DiskFull = *full
 	}

@@ -28,6 +28,10 @@ const (
 		where kind = ?1 and open = 1 and recent = 0 and owner = ?2 and id <= ?3 limit ?4)`
 	countRecent = `select count(*) from (select 1 from records indexed by records_open
 		where kind = ?1 and open = 1 and owner = ?2 and id > ?3 limit ?4)`
+	countOpen     = `select count(*) from records indexed by records_open where kind = ?1 and open = 1`
+	countWaiting  = `select count(*) from effects indexed by effects_due where node is null and dead = 0 and due >= 0`
+	countClaimed  = `select count(*) from effects indexed by effects_node where node > ''`
+	countDead     = `select count(*) from effects indexed by effects_dead where dead = 1 and id > ''`
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
@@ -100,6 +104,24 @@ func (s *Store) CountOpen(ctx context.Context, kind, owner string, limit int) (n
 		}
 	}
 	return n, nil
+}
+
+// Totals counts the open records of a kind, and the effects. It reads only indices.
+func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err error) {
+	for _, count := range []struct {
+		n    *int
+		text string
+		args []any
+	}{{&t.Open, countOpen, []any{kind}}, {&t.Waiting, countWaiting, nil}, {&t.Claimed, countClaimed, nil}, {&t.Dead, countDead, nil}} {
+		err := s.eachRow(ctx, count.text, func(row *sqlite3.Stmt) (bool, error) {
+			*count.n = int(row.ColumnInt64(0))
+			return false, nil
+		}, count.args...)
+		if err != nil {
+			return store.Totals{}, err
+		}
+	}
+	return t, nil
 }
 
 // Due returns at most n records whose Due is set and not later than before, in order of

@@ -18,6 +18,7 @@ func callAll(ctx context.Context, s Store) map[string]error {
 	_, errs["List"] = s.List(ctx, store.Query{Kind: "ask"})
 	_, errs["History"] = s.History(ctx, "", 0, 1)
 	_, errs["CountOpen"] = s.CountOpen(ctx, "ask", "agent-1", 1)
+	_, errs["Totals"] = s.Totals(ctx, "ask")
 	_, errs["Recent"] = s.Recent(ctx, "ses_1", 0, 1)
 	_, _, errs["Subjects"] = s.Subjects(ctx, store.SubjectQuery{Query: store.Query{Kind: "ask"}, Types: []string{"answered"}})
 	_, _, errs["Head"] = s.Head(ctx, "ses_1")

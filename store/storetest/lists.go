@@ -94,6 +94,11 @@ func testList(t *testing.T, sub Subject) {
 		}
 	}
 
+	open := filter(all, store.Query{Kind: "ask", Open: new(true)})
+	if got, err := s.Totals(t.Context(), "ask"); got != (store.Totals{Open: len(open)}) || err != nil || len(open) == 0 {
+		t.Errorf("Totals: got %+v and %v, want %d open records", got, err, len(open))
+	}
+
 	// All pages together have each record once, in order.
 	for _, newest := range []bool{false, true} {
 		q := store.Query{Kind: "ask", Newest: newest}

@@ -285,6 +285,7 @@ func (w *walk) read(rt *rapid.T) {
 // compare compares the records and effects of both stores, and the events of this walk.
 func (w *walk) compare() {
 	for _, kind := range walkKinds {
+		w.both("totals", func(s Store) (any, error) { return s.Totals(w.t.Context(), kind) })
 		w.both("all records of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
 	}
 	w.both("all due records", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
