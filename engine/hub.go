@@ -16,6 +16,8 @@ type hub struct {
 	followers group // by stream; "" is all streams
 	snoozers  group // who watches the snoozes of a person, by name
 
+	waiting, following int // the numbers of waiters and of followers
+
 	// pages are shared by followers, until a commit changes the history.
 	pages map[pageKey]*eventPage
 }
@@ -88,6 +90,7 @@ func (h *hub) follow(stream string) *member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers.add(stream, f)
+	h.following++
 	return f
 }
 
@@ -95,6 +98,7 @@ func (h *hub) unfollow(stream string, f *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.followers.remove(stream, f)
+	h.following--
 }
 
 // wakeFollowers wakes the followers of the streams of these events and those of all streams,
@@ -178,6 +182,7 @@ func (h *hub) join(id string, kind askback.Kind) *member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiters.add(id, w)
+	h.waiting++
 	return w
 }
 
@@ -185,6 +190,14 @@ func (h *hub) leave(id string, w *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiters.remove(id, w)
+	h.waiting--
+}
+
+// counts returns the number of waiters and the number of followers.
+func (h *hub) counts() (waiters, followers int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.waiting, h.following
 }
 
 // hasAgentWaiter reports whether an agent waits for an ask.

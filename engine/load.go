@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// A Load is the work that an engine has at a moment, for metrics.
+type Load struct {
+	Now     time.Time // the moment
+	Pending int       // open asks
+	Oldest  time.Time // when the oldest open ask was made; zero without an open ask
+	Calls   int       // calls of Wait in this process
+	Streams int       // event streams in this process
+	Effects Effects
+}
+
+// Effects are numbers of messages and other effects that have not succeeded yet.
+type Effects struct {
+	Waiting int // for their first or next attempt
+	Claimed int // being performed
+	Dead    int // given up
+}
+
+// Load returns the load of the engine. The numbers of asks and effects are those of the
+// store, so processes that share a store return the same ones.
+func (e *Engine) Load(ctx context.Context) (Load, error) {
+	totals, err := e.store.Totals(ctx, kindAsk)
+	if err != nil {
+		return Load{}, fmt.Errorf("load: %w", fromStore(err))
+	}
+	l := Load{Now: e.clock(), Pending: totals.Open, Effects: Effects{totals.Waiting, totals.Claimed, totals.Dead}}
+	first, err := e.store.List(ctx, store.Query{Kind: kindAsk, Open: new(true), Limit: 1})
+	if err != nil {
+		return Load{}, fmt.Errorf("load: %w", fromStore(err))
+	}
+	if len(first) > 0 {
+		l.Oldest = first[0].Created
+	}
+	l.Calls, l.Streams = e.hub.counts()
+	return l, nil
+}
