@@ -71,6 +71,7 @@ var layers = map[string][]string{
 	"internal/safetext":        {},
 	"internal/search":          {},
 	"internal/serverlog":       {".", "internal/revision"},
+	"internal/telemetry":       {".", "engine"},
 	"internal/spelling":        {},
 	"internal/agentconfig":     {"internal/claudehook", "internal/jcs"},
 	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
@@ -174,7 +175,8 @@ var owners = map[string]owner{
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "cmd/askback"}, "a test of the program verifies what it sends"},
-	"code.dny.dev/ssrf": {packages: []string{"internal/egress"}},
+	"code.dny.dev/ssrf":                   {packages: []string{"internal/egress"}},
+	"github.com/prometheus/client_golang": {packages: []string{"internal/telemetry"}},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},
