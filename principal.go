@@ -74,12 +74,13 @@ const (
 	ActTokens     Action = "tokens"     // create and revoke tokens
 	ActTokenList  Action = "token_list" // list tokens, without their secrets
 	ActYield      Action = "yield"      // make the server hand over its database
+	ActMetrics    Action = "metrics"    // read the metrics of the server
 )
 
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

@@ -65,6 +65,7 @@ var table = []rule{
 	{askback.Operator, askback.ActDeliveries, anyRelation},
 	{askback.Operator, askback.ActRetry, anyRelation},
 	{askback.Operator, askback.ActEndpoints, anyRelation},
+	{askback.Operator, askback.ActMetrics, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},
 
 	{askback.Admin, askback.ActTokens, anyRelation},

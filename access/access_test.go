@@ -139,6 +139,14 @@ admin yield owner
 admin yield recipient
 admin yield unrelated
 admin yield starter
+operator metrics owner
+operator metrics recipient
+operator metrics unrelated
+operator metrics starter
+admin metrics owner
+admin metrics recipient
+admin metrics unrelated
+admin metrics starter
 admin get recipient
 admin list recipient
 admin answer recipient

@@ -81,7 +81,7 @@ func newDialogue(t *testing.T) *dialogue {
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
 	})
-	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com"})
+	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics)})
 	s.fixture = &fixture{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
 	s.server, s.client = httptest.NewServer(checkTraffic(t, h)), &http.Client{}
 	t.Cleanup(func() {

@@ -49,6 +49,8 @@ type Options struct {
 	// Ready returns the state of this server. The error is why it accepts no calls, such as
 	// [askback.ErrDiskFull]. If it is nil, the server is always ready.
 	Ready func(context.Context) (Readiness, error)
+	// Metrics replies with the metrics of this server. If it is nil, the reply is a problem.
+	Metrics http.Handler
 	// MaxStreams is how many event streams a principal may have open; 0 is no limit.
 	MaxStreams int
 	Log        *slog.Logger // nil: nothing is logged

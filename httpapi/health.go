@@ -71,3 +71,11 @@ func (c *call) readyz() error {
 	}
 	return c.reply(http.StatusOK, out)
 }
+
+func (c *call) metrics() error {
+	if c.h.options.Metrics == nil {
+		return problem{Status: http.StatusNotFound, Type: "not-found", Detail: "this server counts nothing"}
+	}
+	c.h.options.Metrics.ServeHTTP(c.w, c.r)
+	return nil
+}

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ type routeFixture struct {
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
 	db, out := memstore.New(), &refusing{}
-	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out}}), db, nil)
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
 	ctx := context.Background()
 	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
@@ -49,6 +50,12 @@ func newRouteFixture(t *testing.T) *routeFixture {
 	}
 	s.deliveryID = failed.Items[0].ID
 	return s
+}
+
+// someMetrics replies like the metrics of a server.
+func someMetrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = io.WriteString(w, "# TYPE askback_asks_pending gauge\naskback_asks_pending 2\n")
 }
 
 // path returns the path of a route, with the id of its object.

@@ -45,7 +45,6 @@ var notFoundDetails = map[string]string{
 	"/conversations/": "unknown path",
 	"/agent/":         "unknown path",
 	"/hooks/":         "this release does not start agents, so it has no hooks for them; an agent can ask by POST " + base + "/asks",
-	"/metrics":        "this release has no metrics; see GET " + base + "/stats",
 }
 
 // register registers all routes, and handlers that write a problem for unknown paths

@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/askback/askback"
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/openapi"
+)
 
 // directoryRoutes are the routes for standing approvals, people and statistics.
 var directoryRoutes = []route{
@@ -100,6 +103,12 @@ var serverRoutes = []route{
 		method: "GET", path: "/readyz", open: true, serve: (*call).readyz,
 		tag: "server", summary: "Check that the server accepts requests.",
 		out: "Health", statuses: []int{200, 503, 507},
+	},
+	{
+		method: "GET", path: "/metrics", action: askback.ActMetrics, serve: (*call).metrics,
+		tag: "server", summary: "Get metrics in the format of Prometheus.",
+		detail: "Numbers only: no label has a question, an answer, or the name of an agent or a person.",
+		who:    forOperators, outType: openapi.Text, statuses: []int{200, 404},
 	},
 	{
 		method: "GET", path: "/api/openapi.json", open: true, serve: (*call).openapi,

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/telemetry"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/sqlite"
 	"github.com/askback/askback/web"
@@ -29,6 +30,7 @@ type frontendOptions struct {
 	records  *serverlog.Log // audit log; nil records nothing
 	settings *reloader      // nil if there is no settings file
 	login    *login.Settings
+	metrics  *telemetry.Metrics // nil counts nothing
 }
 
 // frontends is the HTTP handler of an instance: the API, the routes that other programs
@@ -44,6 +46,10 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	public := i.PublicURL()
 	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof}
 	api.Ready = func(context.Context) (httpapi.Readiness, error) { return readiness(i.Health(), o.settings) }
+	if o.metrics != nil {
+		o.metrics.Watch(i.Engine().Load, func() telemetry.Database { return database(i) })
+		api.Metrics = o.metrics
+	}
 	if o.kind == instance.KindAsk {
 		api.Yield = i.Yield
 	}
@@ -81,6 +87,12 @@ func (f *frontends) Stop() {
 
 // Finish implements [connection.Handler].
 func (f *frontends) Finish() { f.mcp.Finish() }
+
+// database describes the database of an instance for metrics.
+func database(i *connection.Instance) telemetry.Database {
+	h := i.Health()
+	return telemetry.Database{Bytes: h.Bytes, Failed: h.Failed != nil, DiskFull: h.DiskFull != nil, Damaged: len(h.Damaged)}
+}
 
 // readiness returns what /readyz reports. A rejected settings file or a damaged record is
 // not an error, because everything else works. If the database has failed or the disk is

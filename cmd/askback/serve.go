@@ -11,12 +11,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/gctune"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/telemetry"
 	"github.com/askback/askback/terminal"
 )
 
@@ -55,10 +58,11 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
 	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, records), records.Access, fail
+	counted := count(records, o.Engine)
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
-			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()),
+			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted,
 		})
 		return front
 	}
@@ -177,4 +181,21 @@ func origin(public string) (string, error) {
 		return "", usage("--public-url must be a scheme, name and port, as in https://ask.example.com")
 	}
 	return public, nil
+}
+
+// count returns the metrics of a server, which count its requests and the events of its asks.
+func count(records *serverlog.Log, o *engine.Options) *telemetry.Metrics {
+	m := telemetry.New(version(), records.Logger)
+	records.Served, o.Observer = m.Served, observers{records, m}
+	return m
+}
+
+// observers are several observers of one engine.
+type observers []engine.Observer
+
+// Committed implements [engine.Observer].
+func (all observers) Committed(event askback.EventType, a askback.Ask) {
+	for _, o := range all {
+		o.Committed(event, a)
+	}
 }

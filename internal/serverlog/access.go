@@ -21,8 +21,9 @@ func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{Context: r.Context(), begin: time.Now()}
 		x.remote, x.response.ResponseWriter = remoteHost(r), w
+		r = r.WithContext(x)
 		defer l.logRequest(r, x)
-		next.ServeHTTP(&x.response, r.WithContext(x))
+		next.ServeHTTP(&x.response, r)
 	})
 }
 
@@ -63,6 +64,10 @@ type requestInfo struct {
 type requestInfoKey struct{}
 
 func (l *Log) logRequest(r *http.Request, x *exchange) {
+	took := time.Since(x.begin)
+	if l.Served != nil {
+		l.Served(r, cmp.Or(x.response.status, http.StatusOK), took)
+	}
 	level := slog.LevelInfo
 	if isProbe(r) {
 		level = slog.LevelDebug
@@ -72,7 +77,7 @@ func (l *Log) logRequest(r *http.Request, x *exchange) {
 	}
 	attrs := append(make([]slog.Attr, 0, 7),
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
-		slog.Int64("bytes", x.response.bytes), slog.Float64("ms", float64(time.Since(x.begin).Microseconds())/1000))
+		slog.Int64("bytes", x.response.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 	if p := x.principal.Load(); p != nil {
 		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))
 	} else {

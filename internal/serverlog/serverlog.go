@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -24,6 +26,10 @@ const (
 // A Log writes all logs of a server to one writer. Its methods are safe for concurrent use.
 type Log struct {
 	*slog.Logger // for messages of the server itself
+
+	// Served, if not nil, is called after each request, with its status and its duration. It is
+	// set before the first request.
+	Served func(r *http.Request, status int, took time.Duration)
 
 	audit     *slog.Logger
 	anonymous limiter // limits the lines for requests without a valid token
