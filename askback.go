@@ -93,6 +93,8 @@ type Client interface {
 	Events
 	Tokens
 	Deliveries
+	Endpoints
+	EndpointControl
 }
 
 // A Query selects asks. The zero value selects the pending ones.

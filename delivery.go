@@ -90,6 +90,8 @@ type SendError struct {
 	Err        error         // without text that the receiver wrote, and without secrets
 	RetryAfter time.Duration // the shortest time until the next attempt; 0: the sender decides
 	Final      bool          // there must be no further attempt
+	Gone       bool          // the receiver wants no further message
+	Cause      error         // for the log of operators: what Err does not tell an agent; nil: nothing more
 }
 
 // Error implements error.

@@ -53,6 +53,13 @@ type Options struct {
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
 	// channel "webhook", a callback is rejected.
 	Channels map[string]Channel
+	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first
+	// used, because the channel has none. Otherwise only endpoints that a principal makes
+	// or rotates have one.
+	EndpointSecrets bool
+	// SecretKey returns the key of 32 bytes that encrypts the secrets of endpoints in the
+	// store. It is called when it is needed first. Nil: they are not encrypted.
+	SecretKey func() ([]byte, error)
 	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
 	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
@@ -98,6 +105,7 @@ type Engine struct {
 	due       dueTimer // of records
 	performer Performer
 	channels  map[string]Channel
+	endpoints endpoints
 	effects   dueTimer // of effects
 	quota     quota
 	settings  atomic.Pointer[Settings]
@@ -125,6 +133,7 @@ func New(s Store, o *Options) *Engine {
 	if e.now == nil {
 		e.now = time.Now
 	}
+	e.endpoints = endpoints{ownSecrets: o.EndpointSecrets, sealer: sealer{key: o.SecretKey, rand: e.rand}}
 	e.Authority = auth.New(auth.Options{
 		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
@@ -251,6 +260,10 @@ func decodeSession(row store.Record) (lifecycle.SessionState, error) {
 
 func decodeGrant(row store.Record) (lifecycle.GrantState, error) {
 	return readable(lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State))
+}
+
+func decodeEndpoint(row store.Record) (lifecycle.EndpointState, error) {
+	return readable(lifecycle.DecodeEndpoint(row.ID, row.Fixed, row.State))
 }
 
 // readable returns its arguments. An error that is not nil also matches errUnreadable.

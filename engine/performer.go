@@ -75,6 +75,9 @@ func (e *Engine) performLoop(ctx context.Context) {
 		performing: map[string]int{}, receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
+	if err := e.releaseResumed(ctx); err != nil && ctx.Err() == nil {
+		e.log.Error("what was kept for receivers could not be released", "error", err)
+	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sending, stopSending := context.WithCancel(work)
 	for ctx.Err() == nil {
@@ -185,9 +188,14 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	done := store.Completion{ID: f.ID, Node: f.Node, Retry: r.retry, Error: f.Error}
 	if r.failed != nil {
 		done.Error, done.Dead = r.failed.Error(), r.retry.IsZero()
-		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed)
 	}
-	err := e.complete(context.WithoutCancel(ctx), f, done, r.in)
+	if r.failed != nil && r.kept == "" {
+		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed, "cause", causeOf(r.failed))
+	}
+	err := e.complete(context.WithoutCancel(ctx), f, done, r)
+	if err == nil && r.reply != nil {
+		e.endpointReplied(context.WithoutCancel(ctx), r.endpoint, r.reply)
+	}
 	if err != nil && !errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
 		e.log.Warn("the result of an effect is dropped", "effect", f.ID, "kind", f.Kind, "error", err)
 		w.renew.Store(true)
@@ -199,6 +207,19 @@ type attempt struct {
 	in     lifecycle.Input // for the machine of the record that the effect belongs to, or nil
 	failed error           // why the attempt failed, or nil
 	retry  time.Time       // of the next attempt; zero: none, and after an error the effect is a dead letter
+
+	endpoint string          // the id of the endpoint that was called, or ""
+	reply    lifecycle.Input // for the machine of the endpoint, or nil
+	kept     string          // the id of the endpoint for which the effect is kept, or ""
+}
+
+// causeOf returns what the text of an error does not have, because it may be in events that
+// agents read.
+func causeOf(err error) error {
+	if sending, ok := errors.AsType[*askback.SendError](err); ok {
+		return sending.Cause
+	}
+	return nil
 }
 
 // tryPerformer performs an effect with the performer.
@@ -225,11 +246,11 @@ func performBackOff(attempt int) time.Duration {
 // that the effect belongs to. If that record is damaged or cannot be decoded, or if its
 // machine rejects the input for a reason other than [askback.ErrSettled], the effect becomes
 // a dead letter.
-func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
-	return e.update(ctx, func(t *tx) error {
+func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, r attempt) error {
+	return e.update(ctx, func(t *tx) (err error) {
 		done := done
-		if in != nil {
-			refused := t.stepSubject(f, in)
+		if r.in != nil {
+			refused := t.stepSubject(f, r.in)
 			var damaged askback.DamagedError
 			switch {
 			case refused == nil || errors.Is(refused, askback.ErrSettled):
@@ -237,6 +258,11 @@ func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Comple
 				done.Dead, done.Error = true, refused.Error()
 			default:
 				return refused
+			}
+		}
+		if r.kept != "" {
+			if done, err = t.keep(done, r.kept); err != nil {
+				return err
 			}
 		}
 		t.change.Done = append(t.change.Done, done)
@@ -283,9 +309,9 @@ func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect
 	return effects, fromStore(err)
 }
 
-// RetryDeadLetter makes a dead letter due at once. If it has failed too often before, it
-// gets one more attempt. The error is [askback.ErrNotFound] if there is no dead letter with
-// this id.
+// RetryDeadLetter makes a dead letter due at once. A delivery begins its attempts again, and
+// another effect that has failed too often gets one more attempt. The error is
+// [askback.ErrNotFound] if there is no dead letter with this id.
 func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 	f, err := e.deadLetter(ctx, id)
 	if err != nil {
@@ -294,17 +320,47 @@ func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 	return e.reviveDeadLetter(ctx, f)
 }
 
-// reviveDeadLetter makes a dead letter due at once, and a delivery queued.
+// reviveDeadLetter makes a dead letter due at once. If another delivery of the same ask or
+// session is queued, it deletes the dead letter: the delivery then waits for that one, and
+// gets a new effect after it.
 func (e *Engine) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.update(ctx, func(t *tx) error {
+		done := store.Completion{ID: f.ID, Retry: t.now}
 		if f.Kind == kindSend {
 			if err := t.stepSubject(f, lifecycle.SendAgain{ID: f.ID, At: t.now}); err != nil {
 				return err
 			}
+			d, err := t.deliveryOf(f)
+			if err != nil {
+				return err
+			}
+			if d.Status == askback.DeliveryWaiting {
+				done.Retry = time.Time{}
+			}
+			t.effects = slices.DeleteFunc(t.effects, func(effect lifecycle.Effect) bool {
+				send, ok := effect.(lifecycle.Send)
+				return ok && send.ID == f.ID // it has this dead letter
+			})
 		}
-		t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Retry: t.now})
+		t.change.Done = append(t.change.Done, done)
 		return nil
 	})
+}
+
+// deliveryOf locks and reads the record that an effect belongs to, and returns its delivery.
+func (t *tx) deliveryOf(f store.Effect) (d askback.Delivery, err error) {
+	if f.SubjectKind == kindSession {
+		s, err := t.session(f.Subject)
+		if err == nil {
+			d, _ = s.state.Delivery(f.ID)
+		}
+		return d, err
+	}
+	a, err := t.ask(f.Subject)
+	if err == nil {
+		d, _ = a.state.Delivery(f.ID)
+	}
+	return d, err
 }
 
 // deadLetter returns the dead letter with an id.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -110,7 +109,17 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	case d.Status != askback.DeliveryQueued:
 		return attempt{}
 	}
+	if e.channels[d.Channel] == nil { // another process may have it
+		return attempt{retry: e.clock().Add(performMaxPause)}
+	}
+	to, err := e.endpointOf(ctx, d.owner, d.address)
+	if err != nil {
+		return attempt{failed: err, retry: e.clock().Add(performBackOff(f.Attempts))}
+	}
 	begun := e.clock()
+	if instead, ok := withheld(f, to.Endpoint, begun); ok {
+		return instead
+	}
 	if postponed := w.receivers.begin(d.Target, begun); !postponed.IsZero() {
 		return attempt{retry: postponed}
 	}
@@ -118,22 +127,17 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 		w.receivers.release(d.Target)
 		return attempt{retry: postponed}
 	}
-	channel := e.channels[d.Channel]
-	if channel == nil {
-		err = fmt.Errorf("this server has no channel %q", d.Channel)
-	} else {
-		err = channel.Send(ctx, d.Delivery, e.withPageURL(d.ask.Clone()), d.address)
-	}
+	err = e.sendTo(ctx, to, d)
 	now := e.clock()
 	w.receivers.end(d.Target, now.Sub(begun))
 	w.owners.end(d.owner, now.Sub(begun))
 	switch {
 	case err == nil:
-		return attempt{in: lifecycle.Sent{ID: f.ID, At: now}}
+		return attempt{in: lifecycle.Sent{ID: f.ID, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
 	case ctx.Err() != nil: // this process stops; the next one sends it
 		return attempt{failed: err, retry: now}
 	}
-	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err)}
+	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err), endpoint: to.Endpoint.ID, reply: endpointInput(to, err, now)}
 	r.in = lifecycle.SendFailed{ID: f.ID, Error: err.Error(), Retry: r.retry, At: now}
 	return r
 }
@@ -155,11 +159,17 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 
 // checkCallback returns an error if a request has a callback and the engine cannot send to it.
 func (e *Engine) checkCallback(address string) error {
+	return e.checkReceiver("/callback_url", address)
+}
+
+// checkReceiver returns an error if there is an address at a pointer of a request, and the
+// engine cannot send to it.
+func (e *Engine) checkReceiver(pointer, address string) error {
 	if address == "" || e.channels[channelWebhook] != nil {
 		return nil
 	}
 	return askback.Invalid{{
-		Pointer: "/callback_url", Detail: "this server sends no webhooks", Fix: "set channels.webhook in its settings, or wait for the ask",
+		Pointer: pointer, Detail: "this server sends no webhooks", Fix: "set channels.webhook in its settings, or wait for the ask",
 	}}
 }
 

@@ -18,8 +18,8 @@ import (
 // A tx is one unit of work: the records that it has read or made, their new states, and
 // what is committed with them. [Engine.update] makes one for each attempt.
 //
-// A tx keeps its locks until its changes are published. It locks an ask before a grant and
-// a grant before a session, so that no two wait for each other. A lock keeps out other
+// A tx keeps its locks until its changes are published. It locks an ask before a grant, and
+// a grant before a session, and an endpoint last, so that no two wait for each other. A lock keeps out other
 // callers in this process; the versions of the records keep out other processes.
 type tx struct {
 	engine  *Engine
@@ -99,6 +99,8 @@ type (
 	askRecord     = record[lifecycle.AskState]
 	sessionRecord = record[lifecycle.SessionState]
 	grantRecord   = record[lifecycle.GrantState]
+
+	endpointRecord = record[lifecycle.EndpointState]
 )
 
 // stored is a [record] of any machine.

@@ -3,7 +3,9 @@ package httpapi_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,12 +14,21 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// refusing is a channel whose receiver wants nothing.
+// refusing is a channel whose receiver refuses everything. At addresses with "gone" it wants
+// no further message.
 type refusing struct{ attempts atomic.Int64 }
 
-func (r *refusing) Send(context.Context, askback.Delivery, askback.Ask, string) error {
+func (r *refusing) Send(_ context.Context, _ askback.Delivery, _ askback.Ask, address string) error {
 	r.attempts.Add(1)
-	return &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true}
+	return &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: strings.Contains(address, "gone")}
+}
+
+func (r *refusing) SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, _ []string) error {
+	return r.Send(ctx, d, about, address)
+}
+
+func (r *refusing) SendTest(context.Context, string, string, string, []string) (int, error) {
+	return http.StatusGone, errors.New("the reply was 410 Gone")
 }
 
 // sendAll runs the engine until the channel was called once more.

@@ -19,6 +19,7 @@ var (
 	forAdmins    = []string{"admin"}
 	forAll       = []string{"agent", "responder", "operator"}
 	forOperators = []string{"operator"}
+	forSenders   = []string{"agent", "operator"}
 )
 
 // Parameters of several routes.
@@ -42,6 +43,7 @@ var about = openapi.Info{
 		{Name: "asks", Description: "Agents ask, people answer."},
 		{Name: "sessions", Description: "The runs of agents, with their messages and events."},
 		{Name: "directory", Description: "Standing approvals, people, agents and statistics."},
+		{Name: "endpoints", Description: "The receivers of webhooks."},
 		{Name: "tokens", Description: "Tokens and log-in links."},
 		{Name: "server", Description: "The state of the server."},
 		{Name: "dialects", Description: "The same asks in the formats of other programs."},

@@ -155,8 +155,10 @@ func (s *dialogue) expand(text string) string {
 }
 
 var (
-	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt|dlv)_[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt|dlv|whe)_[0-9a-hjkmnp-tv-z]{26}\b`)
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
+	anySigner = regexp.MustCompile(`\bwhsec_[A-Za-z0-9+/]{43}=`)
+	anyTime   = regexp.MustCompile(`"duration_ms":\d+`)
 )
 
 // format returns a reply with numbered ids, and with zeros in place of secrets.
@@ -186,6 +188,8 @@ func (s *dialogue) format(r reply) string {
 		s.ids = append(s.ids, [2]string{id, prefix + strings.Repeat("0", 26-len(number)) + number})
 		return s.ids[len(s.ids)-1][1]
 	})
+	text = anySigner.ReplaceAllString(text, "whsec_"+strings.Repeat("0", 43)+"=")
+	text = anyTime.ReplaceAllString(text, `"duration_ms":0`)
 	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43)) + "\n"
 }
 

@@ -22,6 +22,8 @@ func Body(v any) ([]byte, error) {
 		return appendAnswer(v, nil)
 	case askback.TokenRequest:
 		return appendTokenRequest(v, nil)
+	case askback.EndpointRequest:
+		return appendEndpointRequest(v, nil)
 	case askback.SessionRequest:
 		content = sessionBody(v)
 	case askback.Command:

@@ -18,7 +18,7 @@ import (
 // routeFixture has one object of each kind that a route can name.
 type routeFixture struct {
 	*fixture
-	sessionID, askID, grantID, tokenID, deliveryID string
+	sessionID, askID, grantID, tokenID, deliveryID, endpointID string
 }
 
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
@@ -49,6 +49,11 @@ func newRouteFixture(t *testing.T) *routeFixture {
 		t.Fatalf("got %+v, %v, want one delivery that was given up", failed, err)
 	}
 	s.deliveryID = failed.Items[0].ID
+	made, _, err := w.engine.As(bot).CreateEndpoint(ctx, askback.EndpointRequest{URL: "https://bot.example.com/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.endpointID = made.ID
 	return s
 }
 
@@ -70,6 +75,8 @@ func (s *routeFixture) path(route string) string {
 		id = s.tokenID
 	case strings.Contains(route, "/deliveries/"):
 		id = s.deliveryID
+	case strings.Contains(route, "/endpoints/"):
+		id = s.endpointID
 	}
 	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
 }
@@ -104,6 +111,8 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"question_id": "` + s.askID + `", "answer": "SQLite"}`
 	case "POST /conversations/{id}/respond":
 		return `{"answers": {"Which database?": "SQLite"}}`
+	case "POST /endpoints":
+		return `{"url": "https://agents.example.com/new", "owner": "bot"}`
 	case "POST /tokens":
 		return `{"kind": "agent", "name": "new"}`
 	}

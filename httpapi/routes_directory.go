@@ -50,13 +50,71 @@ var directoryRoutes = []route{
 	{
 		method: "POST", path: base + "/deliveries/{id}/retry", action: askback.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
 		tag: "directory", summary: "Send a delivery again that was given up.",
-		detail: "It gets one more attempt if it has failed too often before.",
+		detail: "Its attempts begin again. It waits for another one of its ask that is queued.",
 		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
 	},
 	{
 		method: "GET", path: base + "/stats", action: askback.ActPeople, serve: (*call).stats,
 		tag: "directory", summary: "Get statistics: how long agents wait, and for whom.",
 		who: forScreens, out: "Stats",
+	},
+}
+
+// endpointRoutes are the routes for the receivers of webhooks.
+var endpointRoutes = []route{
+	{
+		method: "GET", path: base + "/endpoints", action: askback.ActEndpoints, serve: (*call).endpoints,
+		tag: "endpoints", summary: "List receivers of webhooks, newest first.",
+		detail: "An agent gets its own.",
+		who:    forSenders, out: "EndpointPage", query: params{
+			{Name: "owner", Description: "Of this owner."},
+			{Name: "status", Description: "With this status.", Values: []string{
+				string(askback.EndpointActive), string(askback.EndpointPaused), string(askback.EndpointDisabled),
+			}},
+			queryCursor, queryLimit,
+		},
+	},
+	{
+		method: "POST", path: base + "/endpoints", action: askback.ActEndpoints, limit: maxBody, serve: (*call).createEndpoint,
+		tag: "endpoints", summary: "Make an endpoint with a secret of its own.",
+		detail: "The secret is only in this reply. If the receiver has an endpoint, the reply is 409.",
+		who:    forSenders, in: "EndpointRequest", out: "CreatedEndpoint", statuses: []int{201, 409},
+	},
+	{
+		method: "POST", path: base + "/endpoints/{id}/rotate", action: askback.ActEndpoints, limit: maxBody, serve: (*call).rotateEndpoint,
+		tag: "endpoints", summary: "Replace the secret of an endpoint.",
+		detail: "The new secret is only in this reply. The old one signs as well for 24 hours.",
+		who:    forSenders, in: "EmptyRequest", optional: true, out: "CreatedEndpoint",
+	},
+	{
+		method: "POST", path: base + "/endpoints/{id}/pause", action: askback.ActEndpoints, limit: maxBody, serve: (*call).pauseEndpoint,
+		tag: "endpoints", summary: "Keep deliveries to an endpoint until it is resumed.",
+		detail: "An endpoint that is not active stays as it is.",
+		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
+	},
+	{
+		method: "POST", path: base + "/endpoints/{id}/resume", action: askback.ActEndpoints, limit: maxBody, serve: (*call).resumeEndpoint,
+		tag: "endpoints", summary: "Make an endpoint active that is paused or disabled.",
+		detail: "What was kept is sent. What was given up is not: resend it.",
+		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
+	},
+	{
+		method: "POST", path: base + "/endpoints/{id}/test", action: askback.ActEndpoints, limit: maxBody, serve: (*call).testEndpoint,
+		tag: "endpoints", summary: "Send a test message to an endpoint at once.",
+		detail: "It is signed, and sent whatever the status of the endpoint is, to the address with which it was made.",
+		who:    forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
+	},
+	{
+		method: "POST", path: base + "/endpoints/{id}/resend", action: askback.ActEndpoints, limit: maxBody, serve: (*call).resend,
+		tag: "endpoints", summary: "Send the deliveries to an endpoint again that were given up.",
+		detail: "Without since, all of them. Those of one ask are sent in order.",
+		who:    forSenders, in: "ResendRequest", optional: true, out: "Resent",
+	},
+	{
+		method: "DELETE", path: base + "/endpoints/{id}", action: askback.ActEndpoints, serve: (*call).deleteEndpoint,
+		tag: "endpoints", summary: "Delete an endpoint with its secret.",
+		detail: "The next message to its origin makes a new one. If it is paused or disabled, the reply is 409.",
+		who:    forSenders, out: "Endpoint", statuses: []int{200, 409},
 	},
 }
 

@@ -38,7 +38,9 @@ type SendFailed struct {
 	At    time.Time
 }
 
-// SendAgain queues a delivery that was given up. Its effect is revived, so it causes none.
+// SendAgain queues a delivery that was given up, or makes it wait for one that is queued. Its
+// attempts begin again. Its old effect must be deleted in the same commit: if it is queued, it
+// gets a new one.
 type SendAgain struct {
 	ID string
 	At time.Time
@@ -231,9 +233,8 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 			d.Attempts, d.At, d.RetryAt, d.Error = d.Attempts+1, in.At, in.Retry, in.Error
 		})
 	case SendAgain:
-		ends = false
 		h, err = changeDelivery(next, in.ID, askback.DeliveryFailed, askback.EventDeliveryQueued, func(d *askback.Delivery) {
-			d.Status, d.At = askback.DeliveryQueued, in.At
+			d.Status, d.At, d.Attempts = askback.DeliveryWaiting, in.At, 0
 		})
 	}
 	if err != nil || h == nil {
@@ -242,6 +243,8 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 	var effects []Effect
 	if ends {
 		effects = sendNext(next, h.Delivery.At)
+		d, _ := deliveryByID(*next, h.Delivery.ID)
+		h.Delivery.Status = d.Status // queued, or waiting, if it is sent again
 	}
 	r := changed(s, *h)
 	r.Effects = effects

@@ -23,10 +23,12 @@ type Client interface {
 	askback.Directory
 	askback.Events
 	askback.Tokens
+	askback.Endpoints
+	askback.EndpointControl
 }
 
 // A client is a [Client] that repeats a lost call on the next connection. A repeated call
-// has no further effect, except CreateToken.
+// has no further effect, except CreateToken, RotateEndpoint and TestEndpoint.
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client
@@ -173,6 +175,26 @@ func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t ask
 		return t, err
 	})
 	return t, secret, err
+}
+
+// CreateEndpoint implements [askback.Endpoints]. If the reply is lost, the repeated call
+// returns [askback.ErrExists]: rotate the secret.
+func (c client) CreateEndpoint(ctx context.Context, in askback.EndpointRequest) (e askback.Endpoint, secret string, err error) {
+	e, err = retry(ctx, c, func(ctx context.Context, to askback.Client) (e askback.Endpoint, err error) {
+		e, secret, err = to.CreateEndpoint(ctx, in)
+		return e, err
+	})
+	return e, secret, err
+}
+
+// RotateEndpoint implements [askback.Endpoints]. If the reply is lost, the repeated call
+// replaces the secret again.
+func (c client) RotateEndpoint(ctx context.Context, id string) (e askback.Endpoint, secret string, err error) {
+	e, err = retry(ctx, c, func(ctx context.Context, to askback.Client) (e askback.Endpoint, err error) {
+		e, secret, err = to.RotateEndpoint(ctx, id)
+		return e, err
+	})
+	return e, secret, err
 }
 
 // Events implements [askback.Events]. If the connection is lost, it continues on the next

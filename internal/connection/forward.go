@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/askback/askback"
 )
@@ -82,4 +83,28 @@ func (c client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 
 func (c client) Stats(ctx context.Context) (askback.Stats, error) {
 	return retry0(ctx, c, askback.Client.Stats)
+}
+
+func (c client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askback.EndpointPage, error) {
+	return retry1(ctx, c, askback.Client.Endpoints, q)
+}
+
+func (c client) DeleteEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	return retry1(ctx, c, askback.Client.DeleteEndpoint, id)
+}
+
+func (c client) PauseEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	return retry1(ctx, c, askback.Client.PauseEndpoint, id)
+}
+
+func (c client) ResumeEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	return retry1(ctx, c, askback.Client.ResumeEndpoint, id)
+}
+
+func (c client) TestEndpoint(ctx context.Context, id string) (askback.EndpointTest, error) {
+	return retry1(ctx, c, askback.Client.TestEndpoint, id)
+}
+
+func (c client) ResendToEndpoint(ctx context.Context, id string, since time.Time) (int, error) {
+	return retry2(ctx, c, askback.Client.ResendToEndpoint, id, since)
 }

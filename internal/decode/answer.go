@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -156,4 +157,36 @@ func TokenRequest(raw []byte) (askback.TokenRequest, error) {
 		return r.tokenRequestMember(&out, name, n)
 	})
 	return out, r.err()
+}
+
+// EndpointRequest parses the body of POST /endpoints: {"url", "owner"}.
+func EndpointRequest(raw []byte) (askback.EndpointRequest, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return askback.EndpointRequest{}, err
+	}
+	var out askback.EndpointRequest
+	r.members(n, `{"url": "https://agents.example.com/answers"}`, endpointRequestNames, func(name string, n node) bool {
+		return r.endpointRequestMember(&out, name, n)
+	})
+	return out, r.err()
+}
+
+// Resend parses the body of POST /endpoints/{id}/resend: {"since"}. Without it, the time is
+// zero.
+func Resend(raw []byte) (since time.Time, err error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return since, nil
+	}
+	r, n, err := parse(raw)
+	if err != nil {
+		return since, err
+	}
+	r.members(n, `{"since": "2026-01-31T09:00:00Z"}`, []string{"since"}, func(name string, n node) bool {
+		if name == "since" {
+			r.timestamp(n, &since)
+		}
+		return name == "since"
+	})
+	return since, r.err()
 }

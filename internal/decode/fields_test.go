@@ -35,6 +35,8 @@ func TestListedFieldsAreKnown(t *testing.T) {
 		{"{%s}", func(b []byte) error { _, err := decode.Todos(b); return err }},
 		{`{"todos": [{%s}]}`, func(b []byte) error { _, err := decode.Todos(b); return err }},
 		{"{%s}", func(b []byte) error { _, err := decode.TokenRequest(b); return err }},
+		{"{%s}", func(b []byte) error { _, err := decode.EndpointRequest(b); return err }},
+		{"{%s}", func(b []byte) error { _, err := decode.Resend(b); return err }},
 	} {
 		list := unknownFields(tt.parse(fmt.Appendf(nil, tt.body, `"z": 1`)))
 		if len(list) != 1 {

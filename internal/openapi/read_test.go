@@ -46,6 +46,14 @@ var readers = map[string]func([]byte) error{
 		}
 		return r.Check()
 	},
+	"EndpointRequest": func(raw []byte) error {
+		r, err := decode.EndpointRequest(raw)
+		if err != nil {
+			return err
+		}
+		return r.Check()
+	},
+	"ResendRequest": func(raw []byte) error { _, err := decode.Resend(raw); return err },
 	"AnyJSON": func(raw []byte) error {
 		claude, _ := compat.ClientNamed("claude")
 		_, err := claude.Ask(raw)

@@ -198,6 +198,10 @@ func pathParam(before string) string {
 		return "The id of the session: ses_…"
 	case "grants":
 		return "The id of the grant: grt_…"
+	case "deliveries":
+		return "The id of the delivery: dlv_…"
+	case "endpoints":
+		return "The id of the endpoint: whe_…"
 	case "tokens":
 		return "The id of the token: tok_…"
 	}

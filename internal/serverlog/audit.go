@@ -103,7 +103,7 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 }
 
 // auditedClient is a client that logs when its principal revokes a grant, creates or revokes a
-// token, or creates a log-in link.
+// token, changes an endpoint, or creates a log-in link.
 type auditedClient struct {
 	askback.Client
 	revision.Source
@@ -144,6 +144,42 @@ func (c auditedClient) LoginSecret(ctx context.Context) (string, error) {
 		c.record(ctx, "login_link_created")
 	}
 	return secret, err
+}
+
+func (c auditedClient) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) (askback.Endpoint, string, error) {
+	e, secret, err := c.Client.CreateEndpoint(ctx, r)
+	c.recordEndpoint(ctx, "endpoint_created", e, err)
+	return e, secret, err
+}
+
+func (c auditedClient) RotateEndpoint(ctx context.Context, id string) (askback.Endpoint, string, error) {
+	e, secret, err := c.Client.RotateEndpoint(ctx, id)
+	c.recordEndpoint(ctx, "endpoint_rotated", e, err)
+	return e, secret, err
+}
+
+func (c auditedClient) DeleteEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	e, err := c.Client.DeleteEndpoint(ctx, id)
+	c.recordEndpoint(ctx, "endpoint_deleted", e, err)
+	return e, err
+}
+
+func (c auditedClient) PauseEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	e, err := c.Client.PauseEndpoint(ctx, id)
+	c.recordEndpoint(ctx, "endpoint_paused", e, err)
+	return e, err
+}
+
+func (c auditedClient) ResumeEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
+	e, err := c.Client.ResumeEndpoint(ctx, id)
+	c.recordEndpoint(ctx, "endpoint_resumed", e, err)
+	return e, err
+}
+
+func (c auditedClient) recordEndpoint(ctx context.Context, event string, e askback.Endpoint, err error) {
+	if err == nil {
+		c.record(ctx, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner), slog.String("origin", e.Origin))
+	}
 }
 
 func (c auditedClient) record(ctx context.Context, event string, attrs ...slog.Attr) {

@@ -1,0 +1,368 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// endpointOwner returns the owner of the endpoint of an address that a principal names. The
+// address of the settings is an endpoint of the server, also if a principal names it.
+func (e *Engine) endpointOwner(name, address string) string {
+	if address == e.callback() {
+		return ""
+	}
+	return name
+}
+
+// endpointOf returns the endpoint of an address that a principal names. It makes it when it
+// is used first.
+func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
+	owner := e.endpointOwner(name, address)
+	for attempt := 0; ; attempt++ {
+		row, err := e.store.ReadKey(ctx, kindEndpoint, endpointKey(owner, askback.Origin(address)))
+		if err == nil {
+			return decodeEndpoint(row)
+		}
+		if !errors.Is(err, store.ErrNotFound) || attempt > 0 {
+			return lifecycle.EndpointState{}, fromStore(err)
+		}
+		err = e.update(ctx, func(t *tx) error {
+			_, _, err := t.makeEndpoint(owner, address, e.endpoints.ownSecrets)
+			return err
+		})
+		if err != nil && !errors.Is(err, askback.ErrExists) {
+			return lifecycle.EndpointState{}, err
+		}
+	}
+}
+
+// signingSecrets returns the secrets that sign messages to an endpoint now.
+func (e *Engine) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]string, error) {
+	secrets := s.SigningSecrets(now)
+	for i := range secrets {
+		var err error
+		if secrets[i], err = e.endpoints.open(secrets[i], s.Endpoint.ID); err != nil {
+			return nil, err
+		}
+	}
+	if e.endpoints.ownSecrets { // the channel has none, so it could not sign with it
+		secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
+	}
+	return secrets, nil
+}
+
+// sendTo sends a delivery to an endpoint, signed with its secrets if the channel can.
+func (e *Engine) sendTo(ctx context.Context, to lifecycle.EndpointState, d outgoing) error {
+	about := e.withPageURL(d.ask.Clone())
+	channel, ok := e.channels[d.Channel].(SigningChannel)
+	if !ok {
+		return e.channels[d.Channel].Send(ctx, d.Delivery, about, d.address)
+	}
+	secrets, err := e.signingSecrets(to, e.clock())
+	if err != nil {
+		return err
+	}
+	return channel.SendSigned(ctx, d.Delivery, about, d.address, secrets)
+}
+
+// Deliveries to an endpoint that is paused are kept: their effects are due in keptTime, or
+// when it is resumed, and have this text with the id of the endpoint.
+const (
+	keptPrefix = "kept while this endpoint is paused: "
+	keptTime   = 100 * 365 * 24 * time.Hour
+)
+
+// keptFor returns the id of the endpoint for which an effect is kept, or "".
+func keptFor(f store.Effect) string {
+	id, ok := strings.CutPrefix(f.Error, keptPrefix)
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// withheld returns the attempt that is made instead of a delivery if its endpoint is not
+// active, and whether that is so.
+func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
+	switch to.Status {
+	case askback.EndpointPaused:
+		return attempt{failed: errors.New(keptPrefix + to.ID), retry: now.Add(keptTime), kept: to.ID}, true
+	case askback.EndpointDisabled:
+		err := fmt.Errorf("not sent: this receiver is disabled since %s, because %s", to.ChangedAt.Format(time.RFC3339), to.Reason)
+		return attempt{failed: err, in: lifecycle.SendFailed{ID: f.ID, Error: err.Error(), At: now}}, true
+	}
+	return attempt{}, false
+}
+
+// endpointInput returns the input that an attempt with the error err is to its endpoint, or
+// nil if it would change nothing.
+func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycle.Input {
+	if err == nil {
+		if s.Endpoint.FailingSince.IsZero() {
+			return nil
+		}
+		return lifecycle.EndpointAccepted{At: now}
+	}
+	var sending *askback.SendError
+	in := lifecycle.EndpointFailed{Gone: errors.As(err, &sending) && sending.Gone, At: now}
+	if !s.Matters(in) {
+		return nil
+	}
+	return in
+}
+
+// keep returns the completion of an effect that is kept until its endpoint is resumed. If it
+// was resumed in the meantime, the effect is due at once.
+func (t *tx) keep(done store.Completion, endpoint string) (store.Completion, error) {
+	r, err := t.endpoint(endpoint)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return done, err
+	case err != nil || r.state.Endpoint.Status != askback.EndpointPaused:
+		done.Retry, done.Error = t.now, ""
+	}
+	return done, nil
+}
+
+// endpointReplied steps an endpoint after an attempt. It is not part of the commit of the
+// attempt, so that a slow endpoint locks no asks: if it is lost in a crash, the next attempt
+// has the same result. If the endpoint is disabled, what waits for it is made due, to be given
+// up now and not at its next attempt.
+func (e *Engine) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
+	var before, to askback.Endpoint
+	err := e.update(ctx, func(t *tx) error {
+		r, err := t.endpoint(id)
+		if err != nil {
+			return err
+		}
+		before = r.state.Endpoint
+		err = r.step(t, in)
+		to = r.state.Endpoint
+		return err
+	})
+	if err == nil && to.Status != before.Status {
+		e.log.Warn("an endpoint is disabled", "endpoint", id, "owner", to.Owner, "origin", to.Origin, "reason", to.Reason)
+		err = e.hasten(ctx, func(f store.Effect) bool {
+			_, ok := e.deliveryTo(ctx, f, to)
+			return ok && keptFor(f) == ""
+		})
+	}
+	if err != nil && !errors.Is(err, askback.ErrNotFound) {
+		e.log.Warn("the state of an endpoint could not be stored", "endpoint", id, "error", err)
+	}
+}
+
+// hastenBatch is how many effects one commit makes due.
+const hastenBatch = 256
+
+// hasten makes the deliveries due for which ok returns true. It omits those that are being
+// sent.
+func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
+	q := store.Query{Kind: kindSend, Limit: hastenBatch}
+	for {
+		page, err := e.store.Effects(ctx, q)
+		if err != nil {
+			return fromStore(err)
+		}
+		now := e.clock()
+		var c store.Change
+		for _, f := range page {
+			q.After = f.ID
+			if !f.Dead && f.Node == "" && ok(f) {
+				c.Done = append(c.Done, store.Completion{ID: f.ID, Retry: now})
+			}
+		}
+		if err := e.commitEach(ctx, c); err != nil {
+			return err
+		}
+		if len(page) < hastenBatch {
+			e.effects.set(now)
+			return nil
+		}
+	}
+}
+
+// commitEach commits completions. If one of them is a conflict, because its effect was
+// claimed or deleted, it commits the others one by one.
+func (e *Engine) commitEach(ctx context.Context, c store.Change) error {
+	if len(c.Done) == 0 {
+		return nil
+	}
+	err := e.commit(ctx, c)
+	if !errors.Is(err, store.ErrConflict) {
+		return fromStore(err)
+	}
+	for _, done := range c.Done {
+		if err := e.commit(ctx, store.Change{Done: []store.Completion{done}}); err != nil && !errors.Is(err, store.ErrConflict) {
+			return fromStore(err)
+		}
+	}
+	return nil
+}
+
+// releaseKept makes what is kept for an endpoint due.
+func (e *Engine) releaseKept(ctx context.Context, endpoint string) error {
+	return e.hasten(ctx, func(f store.Effect) bool { return keptFor(f) == endpoint })
+}
+
+// releaseResumed makes due what is kept for endpoints that are not paused: the process that
+// resumed them may have crashed.
+func (e *Engine) releaseResumed(ctx context.Context) error {
+	resumed := map[string]bool{}
+	return e.hasten(ctx, func(f store.Effect) bool {
+		id := keptFor(f)
+		if _, known := resumed[id]; !known && id != "" {
+			row, err := e.store.Read(ctx, kindEndpoint, id)
+			resumed[id] = errors.Is(err, store.ErrNotFound) || err == nil && row.Status != string(askback.EndpointPaused)
+		}
+		return resumed[id]
+	})
+}
+
+// testPause is the shortest time between two tests of an endpoint.
+const testPause = time.Second
+
+// recentTests have the times of tests that began less than testPause ago, by endpoint.
+type recentTests struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// begin returns a [askback.RetryError] if an endpoint was tested less than testPause ago.
+func (r *recentTests) begin(id string, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, at := range r.at {
+		if now.Sub(at) >= testPause {
+			delete(r.at, id)
+		}
+	}
+	if at, recent := r.at[id]; recent {
+		return &askback.RetryError{Err: askback.ErrTooFast, Why: "this endpoint was tested less than a second ago", After: at.Add(testPause).Sub(now)}
+	}
+	if r.at == nil {
+		r.at = map[string]time.Time{}
+	}
+	r.at[id] = now
+	return nil
+}
+
+// TestEndpoint implements [askback.EndpointControl].
+func (c *client) TestEndpoint(ctx context.Context, id string) (askback.EndpointTest, error) {
+	out, err := c.testEndpoint(ctx, id)
+	if err != nil {
+		err = fmt.Errorf("test %s: %w", id, err)
+	}
+	return out, err
+}
+
+func (c *client) testEndpoint(ctx context.Context, id string) (out askback.EndpointTest, err error) {
+	s, err := c.readEndpoint(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	e := c.engine
+	channel, ok := e.channels[channelWebhook].(SigningChannel)
+	if !ok {
+		return out, e.checkReceiver("", s.Address)
+	}
+	if err := e.endpoints.tested.begin(id, e.clock()); err != nil {
+		return out, err
+	}
+	secrets, err := e.signingSecrets(s, e.clock())
+	if err != nil {
+		return askback.EndpointTest{Error: err.Error()}, nil
+	}
+	message, err := ids.New("test_", e.clock(), e.rand)
+	if err != nil {
+		return out, err
+	}
+	begun := time.Now()
+	out.Code, err = channel.SendTest(ctx, message, id, s.Address, secrets)
+	if out.Code != 0 { // else the time would show whether a private name exists
+		out.Duration = time.Since(begun)
+	}
+	if out.Accepted = err == nil; err != nil {
+		out.Error = err.Error()
+	}
+	return out, nil
+}
+
+// readEndpoint returns an endpoint that this principal may change.
+func (c *client) readEndpoint(ctx context.Context, id string) (lifecycle.EndpointState, error) {
+	if err := c.authorize(askback.ActEndpoints); err != nil {
+		return lifecycle.EndpointState{}, err
+	}
+	row, err := c.engine.store.Read(ctx, kindEndpoint, id)
+	if err != nil {
+		return lifecycle.EndpointState{}, c.mayChange(askback.Endpoint{}, err)
+	}
+	s, err := decodeEndpoint(row)
+	return s, c.mayChange(s.Endpoint, err)
+}
+
+// ResendToEndpoint implements [askback.EndpointControl].
+func (c *client) ResendToEndpoint(ctx context.Context, id string, since time.Time) (n int, err error) {
+	s, err := c.readEndpoint(ctx, id)
+	if err != nil {
+		return 0, fmt.Errorf("resend %s: %w", id, err)
+	}
+	e, seen := c.engine, map[string]bool{}
+	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
+		page, err := e.DeadLetters(ctx, q)
+		for _, f := range page {
+			q.After = f.ID
+			if _, ok := e.deliveryTo(ctx, f, s.Endpoint); !ok || seen[f.Subject] || err != nil {
+				continue
+			}
+			seen[f.Subject] = true
+			var queued int
+			queued, err = e.resendRecord(ctx, f, since)
+			n += queued
+		}
+		if err != nil {
+			return n, fmt.Errorf("resend %s: %w", id, err)
+		}
+		if len(page) < hastenBatch {
+			return n, nil
+		}
+	}
+}
+
+// resendRecord queues the deliveries of the record that an effect belongs to again, in their
+// order, if they were given up at or after a time. It returns their number.
+func (e *Engine) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
+	all, err := e.deliveriesOfRecord(ctx, f)
+	if err != nil {
+		return 0, nil // it was deleted, or cannot be read
+	}
+	for _, d := range all {
+		if d.Status != askback.DeliveryFailed || d.At.Before(since) {
+			continue
+		}
+		f.ID = d.ID
+		switch err := e.reviveDeadLetter(ctx, f); {
+		case err == nil:
+			n++
+		case !errors.Is(err, askback.ErrNotFound) && !errors.Is(err, askback.ErrBusy): // it was deleted, or sent again meanwhile
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// deliveryTo returns the delivery of an effect, and whether it is one to an endpoint.
+func (e *Engine) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
+	d, err := e.outgoing(ctx, f)
+	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin && e.endpointOwner(d.owner, d.address) == to.Owner
+}
