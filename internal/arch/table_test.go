@@ -174,7 +174,7 @@ var owners = map[string]owner{
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
-	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "cmd/askback"}, "a test of the program verifies what it sends"},
+	"github.com/standard-webhooks/standard-webhooks/libraries": {packages: []string{"channel/webhook"}},
 	"code.dny.dev/ssrf":                   {packages: []string{"internal/egress"}},
 	"github.com/prometheus/client_golang": {packages: []string{"internal/telemetry"}},
 

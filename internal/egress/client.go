@@ -69,7 +69,7 @@ func NoReply(err error) error {
 		return errors.New("no reply: the certificate of the receiver is for another name")
 	case errors.As(err, &certificate):
 		return errors.New("no reply: the certificate of the receiver is not trusted or has expired")
-	case errors.As(err, &notTLS):
+	case errors.As(err, &notTLS), errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("no reply: the receiver does not use TLS")
 	}
 	return errors.New("no reply: the connection failed, or the reply was not HTTP")

@@ -1,0 +1,402 @@
+package askbacktest
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// ReceiverSecret is the secret of a [Receiver] whose options have none.
+const ReceiverSecret = "whsec_dGhlIHNlY3JldCBvZiBhIHJlY2VpdmVyIGluIGEgdGVzdA=="
+
+// A Protocol is what a [Receiver] speaks.
+type Protocol int
+
+// The protocols of a receiver.
+const (
+	HTTP Protocol = iota
+	// HTTPS has a certificate that is trusted only by those who trust
+	// [Receiver.Certificate], as with a receiver whose certificate is not valid.
+	HTTPS
+	// NotTLS has an address that begins with https://, and speaks HTTP.
+	NotTLS
+)
+
+// ReceiverOptions configure a [Receiver]. The zero value is usable.
+type ReceiverOptions struct {
+	// Secrets verify messages, in the form "whsec_" and base64. One of them must have made
+	// a signature of a message; during a rotation there are two. None: [ReceiverSecret].
+	Secrets []string
+	// Now is the time by which the age of messages is checked; nil: time.Now.
+	Now      func() time.Time
+	Protocol Protocol
+}
+
+// A Receiver is a program that receives webhooks (docs/wire.md §8), as a server on loopback.
+// It accepts a message if its signature, its age and its id are valid, and replies 401
+// otherwise. A message that arrives again, because its reply was lost, is accepted and not
+// recorded again.
+//
+// A script makes it fail: [Receiver.Next] for the next messages, [Receiver.Always] for all
+// others, [Receiver.Down] for all connections. It is safe for concurrent use.
+type Receiver struct {
+	t       testing.TB
+	secrets [][]byte
+	now     func() time.Time
+	proto   Protocol
+	address string
+
+	mu       sync.Mutex
+	server   *httptest.Server // nil while it is down
+	stopping chan struct{}    // closed when the present server stops
+	script   []Fault
+	always   Fault
+	messages []Message
+	attempts []Attempt
+	changed  chan struct{} // closed and replaced when there is a new attempt
+}
+
+// A Message is a message that a [Receiver] has accepted. A message about an ask has
+// Question, Questions and, at its end, Outcome; one about a session has Session.
+type Message struct {
+	ID        string          `json:"-"` // the header webhook-id, the same in each attempt
+	At        time.Time       `json:"-"` // the header webhook-timestamp, the time of the attempt
+	Header    http.Header     `json:"-"`
+	Body      json.RawMessage `json:"-"` // as it arrived
+	Event     askback.EventType
+	SessionID string `json:"session_id"`
+	AgentName string `json:"agent_name"`
+	Question  struct {
+		ID      string // of the ask
+		Text    string
+		Options []string
+		Context json.RawMessage
+	}
+	Questions []askback.Question
+	Outcome   *askback.Outcome
+	Session   *askback.Session
+	AnswerURL string `json:"answer_url"`
+	PageURL   string `json:"page_url"`
+}
+
+// An Attempt is one request to a [Receiver].
+type Attempt struct {
+	Message
+	// Result is what the receiver did: "accepted", "repeated", the name of a fault such as
+	// "status 503", or "rejected" if Err is set.
+	Result string
+	Err    error // why the message is not valid, or nil
+}
+
+// NewReceiver starts a receiver. It runs until the test ends. The options may be nil.
+func NewReceiver(t testing.TB, o *ReceiverOptions) *Receiver {
+	t.Helper()
+	if o == nil {
+		o = &ReceiverOptions{}
+	}
+	r := &Receiver{t: t, now: o.Now, proto: o.Protocol, changed: make(chan struct{})}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	secrets := o.Secrets
+	if len(secrets) == 0 {
+		secrets = []string{ReceiverSecret}
+	}
+	r.SetSecrets(secrets...)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("askbacktest: start a receiver: %v", err)
+	}
+	r.address = l.Addr().String()
+	r.serve(l)
+	t.Cleanup(r.Down)
+	return r
+}
+
+// URL is the address for callback_url.
+func (r *Receiver) URL() string {
+	if r.proto == HTTP {
+		return "http://" + r.address
+	}
+	return "https://" + r.address
+}
+
+// Address is the host and port of the receiver, for the setting channels.webhook.allow: a
+// server refuses to send to loopback otherwise.
+func (r *Receiver) Address() string { return r.address }
+
+// Certificate returns the certificate of a receiver with the protocol [HTTPS], and nil while
+// it is down.
+func (r *Receiver) Certificate() *x509.Certificate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.server == nil {
+		return nil
+	}
+	return r.server.Certificate()
+}
+
+// SetSecrets replaces the secrets by which messages are verified.
+func (r *Receiver) SetSecrets(secrets ...string) {
+	r.t.Helper()
+	var keys [][]byte
+	for _, s := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "whsec_"))
+		if err != nil {
+			r.t.Fatalf(`askbacktest: a secret of a receiver is "whsec_" and base64: %v`, err)
+		}
+		keys = append(keys, key)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secrets = keys
+}
+
+// Down stops the server, so that connections are refused. It ends the attempts that it has
+// not replied to.
+func (r *Receiver) Down() {
+	r.mu.Lock()
+	server := r.server
+	if server != nil {
+		close(r.stopping)
+		r.server = nil
+	}
+	r.mu.Unlock()
+	if server != nil {
+		server.Close()
+	}
+}
+
+// Up starts the server again, on the same address.
+func (r *Receiver) Up() {
+	r.t.Helper()
+	r.mu.Lock()
+	up := r.server != nil
+	r.mu.Unlock()
+	if up {
+		return
+	}
+	for limit := time.Now().Add(waitTimeout); ; {
+		l, err := net.Listen("tcp", r.address)
+		if err == nil {
+			r.serve(l)
+			return
+		}
+		if time.Now().After(limit) {
+			r.t.Fatalf("askbacktest: start a receiver again: %v", err)
+		}
+	}
+}
+
+// serve starts a server.
+func (r *Receiver) serve(l net.Listener) {
+	s := httptest.NewUnstartedServer(r)
+	_ = s.Listener.Close()
+	s.Listener = l
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail on purpose
+	r.mu.Lock()
+	r.server, r.stopping = s, make(chan struct{})
+	r.mu.Unlock()
+	if r.proto == HTTPS {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+}
+
+// Next sets how the next valid messages fail, in this order. Each fault is used once.
+// [Accept] accepts a message in between.
+func (r *Receiver) Next(faults ...Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.script = append(r.script, faults...)
+}
+
+// Always sets how each valid message fails for which [Receiver.Next] has no fault. At the
+// beginning it is [Accept].
+func (r *Receiver) Always(f Fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.always = f
+}
+
+// Messages returns the messages that were accepted so far, each once, in the order of their
+// arrival. It includes those whose reply was lost.
+func (r *Receiver) Messages() []Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.messages)
+}
+
+// Attempts returns all requests so far, in the order of their arrival.
+func (r *Receiver) Attempts() []Attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.attempts)
+}
+
+// waitTimeout is how long a receiver waits for messages. It is long, because a machine with
+// much to do may be slow.
+const waitTimeout = 2 * time.Minute
+
+// Wait waits until n messages were accepted, and returns all. If that takes more than two
+// minutes, the test fails.
+func (r *Receiver) Wait(n int) []Message {
+	r.t.Helper()
+	r.wait(fmt.Sprintf("%d messages", n), func() bool { return len(r.messages) >= n })
+	return r.Messages()
+}
+
+// WaitAttempts waits until there were n requests, and returns all. If that takes more than
+// two minutes, the test fails.
+func (r *Receiver) WaitAttempts(n int) []Attempt {
+	r.t.Helper()
+	r.wait(fmt.Sprintf("%d requests", n), func() bool { return len(r.attempts) >= n })
+	return r.Attempts()
+}
+
+func (r *Receiver) wait(what string, enough func() bool) {
+	r.t.Helper()
+	timeout := time.NewTimer(waitTimeout)
+	defer timeout.Stop()
+	for {
+		r.mu.Lock()
+		ok, changed, attempts := enough(), r.changed, r.attempts
+		r.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-timeout.C:
+			var results []string
+			for _, a := range attempts {
+				results = append(results, fmt.Sprintf("%s %s: %s", a.ID, a.Event, a.Result))
+			}
+			r.t.Fatalf("askbacktest: the receiver waited for %s in vain; it had the requests %q", what, results)
+		}
+	}
+}
+
+// ServeHTTP receives one message. It is for servers of your own; the server of the receiver
+// uses it too.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, maxReceived))
+	a := Attempt{Message: Message{ID: in.Header.Get("Webhook-Id"), Header: in.Header.Clone(), Body: body}, Result: "rejected", Err: err}
+	_ = json.Unmarshal(body, &a.Message) // what is not an object has no event
+	if a.Err == nil {
+		a.At, a.Err = r.verify(in.Header, body)
+	}
+	if a.Err != nil {
+		r.record(a)
+		http.Error(w, a.Err.Error(), http.StatusUnauthorized)
+		return
+	}
+	fault := r.fault()
+	stopping := r.take(&a, fault)
+	if fault.serve == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	fault.serve(w, in, stopping)
+}
+
+// maxReceived is the maximum length of a message in bytes. The largest ask has 2 MiB, and its
+// arguments may be in the message twice.
+const maxReceived = 16 << 20
+
+// fault removes the next fault from the script.
+func (r *Receiver) fault() Fault {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.script) == 0 {
+		return r.always
+	}
+	f := r.script[0]
+	r.script = r.script[1:]
+	return f
+}
+
+// take records a valid message. It returns a channel that is closed when the server stops.
+func (r *Receiver) take(a *Attempt, f Fault) <-chan struct{} {
+	r.mu.Lock()
+	repeated := slices.ContainsFunc(r.messages, func(m Message) bool { return m.ID == a.ID })
+	if f.accepts() && !repeated {
+		r.messages = append(r.messages, a.Message)
+	}
+	switch {
+	case f.name != "":
+		a.Result = f.name
+	case repeated:
+		a.Result = "repeated"
+	default:
+		a.Result = "accepted"
+	}
+	stopping := r.stopping
+	r.mu.Unlock()
+	r.record(*a)
+	return stopping
+}
+
+func (r *Receiver) record(a Attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.attempts = append(r.attempts, a)
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// tolerance is the maximum difference between the time of a message and the present time, as
+// in the libraries of Standard Webhooks.
+const tolerance = 5 * time.Minute
+
+// verify checks the headers of Standard Webhooks 1.0. It returns the time of the message.
+func (r *Receiver) verify(h http.Header, body []byte) (at time.Time, err error) {
+	id, sent := h.Get("Webhook-Id"), h.Get("Webhook-Timestamp")
+	seconds, err := strconv.ParseInt(sent, 10, 64)
+	if at = time.Unix(seconds, 0); err != nil {
+		return time.Time{}, errors.New("webhook-timestamp is not a number of seconds")
+	}
+	switch age := r.now().Sub(at); {
+	case id == "":
+		return at, errors.New("webhook-id is missing")
+	case age > tolerance:
+		return at, fmt.Errorf("the message is too old: %v", age)
+	case age < -tolerance:
+		return at, fmt.Errorf("the message is from the future: %v", -age)
+	}
+	r.mu.Lock()
+	secrets := r.secrets
+	r.mu.Unlock()
+	for _, key := range secrets {
+		mac := hmac.New(sha256.New, key)
+		fmt.Fprintf(mac, "%s.%s.%s", id, sent, body)
+		want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+		for _, got := range strings.Fields(h.Get("Webhook-Signature")) {
+			if hmac.Equal([]byte(want), []byte(got)) {
+				return at, nil
+			}
+		}
+	}
+	if h.Get("Webhook-Signature") == "" {
+		return at, errors.New("webhook-signature is missing")
+	}
+	return at, errors.New("webhook-signature does not match")
+}
