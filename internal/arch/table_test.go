@@ -34,7 +34,9 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/webhook": {".", "internal/compat", "internal/egress", "internal/safetext"},
+	"channel/post":          {".", "internal/egress", "internal/safetext", "internal/view"},
+	"channel/post/posttest": {},
+	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},
@@ -198,7 +200,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

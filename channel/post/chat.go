@@ -1,0 +1,123 @@
+package post
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// The services that show messages in rooms of a chat, where text is markup.
+
+// discordMaxContent is the number of characters of a message; as UTF-16, which never counts
+// fewer (discord.com/developers/docs/resources/webhook, "Execute Webhook").
+const discordMaxContent = 2000
+
+// The flags of a message of Discord.
+const (
+	discordSuppressEmbeds        = 1 << 2  // no pictures of pages
+	discordSuppressNotifications = 1 << 12 // silent
+)
+
+type discordMessage struct {
+	Content         string          `json:"content"`
+	Flags           int             `json:"flags"`
+	AllowedMentions discordMentions `json:"allowed_mentions"`
+}
+
+// discordMentions has an empty list, so that nothing in the text calls anyone.
+type discordMentions struct {
+	Parse []string `json:"parse"`
+}
+
+// drawDiscord draws a message for a webhook of Discord. It cannot change an earlier message,
+// whose id it does not know: a notice is a second, silent message.
+func drawDiscord(r Receiver, m message) (content, bool) {
+	out := discordMessage{
+		Content: "**" + escapeDiscord(m.title) + "**\n" + m.text(escapeDiscord),
+		Flags:   discordSuppressEmbeds, AllowedMentions: discordMentions{Parse: []string{}},
+	}
+	if m.quiet {
+		out.Flags |= discordSuppressNotifications
+	}
+	return content{url: r.URL, body: out}, len(utf16.Encode([]rune(out.Content))) <= discordMaxContent
+}
+
+// escapeDiscord puts a backslash before all that is markup in Discord, where it makes any
+// punctuation plain.
+func escapeDiscord(s string) string { return escape(s, "\\*_~`|<>#[]():@-.", "") }
+
+// mattermostMaxText is the number of characters of a post (docs.mattermost.com, "Incoming
+// webhooks").
+const mattermostMaxText = 16_383
+
+// drawMattermost draws a message for an incoming webhook of Mattermost. It cannot change an
+// earlier message, whose id it does not know.
+func drawMattermost(r Receiver, m message) (content, bool) {
+	text := "**" + escapeMattermost(m.title) + "**\n" + m.text(escapeMattermost)
+	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
+}
+
+// escapeMattermost makes markup of Mattermost plain. A backslash does not stop mentions,
+// emoji, hashtags, links and entities, so that their first character gets an invisible space
+// after it.
+func escapeMattermost(s string) string { return escape(s, "\\*_~`|>#[]().", "@&:#~") }
+
+// zeroWidthSpace separates characters that would be markup together.
+const zeroWidthSpace = "\u200b"
+
+// escape puts a backslash before some characters, and an invisible space after some.
+func escape(s, before, after string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune(before, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		if strings.ContainsRune(after, r) {
+			b.WriteString(zeroWidthSpace)
+		}
+	}
+	return b.String()
+}
+
+// teamsMaxBody is less than the 28 KB that Teams documents, because it counts the message
+// after it has changed its form.
+const teamsMaxBody = 20_000
+
+type teamsBlock struct {
+	Type    string     `json:"type"`
+	Spacing string     `json:"spacing"`
+	Inlines []teamsRun `json:"inlines"`
+}
+
+// A teamsRun is text without Markdown, unlike that of a TextBlock.
+type teamsRun struct {
+	Type   string `json:"type"`
+	Text   string `json:"text"`
+	Weight string `json:"weight,omitempty"`
+}
+
+// drawTeams draws a message as an adaptive card for the webhook of a workflow. It cannot
+// change an earlier message.
+func drawTeams(r Receiver, m message) (content, bool) {
+	run := func(text, weight string) teamsRun { return teamsRun{"TextRun", escapeTeams(text), weight} }
+	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.title, "Bolder")}}}
+	for _, l := range m.withoutLink().lines {
+		if text := l.own + l.foreign; text != "" {
+			blocks = append(blocks, teamsBlock{"RichTextBlock", "None", []teamsRun{run(text, "")}})
+		}
+	}
+	card := map[string]any{
+		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": blocks,
+	}
+	if m.link != "" {
+		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": m.link}}
+	}
+	body := map[string]any{"type": "message", "attachments": []any{map[string]any{
+		"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card,
+	}}}
+	return content{url: r.URL, body: body, maxBody: teamsMaxBody}, true
+}
+
+// escapeTeams keeps Teams from reading {{DATE(…)}} and {{TIME(…)}}.
+func escapeTeams(s string) string { return strings.ReplaceAll(s, "{{", "{"+zeroWidthSpace+"{") }

@@ -1,0 +1,128 @@
+// Package post sends questions to phones and chats by HTTP: to ntfy, Pushover, Gotify, Discord,
+// Teams, Mattermost and Home Assistant.
+//
+// A message has the whole of an ask or, if that does not fit, only who asks and the link (F3).
+// Text of agents is plain text everywhere, and each of its lines has a mark before it, so that
+// it cannot imitate Askback's own lines (T7, T9, T10).
+package post
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
+)
+
+// Options configure a [Channel].
+type Options struct {
+	Receivers map[string]Receiver // by name; each passes [Receiver.Check]
+	// Buttons returns the buttons of a message to a receiver, in the order of [Choices]; nil:
+	// no message has buttons.
+	Buttons func(receiver string, a askback.Ask) []Button
+	Now     func() time.Time // for Retry-After; nil: time.Now
+	Version string           // of Askback, for the User-Agent
+}
+
+// A Channel sends deliveries to receivers. It is safe for concurrent use.
+type Channel struct {
+	options Options
+	clients map[string]*http.Client
+}
+
+// New returns a Channel, or an error if a receiver is not valid.
+func New(o Options) (*Channel, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Buttons == nil {
+		o.Buttons = func(string, askback.Ask) []Button { return nil }
+	}
+	c := &Channel{options: o, clients: map[string]*http.Client{}}
+	for name, r := range o.Receivers {
+		if setting, problem := r.Check(); problem != "" {
+			return nil, fmt.Errorf("the receiver %s: %s %s", name, setting, problem)
+		}
+		c.clients[name] = egress.NewClient(r.Allow, nil)
+	}
+	return c, nil
+}
+
+// Close closes idle connections.
+func (c *Channel) Close() {
+	for _, client := range c.clients {
+		client.CloseIdleConnections()
+	}
+}
+
+// Send posts a delivery about an ask to the receiver with a name, once. The service has it if
+// the error is nil. Otherwise the error has no text of the service and no secret; it is an
+// [askback.SendError] if there was a reply, or if the receiver does not exist.
+func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.Ask, name string) error {
+	receiver, ok := c.options.Receivers[name]
+	if !ok {
+		return errUnknown
+	}
+	request, err := Render(receiver, d.Event, about, c.options.Buttons(name, about))
+	if err != nil {
+		return err
+	}
+	return c.post(ctx, name, request)
+}
+
+// errUnknown is not final: the operator may add the receiver again.
+var errUnknown = errors.New("the settings have no such receiver under channels.post")
+
+// SendTest posts a test message to the receiver with a name. Its errors are those of Send.
+func (c *Channel) SendTest(ctx context.Context, name string) error {
+	receiver, ok := c.options.Receivers[name]
+	if !ok {
+		return errUnknown
+	}
+	request, err := RenderTest(receiver)
+	if err != nil {
+		return err
+	}
+	return c.post(ctx, name, request)
+}
+
+func (c *Channel) post(ctx context.Context, name string, in Request) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, in.URL, bytes.NewReader(in.Body))
+	if err != nil {
+		return &askback.SendError{Err: errors.New("this is not an address"), Final: true}
+	}
+	for header, value := range in.Header {
+		r.Header.Set(header, value)
+	}
+	r.Header.Set("User-Agent", "askback/"+cmp.Or(c.options.Version, "devel"))
+	reply, err := c.clients[name].Do(r)
+	if err != nil {
+		return egress.NoReply(err)
+	}
+	_, _ = io.CopyN(io.Discard, reply.Body, egress.MaxReply) // so that the connection can be used again
+	_ = reply.Body.Close()
+	return replyError(reply, c.options.Now())
+}
+
+// replyError returns nil if a service has accepted a message. A service that found the message
+// itself wrong would do so again, so such a reply is final. One that rejects the token is not:
+// the operator may correct it.
+func replyError(reply *http.Response, now time.Time) error {
+	err := egress.ReplyError(reply, now)
+	var sending *askback.SendError
+	if errors.As(err, &sending) {
+		switch reply.StatusCode {
+		case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			sending.Final = true
+		case http.StatusUnauthorized, http.StatusForbidden:
+			sending.Err = fmt.Errorf("%w: check the token and the address in the settings", sending.Err)
+		}
+	}
+	return err
+}

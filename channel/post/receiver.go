@@ -1,0 +1,121 @@
+package post
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
+)
+
+// A Receiver is where messages go: a phone, or a room of a chat.
+type Receiver struct {
+	Template Template
+	URL      string           // as the service gives it; see [Template]
+	Token    string           // if the service has one
+	User     string           // of Pushover: the key of the user or the group
+	Allow    []egress.Allowed // addresses to which messages may go although they are not public
+}
+
+// A Template is the name of a service. It decides the form of the messages.
+type Template string
+
+// The templates, with the addresses that they expect.
+const (
+	Ntfy          Template = "ntfy"           // https://ntfy.sh/TOPIC
+	Pushover      Template = "pushover"       // "" is that of Pushover
+	Gotify        Template = "gotify"         // https://gotify.example.com
+	Discord       Template = "discord"        // https://discord.com/api/webhooks/ID/TOKEN
+	Teams         Template = "teams"          // the address of a workflow "When a Teams webhook request is received"
+	Mattermost    Template = "mattermost"     // https://chat.example.com/hooks/KEY
+	HomeAssistant Template = "home-assistant" // https://home.example.com:8123/api/services/notify/NAME or …/api/webhook/ID
+)
+
+// Templates lists every [Template].
+var Templates = []Template{Ntfy, Pushover, Gotify, Discord, Teams, Mattermost, HomeAssistant}
+
+// pushoverURL is the only address of Pushover.
+const pushoverURL = "https://api.pushover.net/1/messages.json"
+
+// topic is what ntfy accepts as the name of a topic.
+var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+
+// Check returns what is wrong with a receiver, and with which of its settings, or "". It does
+// not repeat an address or a token.
+func (r Receiver) Check() (setting, problem string) {
+	switch {
+	case r.Template == "":
+		return "template", "is required"
+	case !slices.Contains(Templates, r.Template):
+		return "template", fmt.Sprintf("there is no template %q", r.Template)
+	case r.URL == "" && r.Template != Pushover:
+		return "url", "is required"
+	case r.Template == Pushover && r.User == "":
+		return "user", "is required: the user key of Pushover"
+	case r.Template != Pushover && r.User != "":
+		return "user", "is for the template pushover only"
+	}
+	if r.URL != "" {
+		if p := askback.CallbackProblem(r.URL); p != "" {
+			return "url", strings.TrimPrefix(p, "the address ")
+		}
+		if p := r.pathProblem(); p != "" {
+			return "url", p
+		}
+	}
+	return r.checkToken()
+}
+
+// checkToken returns what is wrong with the token of a receiver, as Check does.
+func (r Receiver) checkToken() (setting, problem string) {
+	needed := r.Template == Pushover || r.Template == Gotify || r.Template == HomeAssistant && strings.Contains(r.URL, "/api/services/")
+	inURL := r.Template == Discord || r.Template == Teams || r.Template == Mattermost || r.Template == HomeAssistant && !needed
+	switch {
+	case needed && r.Token == "":
+		return "token", "is required by " + string(r.Template)
+	case inURL && r.Token != "":
+		return "token", "is not used: the address of " + string(r.Template) + " has the secret"
+	case strings.ContainsFunc(r.Token, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
+		return "token", "has a character that a token cannot have"
+	}
+	return "", ""
+}
+
+// pathProblem returns what is wrong with the path of the address, or "".
+func (r Receiver) pathProblem() string {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return "is not an address"
+	}
+	path := strings.Trim(u.Path, "/")
+	switch {
+	case r.Template == Ntfy && !topic.MatchString(path):
+		return "must be the address of the server and one topic of 1 to 64 letters, digits, - and _"
+	case r.Template == Ntfy && u.RawQuery != "":
+		return "must have nothing after the topic"
+	case r.Template == Discord && !strings.Contains(u.Path, "/api/webhooks/"):
+		return "must be the address of a webhook, with /api/webhooks/"
+	case r.Template == Mattermost && !strings.Contains(u.Path, "/hooks/"):
+		return "must be the address of an incoming webhook, with /hooks/"
+	case r.Template == HomeAssistant && !strings.Contains(u.Path, "/api/services/notify/") && !strings.Contains(u.Path, "/api/webhook/"):
+		return "must have /api/services/notify/ and a name, or /api/webhook/ and an id"
+	}
+	return ""
+}
+
+// Origin returns the scheme and the host of the address of the receiver: the rest may be
+// secret.
+func (r Receiver) Origin() string {
+	address := r.URL
+	if address == "" && r.Template == Pushover {
+		address = pushoverURL
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}

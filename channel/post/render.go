@@ -1,0 +1,123 @@
+package post
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback"
+)
+
+// A Request is the POST that carries a message to a service.
+type Request struct {
+	URL    string
+	Header map[string]string
+	Body   []byte
+	Whole  bool // it has the whole of the ask, and not only the link
+}
+
+// Render returns the request that reports an event of an ask to a receiver. The receiver
+// passes [Receiver.Check]. The buttons are those of [Choices], in their order, and are left
+// out if the whole ask does not fit or the service has none.
+//
+// A message has the whole ask, or says that the whole does not fit and has the link (F3).
+func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []Button) (Request, error) {
+	if r.Template != Ntfy {
+		buttons = nil // no other service has buttons that can answer without a public address
+	}
+	if event.Settles() {
+		return first(r, settled(a, true, len(buttons) > 0), settled(a, false, len(buttons) > 0))
+	}
+	if event != askback.EventQuestionPending {
+		return Request{}, fmt.Errorf("there is no message for the event %s", event)
+	}
+	request, err := first(r, pending(a, buttons))
+	if err == nil {
+		request.Whole = true
+		return request, nil
+	}
+	return first(r, short(a, true), short(a, false))
+}
+
+// RenderTest returns the request of a test message.
+func RenderTest(r Receiver) (Request, error) { return first(r, test()) }
+
+// errDoesNotFit is returned if a message is larger than the service accepts, or has text that
+// the service would change.
+var errDoesNotFit = fmt.Errorf("the message does not fit")
+
+// first returns the request of the first message that fits.
+func first(r Receiver, messages ...message) (Request, error) {
+	for _, m := range messages {
+		content, fits := drawings[r.Template](r, m)
+		if !fits {
+			continue
+		}
+		body, err := encode(content.body)
+		if err != nil {
+			return Request{}, err
+		}
+		if content.maxBody > 0 && len(body) > content.maxBody {
+			continue
+		}
+		header := map[string]string{"Content-Type": "application/json"}
+		if content.header != "" {
+			header[content.header] = content.secret
+		}
+		return Request{URL: content.url, Header: header, Body: body}, nil
+	}
+	return Request{}, errDoesNotFit
+}
+
+// A content is what a template makes of a message.
+type content struct {
+	url            string
+	header, secret string // a header with the token; "" for none
+	body           any    // encoded as JSON
+	maxBody        int    // bytes of the JSON; 0: no maximum
+}
+
+// drawings are the templates. Each returns the content of a message, and whether the message
+// fits the limits of the service.
+var drawings = map[Template]func(Receiver, message) (content, bool){
+	Ntfy: drawNtfy, Pushover: drawPushover, Gotify: drawGotify, Discord: drawDiscord,
+	Teams: drawTeams, Mattermost: drawMattermost, HomeAssistant: drawHomeAssistant,
+}
+
+// encode returns a value as JSON, with < and > as they are: escapes count against the limits
+// of services.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// text returns the lines of a message. It makes foreign text harmless with escape.
+func (m message) text(escape func(string) string) string {
+	var b strings.Builder
+	for i, l := range m.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.own)
+		b.WriteString(escape(l.foreign))
+		b.WriteString(l.link)
+	}
+	return b.String()
+}
+
+// plain is for services that show text as it is.
+func plain(s string) string { return s }
+
+// bearer returns the value of an Authorization header.
+func bearer(token string) (header, secret string) {
+	if token == "" {
+		return "", ""
+	}
+	return "Authorization", "Bearer " + token
+}
