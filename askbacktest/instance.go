@@ -21,6 +21,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -33,6 +34,7 @@ type Instance struct {
 	now      func() time.Time
 	observer engine.Observer // from the options, may be nil
 	run      runner
+	sends    bool // the options have channels
 
 	mu       sync.Mutex
 	advanced time.Duration // total duration of all calls of Advance
@@ -77,6 +79,7 @@ func On(t testing.TB, s engine.Store, o *engine.Options) *Instance {
 	if i.now == nil {
 		i.now = time.Now
 	}
+	i.sends = len(o.Channels) > 0
 	i.wake = sync.NewCond(&i.mu)
 	options := *o
 	options.Now, options.Observer = i.Now, observer{i}
@@ -126,6 +129,8 @@ func (i *Instance) Advance(by time.Duration) {
 	for idle, changed := i.idle(); !idle; idle, changed = i.idle() {
 		<-changed
 	}
+	i.waitForSends() // a message has the time of its attempt
+	defer i.waitForSends()
 	i.mu.Lock()
 	i.advanced += by
 	i.mu.Unlock()
@@ -154,6 +159,54 @@ func (i *Instance) Advance(by time.Duration) {
 // advanceTimeout is how long Advance waits for the engine to process the deadlines
 // that passed.
 const advanceTimeout = 30 * time.Second
+
+// sendsPause is the time between two looks at the messages that are due.
+const sendsPause = 2 * time.Millisecond
+
+// waitForSends waits until no attempt to send a message is due.
+func (i *Instance) waitForSends() {
+	i.t.Helper()
+	if !i.sends {
+		return
+	}
+	tick, timeout := time.NewTicker(sendsPause), time.NewTimer(waitTimeout)
+	defer tick.Stop()
+	defer timeout.Stop()
+	for {
+		id, err := i.dueEffect()
+		if err != nil {
+			i.t.Errorf("askbacktest: read due messages: %v", err)
+		}
+		if err != nil || id == "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-timeout.C:
+			i.t.Errorf("askbacktest: the message %s was not sent", id)
+			return
+		}
+	}
+}
+
+// dueEffect returns the id of an effect that is due or being performed, or "".
+func (i *Instance) dueEffect() (string, error) {
+	for q := (store.Query{Limit: store.MaxList}); ; {
+		effects, err := i.store.Effects(context.Background(), q)
+		if err != nil {
+			return "", err
+		}
+		now := i.Now()
+		for _, f := range effects {
+			if q.After = f.ID; !f.Dead && !f.Due.After(now) {
+				return f.ID, nil
+			}
+		}
+		if len(effects) < q.Limit {
+			return "", nil
+		}
+	}
+}
 
 // change returns a channel that is closed at the next change.
 func (i *Instance) change() <-chan struct{} {

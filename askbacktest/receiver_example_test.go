@@ -31,9 +31,8 @@ func ExampleReceiver() {
 			CallbackURL: receiver.URL(),
 		})
 		fmt.Println(err)
-		for len(receiver.Attempts()) < 4 { // each failed one is repeated after 5 s
-			instance.Advance(6 * time.Second)
-		}
+		instance.Advance(6 * time.Second) // the second attempt: a failed one is repeated after 5 s
+		instance.Advance(6 * time.Second) // the same for the outcome
 		for _, m := range receiver.Messages() {
 			fmt.Println(m.Event, m.Question.Text)
 		}

@@ -1,16 +1,18 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -325,7 +327,7 @@ func TestCallbackOfAskThenSessionThenSettings(t *testing.T) {
 			"https://settings.example.com": {"question_pending", "question_pending"},
 			"https://moved.example.com":    {"question_pending"},
 		}
-		if diff := cmp.Diff(want, addresses); diff != "" {
+		if diff := gocmp.Diff(want, addresses); diff != "" {
 			t.Errorf("want -, got +:\n%s", diff)
 		}
 		p.send(p.agent, s.ID, askback.Complete{})
@@ -393,6 +395,66 @@ func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
 		}
 		if now, err := p.agent.Session(t.Context(), s.ID); err != nil || now.Status != askback.SessionCompleted {
 			t.Errorf("got session %+v, %v", now, err)
+		}
+	})
+}
+
+// One receiver of several asks and sessions that fails for three days gets all of their
+// messages: those of each in order, each with the same id in every attempt, and none twice
+// after it was accepted.
+func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		to := &receiver{}
+		to.reply = func(int) error {
+			if time.Since(begun) < 72*time.Hour {
+				return &askback.SendError{Err: errors.New("the reply was 503 Service Unavailable")}
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		defer p.run()()
+		want := map[string][]string{} // the events of each ask and session
+		for i := range 3 {
+			s, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: fmt.Sprint("run ", i), CallbackURL: callback})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				r := question()
+				r.SessionID = s.ID
+				a := p.ask(r)
+				<-time.After(time.Hour)
+				p.answer(p.ana, a, "SQLite")
+				want[a.ID] = []string{"question_pending", "question_answered"}
+			}
+			alone := p.ask(calledBack())
+			want[alone.ID] = []string{"question_pending"}
+			p.send(p.agent, s.ID, askback.EndTurn{})
+			p.send(p.ana, s.ID, askback.SendMessage{Text: "go on"})
+			p.send(p.agent, s.ID, askback.Complete{Status: askback.SessionFailed, Error: "out of paper"})
+			want[s.ID] = []string{"session_completed", "session_failed"}
+		}
+		<-time.After(150 * time.Hour)
+		synctest.Wait()
+		got, ids, accepted := map[string][]string{}, map[string]string{}, map[string]bool{}
+		for i, d := range to.got {
+			subject := cmp.Or(d.AskID, d.SessionID)
+			if accepted[d.ID] {
+				t.Errorf("got %s of %s again after it was accepted", d.Event, subject)
+			}
+			if d.ID != ids[subject] { // the next message of this ask or session
+				got[subject], ids[subject] = append(got[subject], string(d.Event)), d.ID
+			}
+			accepted[d.ID] = to.at[i].Sub(begun) >= 72*time.Hour
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Errorf("events of each ask and session; want -, got +:\n%s", diff)
+		}
+		for id, ok := range accepted {
+			if !ok {
+				t.Errorf("%s was not accepted", id)
+			}
 		}
 	})
 }

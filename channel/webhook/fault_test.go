@@ -2,13 +2,17 @@ package webhook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
 )
 
 // sendTo sends a message to a receiver, once.
@@ -122,5 +126,79 @@ func TestFailuresOfConnection(t *testing.T) {
 	}
 	if err := sendTo(t, t.Context(), down, secret, "dlv_2"); err == nil || err.Error() != "the reply was 401 "+http.StatusText(401) {
 		t.Errorf("another secret: got %v, want 401", err)
+	}
+}
+
+// A receiver that fails for three days, in another way each time, gets every message of an ask
+// and a session, signed anew for each attempt, in order and with the same ids. The clock is
+// moved (E3, F9).
+func TestReceiverThatFailsForThreeDays(t *testing.T) {
+	var instance *askbacktest.Instance
+	now := func() time.Time { return instance.Now() }
+	to := askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Now: now})
+	allowed, err := ParseAllowed(to.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{Secret: askbacktest.ReceiverSecret, Allow: []Allowed{allowed}, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	instance = askbacktest.On(t, memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": c}})
+	instance.Person("ana", askbacktest.Answer("Which database", "SQLite"))
+	bot := instance.Agent("bot")
+	session, err := bot.Start(t.Context(), askback.SessionRequest{Key: "run", CallbackURL: to.URL()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to.Always(askbacktest.Status(http.StatusInternalServerError))
+	to.Next(askbacktest.LoseReply(), askbacktest.CloseMidway(), askbacktest.Redirect("http://127.0.0.1:1"), askbacktest.StatusRetryAfter(429, time.Hour), askbacktest.Status(404))
+	asked := askback.Request{SessionKey: "run", Questions: []askback.Question{{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}}}
+	ask, err := bot.Ask(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bot.Wait(t.Context(), ask.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bot.Send(t.Context(), session.ID, askback.Complete{Result: json.RawMessage(`{"ok":true}`)}); err != nil {
+		t.Fatal(err)
+	}
+	begun := instance.Now()
+	for instance.Now().Sub(begun) < 72*time.Hour {
+		instance.Advance(time.Hour)
+	}
+	failed := len(to.Attempts())
+	to.Always(askbacktest.Accept)
+	for range 100 {
+		instance.Advance(time.Hour)
+	}
+	got := to.Wait(3)
+	if len(got) != 3 {
+		t.Fatalf("got %d messages, want 3", len(got))
+	}
+	ids := map[askback.EventType]map[string]bool{}
+	var order []askback.EventType
+	for _, a := range to.Attempts() {
+		if a.Err != nil {
+			t.Errorf("%s was rejected: %v", a.Event, a.Err)
+		}
+		if ids[a.Event] == nil {
+			ids[a.Event] = map[string]bool{}
+			order = append(order, a.Event)
+		}
+		ids[a.Event][a.ID] = true
+	}
+	for event, of := range ids {
+		if len(of) != 1 {
+			t.Errorf("%s: got ids %v, want one for all attempts", event, of)
+		}
+	}
+	if pending, answered := slices.Index(order, askback.EventQuestionPending), slices.Index(order, askback.EventQuestionAnswered); len(order) != 3 || pending < 0 || answered < pending {
+		t.Errorf("got %q, want the question before its outcome, and the end of the session", order)
+	}
+	if failed < 10 {
+		t.Errorf("got %d attempts in three days, want more", failed)
 	}
 }

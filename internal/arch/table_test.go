@@ -38,7 +38,7 @@ var layers = map[string][]string{
 	"channel/post/posttest": {},
 	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
 
-	"askbacktest":      {".", "engine", "store/memstore"},
+	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},
 	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/jcs", "internal/codec", "internal/decode"},
