@@ -1,7 +1,9 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -46,21 +48,34 @@ func CheckSecret(secret string) (problem string) {
 	return ""
 }
 
-// sign adds the headers of Standard Webhooks for a message that is sent at a time.
-func (c *Channel) sign(h http.Header, id string, at time.Time, body []byte) error {
+// sign adds the headers of Standard Webhooks for a message that is sent at a time, with a
+// signature for each of the secrets. One that is "" is the secret of the channel, which is
+// also used without secrets.
+func (c *Channel) sign(h http.Header, id string, at time.Time, body []byte, secrets []string) error {
 	if strings.Contains(id, ".") {
 		return fmt.Errorf("the id %q has a dot, which would make its signature ambiguous", id)
 	}
-	w, err := standardwebhooks.NewWebhook(c.secret)
-	if err != nil {
-		return fmt.Errorf("the secret: %w", err)
+	if len(secrets) == 0 {
+		secrets = []string{""}
 	}
-	signature, err := w.Sign(id, at, body)
-	if err != nil {
-		return fmt.Errorf("sign a message: %w", err)
+	var all []string
+	for _, secret := range secrets {
+		secret = cmp.Or(secret, c.secret)
+		if secret == "" {
+			return errors.New("there is no secret that signs the message: rotate the secret of its endpoint")
+		}
+		w, err := standardwebhooks.NewWebhook(secret)
+		if err != nil {
+			return errors.New("the secret is not valid") // the cause may have a part of it
+		}
+		signature, err := w.Sign(id, at, body)
+		if err != nil {
+			return fmt.Errorf("sign a message: %w", err)
+		}
+		all = append(all, signature)
 	}
 	h.Set(standardwebhooks.HeaderWebhookID, id)
 	h.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
-	h.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	h.Set(standardwebhooks.HeaderWebhookSignature, strings.Join(all, " "))
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"time"
 
@@ -23,7 +22,7 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Secret  string           // signs every message; [CheckSecret] accepts it
+	Secret  string           // signs messages to endpoints without a secret of their own; [CheckSecret] accepts it; "": none
 	Allow   []egress.Allowed // addresses to which messages may go although they are not public
 	Now     func() time.Time // for the timestamps; nil: time.Now
 	Version string           // of Askback, for the User-Agent
@@ -39,7 +38,7 @@ type Channel struct {
 
 // New returns a Channel, or an error if the secret is not valid.
 func New(o Options) (*Channel, error) {
-	if p := CheckSecret(o.Secret); p != "" {
+	if p := CheckSecret(o.Secret); p != "" && o.Secret != "" {
 		return nil, errors.New("the secret " + p)
 	}
 	c := &Channel{secret: o.Secret, now: o.Now, agent: "askback/" + cmp.Or(o.Version, "devel")}
@@ -57,31 +56,65 @@ func (c *Channel) Close() { c.client.CloseIdleConnections() }
 // the error is nil. Otherwise the error has no text of the receiver and no secret; it is an
 // [askback.SendError] if there was a reply, or if the address is not valid.
 func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error {
-	if p := askback.CallbackProblem(address); p != "" {
-		return &askback.SendError{Err: errors.New(p), Final: true}
-	}
+	return c.SendSigned(ctx, d, about, address, nil)
+}
+
+// SendSigned is like Send, with one signature for each of the secrets. One that is "" is the
+// secret of the channel.
+func (c *Channel) SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, secrets []string) error {
 	body, err := bodyOf(d, about, address)
 	if err != nil {
 		return err
 	}
+	_, err = c.post(ctx, d.ID, d.SessionID, address, body, secrets)
+	return err
+}
+
+// SendTest sends a test message with an id to an address of an endpoint, once. It returns the
+// status of the reply, or 0 if there was none. The error is like that of Send.
+func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error) {
+	content := struct {
+		Event    string `json:"event"`
+		Endpoint string `json:"endpoint_id"`
+		At       string `json:"at"`
+		Text     string `json:"text"` // for Slack, which requires it
+	}{"test", endpoint, c.now().UTC().Format(time.RFC3339), "This is a test message of Askback."}
+	body, err := json.Marshal(content)
+	if err != nil {
+		return 0, err
+	}
+	if isSlack(address) {
+		if body, err = json.Marshal(map[string]string{"text": content.Text}); err != nil {
+			return 0, err
+		}
+	}
+	return c.post(ctx, id, "", address, body, secrets)
+}
+
+// post sends a body to an address. It returns the status of the reply, or 0 if there was none.
+func (c *Channel) post(ctx context.Context, id, session, address string, body []byte, secrets []string) (code int, err error) {
+	if p := askback.CallbackProblem(address); p != "" {
+		return 0, &askback.SendError{Err: errors.New(p), Final: true}
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
-		return &askback.SendError{Err: errors.New("this is not an address"), Final: true}
+		return 0, &askback.SendError{Err: errors.New("this is not an address"), Final: true}
 	}
 	now := c.now()
-	if err := c.sign(r.Header, d.ID, now, body); err != nil {
-		return err
+	if err := c.sign(r.Header, id, now, body, secrets); err != nil {
+		return 0, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", c.agent)
-	r.Header.Set("X-Agent-Session", d.SessionID)
+	if session != "" {
+		r.Header.Set("X-Agent-Session", session)
+	}
 	reply, err := c.client.Do(r)
 	if err != nil {
-		return egress.NoReply(err)
+		return 0, egress.NoReply(err)
 	}
-	_, _ = io.CopyN(io.Discard, reply.Body, egress.MaxReply) // so that the connection can be used again
-	_ = reply.Body.Close()
-	return egress.ReplyError(reply, now)
+	egress.Discard(reply)
+	return reply.StatusCode, egress.ReplyError(reply, now)
 }
 
 // bodyOf returns the body of a delivery about an ask or, with d.Session, about a session. An

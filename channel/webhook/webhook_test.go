@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -382,7 +383,7 @@ func answerName(conn net.Conn, lookups *atomic.Int64) {
 }
 
 func TestInvalidSecretsAreRejected(t *testing.T) {
-	for _, s := range []string{"", "whsec_", "secret", "whsec_***", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)), "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65))} {
+	for _, s := range []string{"whsec_", "secret", "whsec_***", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 23)), "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 65))} {
 		if _, err := New(Options{Secret: s}); err == nil || s != "" && strings.Contains(err.Error(), s+`"`) {
 			t.Errorf("%q: got %v, want an error without the secret", s, err)
 		}
@@ -390,5 +391,122 @@ func TestInvalidSecretsAreRejected(t *testing.T) {
 	made, err := NewSecret(strings.NewReader(strings.Repeat("x", 100)))
 	if err != nil || CheckSecret(made) != "" {
 		t.Errorf("got secret %q, %v: %s", made, err, CheckSecret(made))
+	}
+}
+
+// An agent that names an address learns from the error neither whether the address of a name
+// is private nor whether the name exists. The cause is for the log of operators (T16).
+func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
+	c, err := New(Options{Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var texts []string
+	for address, cause := range map[string]string{
+		"http://127.0.0.1:9/x?key=hidden":          "127.0.0.1:9 is not public",
+		"http://localhost:9/x?key=hidden":          ":9 is not public",
+		"http://no-such-host.invalid/x?key=hidden": "no-such-host.invalid",
+	} {
+		err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, address)
+		var sending *askback.SendError
+		if !errors.As(err, &sending) || !errors.Is(err, egress.ErrAddress) || sending.Cause == nil || !strings.Contains(sending.Cause.Error(), cause) {
+			t.Errorf("%s: got %v, cause %v, want a cause with %q", address, err, sending, cause)
+			continue
+		}
+		if strings.Contains(sending.Cause.Error(), "hidden") {
+			t.Errorf("%s: the cause has the address: %v", address, sending.Cause)
+		}
+		texts = append(texts, fmt.Sprint(err, sending.Final, sending.RetryAfter))
+	}
+	for _, text := range texts {
+		if text != texts[0] {
+			t.Errorf("got %q and %q, want the same", text, texts[0])
+		}
+	}
+}
+
+// A reply is its status. A body that never ends delays the next message by about a second.
+func TestEndlessBodyDoesNotHoldTheMessage(t *testing.T) {
+	ended := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusOK)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, "."); err != nil {
+				break
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		close(ended)
+	}))
+	defer server.Close()
+	c := newChannel(t, server)
+	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-ended: // Send has closed the connection, and did not wait for the end of the reply
+	case <-time.After(time.Minute):
+		t.Error("the connection is still open")
+	}
+}
+
+// Each secret of an endpoint has its signature, so that a receiver with one of them accepts
+// the message. Without one, the secret of the channel signs.
+func TestMessageHasASignatureForEachSecret(t *testing.T) {
+	var header http.Header
+	var body []byte
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		body, _ = io.ReadAll(r.Body)
+	}))
+	defer server.Close()
+	c := newChannel(t, server)
+	verifies := func(secret string) bool {
+		w, err := standardwebhooks.NewWebhook(secret)
+		return err == nil && w.Verify(body, header) == nil
+	}
+	var made []string
+	for range 2 {
+		s, err := NewSecret(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, s)
+	}
+	for name, in := range map[string]struct{ secrets, verify, reject []string }{
+		"none":             {nil, []string{secret}, made},
+		"its own":          {made[:1], made[:1], []string{secret, made[1]}},
+		"rotated":          {made, made, []string{secret}},
+		"the first of its": {[]string{made[0], ""}, []string{made[0], secret}, made[1:]},
+	} {
+		if err := c.SendSigned(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL, in.secrets); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range in.verify {
+			if !verifies(s) {
+				t.Errorf("%s: a receiver with one of the secrets rejects the message", name)
+			}
+		}
+		for _, s := range in.reject {
+			if verifies(s) {
+				t.Errorf("%s: a receiver with another secret accepts the message", name)
+			}
+		}
+	}
+	without, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := without.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); err == nil {
+		t.Error("a message without a secret was sent")
+	}
+	code, err := c.SendTest(t.Context(), "test_1", "whe_1", server.URL, made)
+	if err != nil || code != 200 || header.Get("Webhook-Id") != "test_1" || header.Get("X-Agent-Session") != "" || !verifies(made[1]) || !strings.Contains(string(body), `"event":"test","endpoint_id":"whe_1"`) {
+		t.Errorf("a test: got %d, %v, %v, %s", code, err, header, body)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -56,11 +57,11 @@ func NoReply(err error) error {
 	)
 	switch {
 	case errors.Is(err, ErrAddress):
-		return ErrAddress
+		return &askback.SendError{Err: ErrAddress, Cause: refusedAddress(err)}
 	case errors.Is(err, context.Canceled):
 		return errors.New("no reply: this server stopped")
 	case errors.As(err, &name):
-		return errors.New("no reply: the name of the host cannot be looked up")
+		return &askback.SendError{Err: ErrAddress, Cause: name}
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return errors.New("no reply in time")
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -75,6 +76,29 @@ func NoReply(err error) error {
 	return errors.New("no reply: the connection failed, or the reply was not HTTP")
 }
 
+// refusedAddress returns what an operator gets to know about a connection that was refused: the
+// address, which may be that of a name.
+func refusedAddress(err error) error {
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Addr != nil {
+		return fmt.Errorf("%v is not public, and no setting allows it", dial.Addr)
+	}
+	return errors.New("the address is not public, and no setting allows it")
+}
+
+// discardTime is how long the rest of a reply is read, so that its connection can be used
+// again.
+const discardTime = time.Second
+
+// Discard reads the rest of a reply, for a short time and up to a length, and closes it. Its
+// contents are ignored: the status is the reply.
+func Discard(reply *http.Response) {
+	late := time.AfterFunc(discardTime, func() { _ = reply.Body.Close() })
+	defer late.Stop()
+	_, _ = io.CopyN(io.Discard, reply.Body, MaxReply)
+	_ = reply.Body.Close()
+}
+
 // ReplyError returns nil if the receiver has accepted a message, and else an
 // [askback.SendError].
 func ReplyError(reply *http.Response, now time.Time) error {
@@ -82,7 +106,7 @@ func ReplyError(reply *http.Response, now time.Time) error {
 	if status/100 == 2 {
 		return nil
 	}
-	e := &askback.SendError{RetryAfter: retryAfter(reply.Header.Get("Retry-After"), now), Final: status == http.StatusGone}
+	e := &askback.SendError{RetryAfter: retryAfter(reply.Header.Get("Retry-After"), now), Final: status == http.StatusGone, Gone: status == http.StatusGone}
 	if status/100 == 3 {
 		e.Err = fmt.Errorf("the reply was a redirect (%d), which is not followed", status)
 	} else {
