@@ -87,17 +87,15 @@ type newAsk struct {
 	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
-	late       error  // set if the deadline has passed: the request is valid only if it repeats an ask
+	late       error  // set if the deadline has passed, or the server lost its webhooks: the request is valid only if it repeats an ask
 }
 
 // prepare checks a request and sets n to the ask to make. It does not read the store. If the
-// deadline has passed, it sets late instead of returning an error.
+// deadline has passed, or the engine cannot send to the callback, it sets late instead of
+// returning an error.
 func (c *client) prepare(n *newAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
-		return err
-	}
-	if err := c.engine.checkCallback(r.CallbackURL); err != nil {
 		return err
 	}
 	if r.Agent == "" {
@@ -121,6 +119,7 @@ func (c *client) prepare(n *newAsk, r askback.Request) error {
 			return err
 		}
 	}
+	n.late = c.engine.checkCallback(r.CallbackURL)
 	if n.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
 		n.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}

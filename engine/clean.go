@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
@@ -39,7 +41,7 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 
 // clean deletes the settled asks and the ended sessions and grants that have not changed for
 // the retention time. With asks and sessions it deletes their history. It keeps a session
-// that still has asks. Without a retention time it does nothing.
+// that still has asks, and what still has deliveries. Without a retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.settings.Load().Retention
 	if keep <= 0 {
@@ -69,7 +71,7 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 		if row.Created.After(before) {
 			break
 		}
-		if row.Updated.After(before) {
+		if row.Updated.After(before) || isDelivering(row) {
 			continue
 		}
 		if err := e.addDeletion(ctx, &c, row); err != nil {
@@ -83,6 +85,23 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 		}
 	}
 	return fromStore(e.deleteRecords(ctx, c))
+}
+
+// isDelivering reports whether a record has a delivery that was neither sent nor given up.
+// Such a record is kept: otherwise its receiver would never get it, and no one would know.
+func isDelivering(row store.Record) bool {
+	var all []askback.Delivery
+	switch row.Kind {
+	case kindAsk:
+		s, _ := decodeAsk(row)
+		all = s.Deliveries
+	case kindSession:
+		s, _ := decodeSession(row)
+		all = s.Deliveries
+	}
+	return slices.ContainsFunc(all, func(d askback.Delivery) bool {
+		return d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting
+	})
 }
 
 // addDeletion adds the deletion of a record to a change, and for an ask or a session that

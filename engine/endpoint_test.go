@@ -437,3 +437,91 @@ func TestEndpointsAreKept(t *testing.T) {
 		}
 	}
 }
+
+// A repeat of a request returns its ask or its session, also if the server has lost its
+// webhooks since. A new request is rejected.
+func TestRepeatWithCallbackNeedsNoChannel(t *testing.T) {
+	db := memstore.New()
+	p, _ := newEndpoints(t, db, &receiver{}, engine.Options{})
+	r := calledBack()
+	r.Key = "k"
+	first := p.ask(r)
+	start := askback.SessionRequest{Key: "run", CallbackURL: callback}
+	session, err := p.agent.Start(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = newFixture(t, db, nil)
+	if again := p.ask(r); again.ID != first.ID || !again.Repeated {
+		t.Errorf("got %s, repeated %v, want %s", again.ID, again.Repeated, first.ID)
+	}
+	if again, err := p.agent.Start(t.Context(), start); err != nil || again.ID != session.ID {
+		t.Errorf("got session %s, %v, want %s", again.ID, err, session.ID)
+	}
+	var invalid askback.Invalid
+	r.Key = "another"
+	if _, err := p.agent.Ask(t.Context(), r); !errors.As(err, &invalid) || invalid[0].Pointer != "/callback_url" {
+		t.Errorf("a new ask: got %v, want an error at /callback_url", err)
+	}
+	start.CallbackURL += "2"
+	if _, err := p.agent.Start(t.Context(), start); !errors.As(err, &invalid) {
+		t.Errorf("another callback: got %v, want an error", err)
+	}
+}
+
+// Retention deletes no ask and no session whose receiver has not got everything: what waits is
+// sent first, or given up.
+func TestRetentionKeepsWhatIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		down := true
+		to.reply = func(int) error {
+			if down {
+				return errors.New("no reply")
+			}
+			return nil
+		}
+		p, _ := newEndpoints(t, memstore.New(), to, engine.Options{Settings: engine.Settings{Retention: time.Hour}})
+		defer p.run()()
+		a := p.ask(calledBack())
+		p.answer(p.ana, a, "SQLite")
+		<-time.After(48 * time.Hour)
+		if _, err := p.agent.Get(t.Context(), a.ID); err != nil {
+			t.Errorf("while its receiver is down: got %v", err)
+		}
+		down = false
+		<-time.After(24 * time.Hour)
+		if got := to.events(); got[len(got)-1] != "question_answered" {
+			t.Errorf("got %q", got)
+		}
+		if _, err := p.agent.Get(t.Context(), a.ID); !errors.Is(err, askback.ErrNotFound) {
+			t.Errorf("after everything was sent: got %v, want ErrNotFound", err)
+		}
+	})
+}
+
+// A process that has the store for a moment sends nothing, and one without the channel spends
+// no attempt.
+func TestOnlyProcessesWithTheChannelSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, db := &receiver{}, memstore.New()
+		p, _ := newEndpoints(t, db, to, engine.Options{NoEffects: true})
+		stop := p.run()
+		p.ask(calledBack())
+		<-time.After(time.Hour)
+		stop()
+		p = newFixture(t, db, &engine.Options{Performer: &performer{}})
+		stop = p.run()
+		<-time.After(time.Hour)
+		stop()
+		if len(to.got) != 0 {
+			t.Fatalf("got %d attempts, want none", len(to.got))
+		}
+		p, _ = newEndpoints(t, db, to, engine.Options{})
+		defer p.run()()
+		<-time.After(time.Hour)
+		if len(to.got) != 1 || to.got[0].Attempts != 0 {
+			t.Errorf("got %+v, want one first attempt", to.got)
+		}
+	})
+}

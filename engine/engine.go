@@ -53,6 +53,9 @@ type Options struct {
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
 	// channel "webhook", a callback is rejected.
 	Channels map[string]Channel
+	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
+	// moment, and must not begin what takes longer.
+	NoEffects bool
 	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first
 	// used, because the channel has none. Otherwise only endpoints that a principal makes
 	// or rotates have one.
@@ -106,6 +109,7 @@ type Engine struct {
 	performer Performer
 	channels  map[string]Channel
 	endpoints endpoints
+	noEffects bool     // see [Options.NoEffects]
 	effects   dueTimer // of effects
 	quota     quota
 	settings  atomic.Pointer[Settings]
@@ -133,6 +137,7 @@ func New(s Store, o *Options) *Engine {
 	if e.now == nil {
 		e.now = time.Now
 	}
+	e.noEffects = o.NoEffects
 	e.endpoints = endpoints{ownSecrets: o.EndpointSecrets, sealer: sealer{key: o.SecretKey, rand: e.rand}}
 	e.Authority = auth.New(auth.Options{
 		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,

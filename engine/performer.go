@@ -65,9 +65,9 @@ type worker struct {
 // performLoop performs effects until ctx ends. It queries the store when an effect is
 // committed or due, when a slot becomes free that an effect may wait for, and for each
 // heartbeat. Only the earliest due time is kept, so other effects may wait for the next
-// heartbeat. Without a performer and a channel it does nothing.
+// heartbeat. Without a performer and a channel, or with [Options.NoEffects], it does nothing.
 func (e *Engine) performLoop(ctx context.Context) {
-	if e.performer == nil && len(e.channels) == 0 {
+	if e.noEffects || e.performer == nil && len(e.channels) == 0 {
 		return
 	}
 	w := &worker{

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +75,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if err := c.authorize(askback.ActStart); err != nil {
 		return askback.Session{}, err
 	}
-	if err := cmp.Or(r.Check(), c.engine.checkCallback(r.CallbackURL)); err != nil {
+	if err := r.Check(); err != nil {
 		return askback.Session{}, err
 	}
 	key := c.ownerKey(r.Key)
@@ -85,6 +84,9 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 		found, err := c.sessionByKey(t, key, r.CallbackURL)
 		if !errors.Is(err, store.ErrNotFound) {
 			one = found
+			return err
+		}
+		if err := c.engine.checkCallback(r.CallbackURL); err != nil {
 			return err
 		}
 		made, err := c.startSession(t, r, key)
@@ -112,6 +114,9 @@ func (c *client) sessionByKey(t *tx, key, callback string) (askback.Session, err
 	}
 	state, err := decodeSession(row)
 	if err == nil && callback != "" && callback != state.Callback {
+		if err := c.engine.checkCallback(callback); err != nil {
+			return askback.Session{}, err
+		}
 		var found *sessionRecord
 		if found, err = t.session(row.ID); err == nil {
 			err = found.step(t, lifecycle.CallbackChanged{Callback: callback, At: t.now})
