@@ -34,6 +34,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 		return connection.Options{}, err
 	}
 	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, nil), Kind: kind, Version: version()}
+	o.Engine.NoEffects = kind == "" // such a command ends at once, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
 	}

@@ -46,14 +46,14 @@ func engineOptions(file config.Config, records *serverlog.Log) *engine.Options {
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
-	o.Channels = channels(file.Channels)
+	o.Channels, o.EndpointSecrets = channels(file.Channels), file.Channels.Webhook.Secret == ""
 	return o
 }
 
 // channels returns the channels of the settings.
 func channels(c config.Channels) map[string]engine.Channel {
 	all := map[string]engine.Channel{}
-	if w := c.Webhook; w.Secret != "" {
+	if w := c.Webhook; w.Enabled {
 		channel, err := webhook.New(webhook.Options{Secret: w.Secret, Allow: w.Allow, Version: version()})
 		if err != nil {
 			panic(err) // the settings were checked when they were read
@@ -204,6 +204,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"login", file.Login != r.initial.Login},
 		{"log", file.Log != r.initial.Log},
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
+		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
 		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
 		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {

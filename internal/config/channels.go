@@ -11,11 +11,12 @@ type Channels struct {
 	Webhook Webhook
 }
 
-// Webhook configures the webhooks that the server sends. Without a secret it sends none.
+// Webhook configures the webhooks that the server sends.
 type Webhook struct {
-	URL    string // receives the events of asks that name no callback; "" for none
-	Secret string // signs every message
-	Allow  []egress.Allowed
+	Enabled bool   // the settings have the channel; otherwise the server sends none
+	URL     string // receives the events of asks that name no callback; "" for none
+	Secret  string // signs messages to endpoints without a secret of their own; "": each gets one
+	Allow   []egress.Allowed
 }
 
 // channels returns a function that reads the settings of the channels into c.
@@ -24,15 +25,12 @@ func (l *loader) channels(c *Config) func(value) {
 	const notYet = "has no such channel yet"
 	return l.group([]setting{
 		{key: "webhook", read: func(v value) {
-			before := len(l.problems)
 			l.group([]setting{
 				{key: "url", read: l.textTo(&w.URL, "the address of a program, as in https://agents.example.com/answers", callbackProblem)},
 				{key: "secret", read: func(v value) { l.webhookSecret(v, w) }},
 				{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, w) }) }},
 			})(v)
-			if len(l.problems) == before && w.Secret == "" {
-				l.addProblem(v.at, `write secret: "${ASKBACK_WEBHOOK_SECRET}"; askback webhook secret prints a new one`, "%s has no secret", v.key)
-			}
+			w.Enabled = true
 		}},
 		{key: "slack", unsupported: notYet},
 		{key: "email", unsupported: notYet},

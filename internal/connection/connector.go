@@ -51,6 +51,16 @@ type Options struct {
 	OnDatabaseFailure func(error)
 }
 
+// engineOptions returns the options of the engine, with the key of the state directory.
+func (o Options) engineOptions() *engine.Options {
+	options := engine.Options{}
+	if o.Engine != nil {
+		options = *o.Engine
+	}
+	options.SecretKey = o.Tokens.secretKey
+	return &options
+}
+
 // A Connector makes the calls of a command to a remote server, or wherever the local
 // database is open at the moment. That can change during the command: another process can
 // end, take over or hand over the database. Calls that were lost are then repeated.

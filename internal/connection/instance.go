@@ -55,7 +55,7 @@ func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, e
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	i := &Instance{connector: c, lock: lock, db: db, engine: engine.New(db, o.Engine), engineDone: make(chan error, 1)}
+	i := &Instance{connector: c, lock: lock, db: db, engine: engine.New(db, o.engineOptions()), engineDone: make(chan error, 1)}
 	i.close = sync.OnceValue(i.closeAll)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	i.stopEngine = stop

@@ -3,7 +3,9 @@ package connection
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -24,6 +26,10 @@ const (
 	AgentTokenFile = "agent.token"
 	UserTokenFile  = "user.token"
 )
+
+// SecretKeyFile is the file of the state directory with the key that encrypts the secrets of
+// endpoints in the database. Without it they must be rotated.
+const SecretKeyFile = "secrets.key"
 
 // Tokens are the tokens of a command: those of the state directory, which are for the
 // local database only, and the one in ASKBACK_TOKEN.
@@ -78,6 +84,34 @@ func (t *Tokens) Key() []byte {
 	sum.Write([]byte("askback mcp"))
 	return sum.Sum(nil)
 }
+
+// secretKey returns the key in [SecretKeyFile], which it creates if it does not exist. Only
+// the process that holds the lock may call it.
+func (t *Tokens) secretKey() ([]byte, error) {
+	path := filepath.Join(t.dir, SecretKeyFile)
+	for range 2 {
+		raw, err := readToken(path)
+		if err != nil {
+			return nil, err
+		}
+		if raw != "" {
+			key, err := base64.StdEncoding.DecodeString(raw)
+			if err != nil || len(key) != secretKeySize {
+				return nil, fmt.Errorf("%s has no key: restore it from a backup, or delete it and rotate the secrets of all endpoints", path)
+			}
+			return key, nil
+		}
+		key := make([]byte, secretKeySize)
+		rand.Read(key)
+		err = instance.CreateFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
+		if err != nil && !errors.Is(err, os.ErrExist) { // another database of this directory may have been faster
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%s is empty: delete it to create a new key", path)
+}
+
+const secretKeySize = 32 // of AES-256
 
 // create creates missing tokens and registers all of them in the database. If one cannot be
 // registered because the disk is full or its record is damaged, calls with it fail later.
