@@ -26,13 +26,19 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 		}
 		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, list, drawn))
 	}
-	drawn := view.Of(a)
+	drawn, err := s.withDeliveries(r, a, view.Of(a))
+	if err != nil {
+		return err
+	}
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
 }
 
-// settledView returns the view of a settled ask with its late answers.
+// settledView returns the view of a settled ask with its late answers and deliveries.
 func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
-	drawn := view.Of(a)
+	drawn, err := s.withDeliveries(r, a, view.Of(a))
+	if err != nil {
+		return drawn, err
+	}
 	late, _, err := s.auth.LateAnswers(r.Context(), r.principal, a.ID)
 	for _, l := range late {
 		drawn.Late = append(drawn.Late, view.LateAnswerOf(a, l))

@@ -44,9 +44,13 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	sent, err := s.deliveriesOf(r, asks.Items...)
+	if err != nil {
+		return err
+	}
 	r.frame.Page = pages.SessionsPath
 	t := pages.SessionPage{
-		Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages, late),
+		Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages, late, sent),
 		More: asks.NextCursor != "", MoreMessages: more, MoreLate: moreLate,
 	}
 	return s.render(w, r.Request, http.StatusOK, pages.Session(r.frame, t))

@@ -109,6 +109,8 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /tokens", s.authenticated(s.tokens))
 	mux.Handle("POST /tokens", s.authenticated(s.createToken))
 	mux.Handle("POST /tokens/{id}/revoke", s.authenticated(s.revokeToken))
+	mux.Handle("GET "+pages.DeliveriesPath, s.authenticated(s.deliveries))
+	mux.Handle("POST "+pages.DeliveriesPath+"/{id}/retry", s.authenticated(s.retryDelivery))
 	mux.Handle("GET /logins", s.authenticated(s.logins))
 	mux.Handle("POST /logins/{id}/end", s.authenticated(s.endLogins))
 	mux.Handle("GET "+morePath, s.authenticated(s.more))

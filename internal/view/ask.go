@@ -41,6 +41,7 @@ type Ask struct {
 	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
 	ConsumedAt   time.Time     // when the agent used the approval; zero if it did not
 	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
+	Deliveries   []Delivery    // what was sent about the ask, oldest first; [Of] leaves it empty
 
 	onTimeout askback.OnTimeout
 	agent     RawText   // as it was sent

@@ -63,7 +63,7 @@ func SessionOf(s askback.Session) Session {
 }
 
 // A Moment is an entry in the timeline of a session. One of Ask, Text and What is set.
-// ClaimedBy and Late are set with Ask only.
+// ClaimedBy, Late and Delivery are set with Ask only.
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // it was asked, or settled if Settled is set
@@ -74,10 +74,12 @@ type Moment struct {
 
 	ClaimedBy safetext.Text // the person who began to look at Ask
 	Late      *LateAnswer   // a late answer to Ask
+	Delivery  *Delivery     // what became of a message about Ask
 }
 
-// Timeline returns what happened in a session, newest last.
-func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer) []Moment {
+// Timeline returns what happened in a session, newest last. Deliveries are at the time of
+// their last change; those without an attempt are left out.
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer, deliveries []askback.Delivery) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)
@@ -92,6 +94,12 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message,
 			if l.AskID == a.ID {
 				answer := LateAnswerOf(a, l)
 				all = append(all, Moment{At: l.At, Ask: &v, Late: &answer})
+			}
+		}
+		for _, d := range deliveries {
+			if d.AskID == a.ID && d.Attempts > 0 {
+				sent := DeliveryOf(d)
+				all = append(all, Moment{At: d.At, Ask: &v, Delivery: &sent})
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func storiesOf(p *product, frame pages.Frame) ([]story, error) {
 	b.inbox.Sort(frame.Now)
 	b.inbox.Snoozes.Until = map[string]time.Time{b.ids["mail"]: frame.Now.Add(-10 * time.Minute), b.ids["later"]: frame.Now.Add(14 * time.Hour)}
 	b.inbox.Snoozes.Count = "1"
-	for _, add := range []func(*book){inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories, decideStories, listStories, figureStories, tokenStories, messageStories} {
+	for _, add := range []func(*book){inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories, decideStories, listStories, figureStories, tokenStories, deliveryStories, messageStories} {
 		if add(b); b.err != nil {
 			return nil, b.err
 		}
@@ -87,8 +87,11 @@ func (b *book) list(q askback.Query) []askback.Ask {
 }
 
 // fixture returns an ask of the fixtures.
-func (b *book) fixture(name string) askback.Ask {
-	a, err := b.ana().Get(context.Background(), b.ids[name])
+func (b *book) fixture(name string) askback.Ask { return b.getAsk(b.ids[name]) }
+
+// getAsk returns an ask.
+func (b *book) getAsk(id string) askback.Ask {
+	a, err := b.ana().Get(context.Background(), id)
 	b.check(err)
 	return a
 }

@@ -69,12 +69,16 @@ func (b *book) sessionStories() {
 	messages, err := b.ana().Messages(ctx, s.ID, "", askback.MaxLimit)
 	b.check(err)
 	asks := b.list(askback.Query{Status: askback.AnyStatus, SessionID: s.ID})
+	sent := []askback.Delivery{
+		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: b.frame.Now.Add(-115 * time.Minute)},
+		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionAnswered, Status: askback.DeliveryQueued, Attempts: 4, At: b.frame.Now.Add(-2 * time.Minute), RetryAt: b.frame.Now.Add(time.Hour), Error: "no reply in 30 s"},
+	}
 	late := []askback.LateAnswer{{
 		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now, Answer: askback.Answer{Comment: "Only after the backup."},
 	}}
-	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late), More: true}))
+	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late, sent), More: true}))
 	s.Status, s.Error, s.CompletedAt = askback.SessionFailed, "The connection to the warehouse was lost.", b.frame.Now
-	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil)}))
+	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))
 }
 
 // figureStories are the pages with figures.

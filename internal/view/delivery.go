@@ -1,0 +1,82 @@
+package view
+
+import (
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// A Delivery is an [askback.Delivery] for display. It has no secrets: Target is only the
+// origin of an address.
+type Delivery struct {
+	ID       safetext.Text
+	AskID    safetext.Text
+	Event    safetext.Text // what it reports, in a word: "Answered"
+	Channel  safetext.Text // "Webhook"
+	Target   safetext.Text
+	State    DeliveryState
+	Attempts int
+	At       time.Time     // of the last change
+	RetryAt  time.Time     // of the next attempt; zero: none is planned, or it follows at once
+	Error    safetext.Text // why the last attempt failed
+	Ask      *Ask          // the ask, for its headline; nil if the reader may not see it
+}
+
+// A DeliveryState is the state of a [Delivery] for people.
+type DeliveryState uint8
+
+// The states of deliveries.
+const (
+	DeliverySending  DeliveryState = iota // in a moment, or just now
+	DeliveryRetrying                      // the last attempt failed, and there will be another
+	DeliveryWaiting                       // for an earlier delivery about the same ask
+	DeliveryAccepted
+	DeliveryGivenUp
+)
+
+// String returns the state as people read it.
+func (s DeliveryState) String() string {
+	return [...]string{
+		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting", DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up",
+	}[s]
+}
+
+// deliveryEvents are the names of what deliveries report.
+var deliveryEvents = map[askback.EventType]string{
+	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
+	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
+}
+
+// DeliveryOf returns the view of a delivery.
+func DeliveryOf(d askback.Delivery) Delivery {
+	v := Delivery{
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, Error: safetext.Line(d.Error),
+	}
+	if word := deliveryEvents[d.Event]; word != "" {
+		v.Event = safetext.Line(word)
+	}
+	if d.Channel == "webhook" {
+		v.Channel = safetext.Line("Webhook")
+	}
+	switch {
+	case d.Status == askback.DeliverySent:
+		v.State = DeliveryAccepted
+	case d.Status == askback.DeliveryFailed:
+		v.State = DeliveryGivenUp
+	case d.Status == askback.DeliveryWaiting:
+		v.State = DeliveryWaiting
+	case !d.RetryAt.IsZero():
+		v.State = DeliveryRetrying
+	}
+	return v
+}
+
+// Path returns the path of the page of its ask.
+func (d Delivery) Path() string {
+	if d.Ask != nil && d.Ask.Outcome != nil {
+		return "/history/" + d.AskID.String()
+	}
+	return askback.PagePath(d.AskID.String())
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// deliveryStories are the page of deliveries, and the pages that have some of one ask.
+func deliveryStories(b *book) {
+	now := b.frame.Now
+	one := func(id, ask string, event askback.EventType, status askback.DeliveryStatus, attempts int, age, retry time.Duration, failure string) askback.Delivery {
+		d := askback.Delivery{
+			ID: "dlv_" + id, AskID: b.ids[ask], Channel: "webhook", Target: "https://agents.example.com", Event: event, Status: status,
+			Attempts: attempts, At: now.Add(-age), Error: failure,
+		}
+		if retry > 0 {
+			d.RetryAt = now.Add(retry)
+		}
+		return d
+	}
+	all := []askback.Delivery{
+		one("1", "settled", askback.EventQuestionAnswered, askback.DeliveryWaiting, 0, time.Minute, 0, ""),
+		one("2", "settled", askback.EventQuestionPending, askback.DeliveryQueued, 3, 34*time.Minute, 4*time.Minute, "the connection was refused"),
+		one("3", "form", askback.EventQuestionPending, askback.DeliveryQueued, 0, 0, 0, ""),
+		one("4", "denied", askback.EventQuestionAnswered, askback.DeliveryFailed, 10, 26*time.Hour, 0, "the reply was 503 Service Unavailable"),
+		one("5", "none", askback.EventQuestionExpired, askback.DeliveryFailed, 1, 80*time.Hour, 0, "the reply was 410 Gone, so the receiver wants nothing more"),
+		one("6", "withdrawn", askback.EventQuestionCancelled, askback.DeliverySent, 1, 5*time.Hour, 0, ""),
+	}
+	all[3].Target = "https://ingest.a-very-long-name-of-a-machine.region-1.internal.example.com:8443"
+	var views []view.Delivery
+	for _, d := range all {
+		v := view.DeliveryOf(d)
+		if d.AskID != "" {
+			ask := view.Brief(b.getAsk(d.AskID))
+			v.Ask = &ask
+		} else {
+			v.AskID = view.DeliveryOf(askback.Delivery{AskID: "ask_01jzzzzzzzzzzzzzzzzzzzzzzz"}).AskID
+		}
+		views = append(views, v)
+	}
+	f := b.on(pages.DeliveriesPath)
+	b.add("Deliveries", "list", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views, MayRetry: true, Next: "x"}))
+	b.add("Deliveries", "sent again", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views[4:5], MayRetry: true, Status: "failed", Retried: &views[2]}))
+	b.add("Deliveries", "never", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Never: true}))
+	b.add("Deliveries", "all arrived", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{}))
+	b.add("Deliveries", "none", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Status: "failed"}))
+	settled := view.Of(b.fixture("settled"))
+	settled.Deliveries = []view.Delivery{view.DeliveryOf(one("7", "settled", askback.EventQuestionPending, askback.DeliverySent, 1, 26*time.Hour, 0, "")), views[3]}
+	i := b.inbox
+	i.Current = b.ids["settled"]
+	b.add("Deliveries", "settled ask", askback.PagePath(i.Current), pages.Settled(b.frame, i, settled))
+	open := view.Of(b.fixture("form"))
+	open.Deliveries = views[1:2]
+	i.Current = b.ids["form"]
+	b.add("Deliveries", "open ask", askback.PagePath(i.Current), pages.Ask(b.frame, i, open, view.NewForm(open)))
+}

@@ -1,0 +1,130 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// deliveries lists what is sent to programs, newest first.
+func (s *site) deliveries(w http.ResponseWriter, r request) error {
+	values := r.URL.Query()
+	q := askback.DeliveryQuery{Status: askback.DeliveryStatus(values.Get("status")), Cursor: values.Get("cursor")}
+	page, err := r.client.Deliveries(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil}
+	asks := map[string]*view.Ask{}
+	for _, d := range page.Items {
+		v := view.DeliveryOf(d)
+		if v.Ask, err = s.headline(r, asks, d.AskID); err != nil {
+			return err
+		}
+		list.Deliveries = append(list.Deliveries, v)
+	}
+	if len(list.Deliveries) == 0 && list.Next == "" && q == (askback.DeliveryQuery{}) {
+		sent, err := r.client.Deliveries(r.Context(), askback.DeliveryQuery{Status: askback.DeliverySent, Limit: 1})
+		if err != nil {
+			return err
+		}
+		list.Never = len(sent.Items) == 0 && sent.NextCursor == ""
+	}
+	if list.Retried, err = r.retried(values.Get("done"), values.Get("of")); err != nil {
+		return err
+	}
+	return s.render(w, r.Request, http.StatusOK, pages.Deliveries(r.frame, list))
+}
+
+// headline returns the view of an ask for a list, or nil if the person may not see it. An
+// operator reads no asks. It reads each ask once.
+func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.Ask, error) {
+	if v, ok := asks[id]; ok || s.auth.May(r.principal, askback.ActGet) != nil {
+		return v, nil
+	}
+	a, err := r.client.Get(r.Context(), id)
+	switch {
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged):
+		asks[id] = nil
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	v := view.Brief(a)
+	asks[id] = &v
+	return &v, nil
+}
+
+// retried returns a delivery of an ask as it is now, or nil if there is none.
+func (r request) retried(id, ask string) (*view.Delivery, error) {
+	if id == "" || ask == "" {
+		return nil, nil
+	}
+	page, err := r.client.Deliveries(r.Context(), askback.DeliveryQuery{AskID: ask, Limit: askback.MaxLimit})
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(page.Items, func(d askback.Delivery) bool { return d.ID == id })
+	if i < 0 {
+		return nil, nil
+	}
+	v := view.DeliveryOf(page.Items[i])
+	return &v, nil
+}
+
+// retryDelivery sends a delivery again that was given up. If another operator was faster, the
+// page shows what became of it.
+func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
+	values, err := readValues(w, r.Request, maxEmptyForm)
+	if err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	id, ask := r.PathValue("id"), values.Get("ask")
+	d, err := r.client.RetryDelivery(r.Context(), id)
+	switch {
+	case err == nil:
+		ask = d.AskID
+	case !errors.Is(err, askback.ErrNotFound) || ask == "":
+		return err
+	}
+	back := url.Values{"done": {id}, "of": {ask}}
+	if status := values.Get("status"); status != "" {
+		back.Set("status", status)
+	}
+	http.Redirect(w, r.Request, pages.DeliveriesPath+"?"+back.Encode(), http.StatusSeeOther)
+	return nil
+}
+
+// deliveriesOf returns what was sent about asks, if the person may see it, oldest first for
+// each ask.
+func (s *site) deliveriesOf(r request, asks ...askback.Ask) (all []askback.Delivery, err error) {
+	if s.auth.May(r.principal, askback.ActDeliveries) != nil {
+		return nil, nil
+	}
+	for _, a := range asks {
+		page, err := r.client.Deliveries(r.Context(), askback.DeliveryQuery{AskID: a.ID, Limit: askback.MaxLimit})
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(page.Items)
+		all = append(all, page.Items...)
+	}
+	return all, nil
+}
+
+// withDeliveries returns the view of an ask with what was sent about it.
+func (s *site) withDeliveries(r request, a askback.Ask, v view.Ask) (view.Ask, error) {
+	sent, err := s.deliveriesOf(r, a)
+	for _, d := range sent {
+		v.Deliveries = append(v.Deliveries, view.DeliveryOf(d))
+	}
+	return v, err
+}

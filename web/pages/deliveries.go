@@ -1,0 +1,81 @@
+package pages
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// DeliveriesPath is the address of the list of deliveries.
+const DeliveriesPath = "/deliveries"
+
+// A DeliveryList is a page of the list of deliveries.
+type DeliveryList struct {
+	Deliveries   []view.Delivery
+	Status       string // the filter of the address; "" for what has not arrived
+	Cursor, Next string // this page, and the next one
+	MayRetry     bool
+	Never        bool           // nothing was ever sent
+	Retried      *view.Delivery // sent again just now, as it is now
+}
+
+// deliveryStatuses are the choices of the filter.
+var deliveryStatuses = []outcomeOption{
+	{"", "Not arrived"},
+	{"failed", "Given up"},
+	{"queued", "Sending"},
+	{"waiting", "Waiting"},
+	{"sent", "Accepted"},
+}
+
+// deliveriesPath returns the address of a page of the list.
+func deliveriesPath(status, cursor string) templ.SafeURL {
+	v := url.Values{}
+	for name, value := range map[string]string{"status": status, "cursor": cursor} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return withQuery(DeliveriesPath, v)
+}
+
+// stateClass returns the class for the color of a state.
+func stateClass(s view.DeliveryState) string {
+	switch s {
+	case view.DeliveryAccepted:
+		return "state-yes"
+	case view.DeliveryGivenUp:
+		return "state-no"
+	case view.DeliveryRetrying:
+		return "state-warn"
+	}
+	return ""
+}
+
+// attemptCount describes the attempts of a delivery, or returns "" if their number means
+// nothing.
+func attemptCount(d view.Delivery) string {
+	if d.Attempts == 0 || d.Attempts == 1 && d.State == view.DeliveryAccepted {
+		return ""
+	}
+	return view.Count(d.Attempts, "attempt")
+}
+
+// retried describes what became of a delivery that was sent again.
+func retried(d view.Delivery) string {
+	switch d.State {
+	case view.DeliveryAccepted:
+		return "The receiver has accepted it."
+	case view.DeliveryGivenUp:
+		return "It was tried and given up again."
+	case view.DeliveryRetrying:
+		return "It failed again, and is tried again later."
+	}
+	return "It is sent in a moment."
+}
+
+// callbackCommand shows how an agent names a callback.
+const callbackCommand = `curl -H "Authorization: Bearer $ASKBACK_TOKEN" -H 'Content-Type: application/json' "$ASKBACK_URL/api/v1/asks" \
+  -d '{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "https://agents.example.com/answers"}'`
