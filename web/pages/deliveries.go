@@ -25,7 +25,7 @@ type DeliveryList struct {
 var deliveryStatuses = []outcomeOption{
 	{"", "Not arrived"},
 	{"failed", "Given up"},
-	{"queued", "Sending"},
+	{"queued", "Being sent"},
 	{"waiting", "Waiting"},
 	{"sent", "Accepted"},
 }
