@@ -53,13 +53,15 @@ var DeliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, Deliver
 
 // A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
-	// Status selects deliveries with this status. If it is empty, a query with an AskID
-	// selects all deliveries of the ask, and another one those that have not arrived: all
-	// but the sent ones.
+	// Status selects deliveries with this status. If it is empty, a query with an AskID or a
+	// SessionID selects those in every status, and another one those that have not arrived:
+	// all but the sent ones.
 	Status DeliveryStatus
-	AskID  string // only the deliveries of this ask; an agent must give one of its own
-	Cursor string // NextCursor of the previous page
-	Limit  int    // 1 to 200; 0 is 50
+	// AskID selects those about this ask, and SessionID those about this session itself, not
+	// about its asks. An agent must give one of its own.
+	AskID, SessionID string
+	Cursor           string // NextCursor of the previous page
+	Limit            int    // 1 to 200; 0 is 50
 }
 
 // Check returns an [Invalid] if the query is not valid. It does not check the cursor.
@@ -69,6 +71,9 @@ func (q DeliveryQuery) Check() error {
 	if q.Status != "" && !slices.Contains(DeliveryStatuses, q.Status) {
 		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, waiting or sent")
 	}
+	if q.AskID != "" && q.SessionID != "" {
+		bad.add("?session_id", "a delivery is about an ask or about a session", "leave out question_id or session_id")
+	}
 	return bad.err()
 }
 
@@ -77,7 +82,7 @@ type Deliveries interface {
 	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent
 	// ones are in the order in which they were sent, and others in the order of their asks.
 	// A page may have fewer items than its limit, also none, and still a NextCursor. An agent
-	// sees only those of its own asks.
+	// sees only those of its own asks and sessions.
 	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// RetryDelivery sends a delivery again that was given up. It returns the delivery,
 	// which is then queued. The error is [ErrNotFound] for any other delivery.

@@ -32,8 +32,8 @@ func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 	}
 	from := deliveryCursor{list: listOpen}
 	switch {
-	case q.AskID != "":
-		from.list = listOfAsk
+	case q.AskID != "" || q.SessionID != "":
+		from.list = listOfState
 	case q.Status == askback.DeliverySent:
 		from.list = listSent
 	}
@@ -41,32 +41,26 @@ func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 		return page, err
 	}
 	switch {
-	case from.list == listOfAsk:
-		return c.askDeliveries(ctx, q, from)
+	case from.list == listOfState:
+		return c.deliveriesAbout(ctx, q, from)
 	case !access.Allowed(c.who.Kind, askback.ActDeliveries, askback.Unrelated):
-		return page, askback.Invalid{{Pointer: "?question_id", Detail: "you may list the deliveries of your own asks, one ask at a time", Fix: "question_id=ask_…"}}
+		return page, askback.Invalid{{Pointer: "?question_id", Detail: "you may list the deliveries of your own asks and sessions, one at a time", Fix: "question_id=ask_… or session_id=ses_…"}}
 	case from.list == listSent:
 		return c.sentDeliveries(ctx, q, from)
 	}
 	return c.openDeliveries(ctx, q, from)
 }
 
-// askDeliveries returns a page of the deliveries of one ask, which are in its state.
-func (c *client) askDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
-	if !ids.Valid(ids.Ask, q.AskID) {
-		return page, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
-	}
-	a, err := c.engine.read(ctx, q.AskID)
-	if err == nil {
-		err = c.authorizeAsk(askback.ActDeliveries, &a.state)
-	}
+// deliveriesAbout returns a page of the deliveries of one ask or session, which are in its
+// state.
+func (c *client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
+	all, err := c.stateDeliveries(ctx, q)
 	if errors.Is(err, askback.ErrNotFound) {
 		return page, nil // as in other lists, what does not exist and what is not visible look the same
 	}
 	if err != nil {
 		return page, err
 	}
-	all := a.state.Deliveries
 	if from.last != "" {
 		n := slices.IndexFunc(all, func(d askback.Delivery) bool { return d.ID == from.last })
 		if n < 0 {
@@ -83,9 +77,37 @@ func (c *client) askDeliveries(ctx context.Context, q askback.DeliveryQuery, fro
 			page.NextCursor = from.String()
 			return page, nil
 		}
-		page.Items = append(page.Items, d)
+		page.Items = append(page.Items, withoutSession(d))
 	}
 	return page, nil
+}
+
+// stateDeliveries returns the deliveries of the ask or the session of a query, if the
+// principal may list them.
+func (c *client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) ([]askback.Delivery, error) {
+	switch {
+	case q.AskID != "" && !ids.Valid(ids.Ask, q.AskID):
+		return nil, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
+	case q.AskID != "":
+		a, err := c.engine.read(ctx, q.AskID)
+		if err != nil {
+			return nil, err
+		}
+		return a.state.Deliveries, c.authorizeAsk(askback.ActDeliveries, &a.state)
+	case !ids.Valid(ids.Session, q.SessionID):
+		return nil, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
+	}
+	s, err := c.engine.sessionState(ctx, q.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Deliveries, c.authorizeSession(askback.ActDeliveries, s.Session.Owner)
+}
+
+// withoutSession returns a delivery for a list, without the contents of the session.
+func withoutSession(d askback.Delivery) askback.Delivery {
+	d.Session = nil
+	return d
 }
 
 // openDeliveries returns a page of the deliveries that were not sent. It reads the effects
@@ -114,7 +136,7 @@ func (c *client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 					page.NextCursor = from.String()
 					return page, nil
 				}
-				page.Items = append(page.Items, d)
+				page.Items = append(page.Items, withoutSession(d))
 				from.last = d.ID
 			}
 			from.effect, from.last = f.ID, ""
@@ -174,13 +196,11 @@ func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 // sentDeliveries returns a page of the deliveries that were sent. It reads the history
 // backwards, as settled does.
 func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
-	rows := store.SubjectQuery{Types: []string{string(askback.EventDeliverySent)}, Before: from.seq}
-	rows.Kind, rows.Limit, rows.Scan = kindAsk, listChunk, examineChunk
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	for begun, examined := time.Now(), 0; ; {
-		list, before, err := c.engine.store.Subjects(ctx, rows)
+		list, before, err := c.sentSubjects(ctx, from.seq)
 		if err != nil {
-			return askback.DeliveryPage{}, fromStore(err)
+			return askback.DeliveryPage{}, err
 		}
 		for _, row := range list {
 			d, ok, err := c.sentDelivery(ctx, row)
@@ -195,20 +215,37 @@ func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 				page.NextCursor = from.String()
 				return page, nil
 			}
-			page.Items = append(page.Items, d)
+			page.Items = append(page.Items, withoutSession(d))
 		}
 		if before == 0 {
 			return page, nil
 		}
 		if examined += len(list); len(list) < listChunk {
-			examined += rows.Scan
+			examined += examineChunk
 		}
-		if rows.Before = before; examined >= maxExamined || time.Since(begun) >= maxListTime {
-			from.seq = before
+		if from.seq = before; examined >= maxExamined || time.Since(begun) >= maxListTime {
 			page.NextCursor = from.String()
 			return page, nil
 		}
 	}
+}
+
+// sentSubjects returns the asks and sessions with a delivery that was sent, newest event
+// first. If there may be more, before is the Seq to continue with, otherwise 0.
+func (c *client) sentSubjects(ctx context.Context, from int64) (list []store.Subject, before int64, err error) {
+	for _, kind := range []string{kindAsk, kindSession} {
+		rows := store.SubjectQuery{Types: []string{string(askback.EventDeliverySent)}, Before: from}
+		rows.Kind, rows.Limit, rows.Scan = kind, listChunk, examineChunk
+		found, next, err := c.engine.store.Subjects(ctx, rows)
+		if err != nil {
+			return nil, 0, fromStore(err)
+		}
+		list, before = append(list, found...), max(before, next)
+	}
+	// The events before this Seq were not read for both kinds.
+	list = slices.DeleteFunc(list, func(s store.Subject) bool { return s.Seq < before })
+	slices.SortFunc(list, func(a, b store.Subject) int { return cmp.Compare(b.Seq, a.Seq) })
+	return list, before, nil
 }
 
 // sentDelivery returns the delivery of an event. It reports false if the event cannot be
@@ -226,15 +263,17 @@ func (c *client) sentDelivery(ctx context.Context, row store.Subject) (d askback
 		return d, false, nil
 	}
 	d = *h.Delivery
-	d.AskID, d.SessionID = row.ID, row.Stream
+	if d.SessionID = row.Stream; row.Kind == kindAsk {
+		d.AskID = row.ID
+	}
 	return d, true, nil
 }
 
 // The lists of deliveries. A cursor of one list is not valid in another.
 const (
-	listOpen  = "d" // those that were not sent
-	listSent  = "s" // those that were sent
-	listOfAsk = "a" // those of one ask
+	listOpen    = "d" // those that were not sent
+	listSent    = "s" // those that were sent
+	listOfState = "a" // those of one ask or session
 )
 
 // A deliveryCursor is the position of a page of deliveries.
@@ -242,7 +281,7 @@ type deliveryCursor struct {
 	list   string
 	seq    int64  // of sent ones: the event before which the page begins
 	effect string // of open ones: the last effect whose deliveries are all on the pages before; "" for none
-	last   string // of open ones and those of an ask: the last delivery before, if more of its ask follow
+	last   string // of the others: the last delivery before, if more of its ask or session follow
 }
 
 // String encodes a cursor as an opaque string.

@@ -145,3 +145,69 @@ func TestDeliveryCursorBelongsToItsList(t *testing.T) {
 		}
 	})
 }
+
+// Deliveries about a session are listed like those about asks, without the session (F16).
+func TestDeliveriesOfSessionsAreListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		const rounds = 10 // more events than are read at once
+		fails := false
+		to.reply = func(int) error {
+			if fails {
+				return &askback.SendError{Err: errors.New("gone"), Final: true}
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		t.Cleanup(p.run())
+		s := p.startCalling(callback)
+		var asks []askback.Ask
+		for range rounds {
+			r := question()
+			r.SessionID = s.ID
+			asks = append(asks, p.ask(r))
+			synctest.Wait()
+			p.answer(p.ana, asks[len(asks)-1], "SQLite")
+			synctest.Wait()
+			p.send(p.agent, s.ID, askback.EndTurn{})
+			synctest.Wait()
+			p.send(p.agent, s.ID, askback.ResumeSession{})
+			<-time.After(time.Second)
+		}
+		fails = true
+		p.send(p.agent, s.ID, askback.EndTurn{})
+		synctest.Wait()
+		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
+		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+		list := func(who askback.Client, q askback.DeliveryQuery) (events []string) {
+			t.Helper()
+			for {
+				page, err := who.Deliveries(t.Context(), q)
+				if err != nil || len(page.Items) > q.Limit {
+					t.Fatalf("%+v: got %+v, %v", q, page, err)
+				}
+				for _, d := range page.Items {
+					if (d.AskID == "") != strings.HasPrefix(string(d.Event), "session_") || d.SessionID != s.ID || d.Session != nil {
+						t.Errorf("got %+v", d)
+					}
+					events = append(events, string(d.Event))
+				}
+				if q.Cursor = page.NextCursor; q.Cursor == "" {
+					return events
+				}
+			}
+		}
+		for _, limit := range []int{1, 2, 50} {
+			wantEvents(t, list(ops, askback.DeliveryQuery{Status: askback.DeliveryFailed, Limit: limit}), "session_completed")
+			sent := slices.Repeat([]string{"session_completed", "question_answered", "question_pending"}, rounds)
+			wantEvents(t, list(ops, askback.DeliveryQuery{Status: askback.DeliverySent, Limit: limit}), sent...)
+			for _, who := range []askback.Client{ops, p.agent} {
+				wantEvents(t, list(who, askback.DeliveryQuery{SessionID: s.ID, Limit: limit}), slices.Repeat([]string{"session_completed"}, rounds+1)...)
+			}
+			wantEvents(t, list(other, askback.DeliveryQuery{SessionID: s.ID, Limit: limit}))
+		}
+		if _, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{SessionID: s.ID, AskID: asks[0].ID}); !errors.As(err, &askback.Invalid{}) {
+			t.Errorf("an ask and a session: got %v, want Invalid", err)
+		}
+	})
+}
