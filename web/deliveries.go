@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -19,7 +21,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil}
+	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil, Sessions: s.auth.May(r.principal, askback.ActFollow) == nil}
 	asks := map[string]*view.Ask{}
 	for _, d := range page.Items {
 		v := view.DeliveryOf(d)
@@ -44,7 +46,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 // headline returns the view of an ask for a list, or nil if the person may not see it. An
 // operator reads no asks. It reads each ask once.
 func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.Ask, error) {
-	if v, ok := asks[id]; ok || s.auth.May(r.principal, askback.ActGet) != nil {
+	if v, ok := asks[id]; ok || id == "" || s.auth.May(r.principal, askback.ActGet) != nil {
 		return v, nil
 	}
 	a, err := r.client.Get(r.Context(), id)
@@ -60,12 +62,16 @@ func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.
 	return &v, nil
 }
 
-// retried returns a delivery of an ask as it is now, or nil if there is none.
-func (r request) retried(id, ask string) (*view.Delivery, error) {
-	if id == "" || ask == "" {
+// retried returns a delivery about an ask or a session as it is now, or nil if there is none.
+func (r request) retried(id, about string) (*view.Delivery, error) {
+	if id == "" || about == "" {
 		return nil, nil
 	}
-	page, err := r.client.Deliveries(r.Context(), askback.DeliveryQuery{AskID: ask, Limit: askback.MaxLimit})
+	q := askback.DeliveryQuery{AskID: about, Limit: askback.MaxLimit}
+	if strings.HasPrefix(about, "ses_") {
+		q.AskID, q.SessionID = "", about
+	}
+	page, err := r.client.Deliveries(r.Context(), q)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +93,15 @@ func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
-	id, ask := r.PathValue("id"), values.Get("ask")
+	id, about := r.PathValue("id"), values.Get("of")
 	d, err := r.client.RetryDelivery(r.Context(), id)
 	switch {
 	case err == nil:
-		ask = d.AskID
-	case !errors.Is(err, askback.ErrNotFound) || ask == "":
+		about = cmp.Or(d.AskID, d.SessionID)
+	case !errors.Is(err, askback.ErrNotFound) || about == "":
 		return err
 	}
-	back := url.Values{"done": {id}, "of": {ask}}
+	back := url.Values{"done": {id}, "of": {about}}
 	if status := values.Get("status"); status != "" {
 		back.Set("status", status)
 	}
@@ -103,14 +109,21 @@ func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// deliveriesOf returns what was sent about asks, if the person may see it, oldest first for
-// each ask.
-func (s *site) deliveriesOf(r request, asks ...askback.Ask) (all []askback.Delivery, err error) {
+// deliveriesOf returns what was sent about asks, and about a session unless it is "", if the
+// person may see it. It is oldest first for each of them.
+func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all []askback.Delivery, err error) {
 	if s.auth.May(r.principal, askback.ActDeliveries) != nil {
 		return nil, nil
 	}
+	queries := []askback.DeliveryQuery{}
+	if session != "" {
+		queries = append(queries, askback.DeliveryQuery{SessionID: session, Limit: askback.MaxLimit})
+	}
 	for _, a := range asks {
-		page, err := r.client.Deliveries(r.Context(), askback.DeliveryQuery{AskID: a.ID, Limit: askback.MaxLimit})
+		queries = append(queries, askback.DeliveryQuery{AskID: a.ID, Limit: askback.MaxLimit})
+	}
+	for _, q := range queries {
+		page, err := r.client.Deliveries(r.Context(), q)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +135,7 @@ func (s *site) deliveriesOf(r request, asks ...askback.Ask) (all []askback.Deliv
 
 // withDeliveries returns the view of an ask with what was sent about it.
 func (s *site) withDeliveries(r request, a askback.Ask, v view.Ask) (view.Ask, error) {
-	sent, err := s.deliveriesOf(r, a)
+	sent, err := s.deliveriesOf(r, "", a)
 	for _, d := range sent {
 		v.Deliveries = append(v.Deliveries, view.DeliveryOf(d))
 	}

@@ -44,7 +44,7 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	sent, err := s.deliveriesOf(r, asks.Items...)
+	sent, err := s.deliveriesOf(r, one.ID, asks.Items...)
 	if err != nil {
 		return err
 	}

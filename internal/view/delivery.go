@@ -11,7 +11,8 @@ import (
 // origin of an address.
 type Delivery struct {
 	ID       safetext.Text
-	AskID    safetext.Text
+	AskID    safetext.Text // empty if it is about a session
+	Session  safetext.Text // the id of the session
 	Event    safetext.Text // what it reports, in a word: "Answered"
 	Channel  safetext.Text // "Webhook"
 	Target   safetext.Text
@@ -46,12 +47,13 @@ func (s DeliveryState) String() string {
 var deliveryEvents = map[askback.EventType]string{
 	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
 	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
+	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
 }
 
 // DeliveryOf returns the view of a delivery.
 func DeliveryOf(d askback.Delivery) Delivery {
 	v := Delivery{
-		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
 		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, Error: safetext.Line(d.Error),
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
@@ -73,9 +75,12 @@ func DeliveryOf(d askback.Delivery) Delivery {
 	return v
 }
 
-// Path returns the path of the page of its ask.
+// Path returns the path of the page of its ask or session.
 func (d Delivery) Path() string {
-	if d.Ask != nil && d.Ask.Outcome != nil {
+	switch {
+	case d.AskID.String() == "":
+		return Session{ID: d.Session}.Path()
+	case d.Ask != nil && d.Ask.Outcome != nil:
 		return "/history/" + d.AskID.String()
 	}
 	return askback.PagePath(d.AskID.String())

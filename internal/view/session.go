@@ -62,8 +62,8 @@ func SessionOf(s askback.Session) Session {
 	return v
 }
 
-// A Moment is an entry in the timeline of a session. One of Ask, Text and What is set.
-// ClaimedBy, Late and Delivery are set with Ask only.
+// A Moment is an entry in the timeline of a session. One of Ask, Text, What and
+// Delivery is set. ClaimedBy, Late and Delivery are also set with Ask.
 type Moment struct {
 	At      time.Time
 	Ask     *Ask          // it was asked, or settled if Settled is set
@@ -74,7 +74,7 @@ type Moment struct {
 
 	ClaimedBy safetext.Text // the person who began to look at Ask
 	Late      *LateAnswer   // a late answer to Ask
-	Delivery  *Delivery     // what became of a message about Ask
+	Delivery  *Delivery     // what became of a message about Ask, or about the session if Ask is nil
 }
 
 // Timeline returns what happened in a session, newest last. Deliveries are at the time of
@@ -101,6 +101,12 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message,
 				sent := DeliveryOf(d)
 				all = append(all, Moment{At: d.At, Ask: &v, Delivery: &sent})
 			}
+		}
+	}
+	for _, d := range deliveries {
+		if d.AskID == "" && d.Attempts > 0 {
+			sent := DeliveryOf(d)
+			all = append(all, Moment{At: d.At, Delivery: &sent})
 		}
 	}
 	for _, m := range messages {

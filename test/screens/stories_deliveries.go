@@ -27,12 +27,17 @@ func deliveryStories(b *book) {
 		one("3", "form", askback.EventQuestionPending, askback.DeliveryQueued, 0, 0, 0, ""),
 		one("4", "denied", askback.EventQuestionAnswered, askback.DeliveryFailed, 10, 26*time.Hour, 0, "the reply was 503 Service Unavailable"),
 		one("5", "none", askback.EventQuestionExpired, askback.DeliveryFailed, 1, 80*time.Hour, 0, "the reply was 410 Gone, so the receiver wants nothing more"),
+		{ID: "dlv_8", SessionID: b.ids["session"], Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventSessionFailed, Status: askback.DeliveryQueued, Attempts: 1, At: now.Add(-time.Minute), RetryAt: now.Add(-time.Second), Error: "no reply in 30 s"},
 		one("6", "withdrawn", askback.EventQuestionCancelled, askback.DeliverySent, 1, 5*time.Hour, 0, ""),
 	}
 	all[3].Target = "https://ingest.a-very-long-name-of-a-machine.region-1.internal.example.com:8443"
 	var views []view.Delivery
 	for _, d := range all {
 		v := view.DeliveryOf(d)
+		if d.SessionID != "" {
+			views = append(views, v)
+			continue
+		}
 		if d.AskID != "" {
 			ask := view.Brief(b.getAsk(d.AskID))
 			v.Ask = &ask
@@ -42,7 +47,7 @@ func deliveryStories(b *book) {
 		views = append(views, v)
 	}
 	f := b.on(pages.DeliveriesPath)
-	b.add("Deliveries", "list", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views, MayRetry: true, Next: "x"}))
+	b.add("Deliveries", "list", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views, MayRetry: true, Sessions: true, Next: "x"}))
 	b.add("Deliveries", "sent again", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views[4:5], MayRetry: true, Status: "failed", Retried: &views[2]}))
 	b.add("Deliveries", "never", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Never: true}))
 	b.add("Deliveries", "all arrived", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{}))

@@ -17,6 +17,7 @@ type DeliveryList struct {
 	Status       string // the filter of the address; "" for what has not arrived
 	Cursor, Next string // this page, and the next one
 	MayRetry     bool
+	Sessions     bool           // the person may open sessions
 	Never        bool           // nothing was ever sent
 	Retried      *view.Delivery // sent again just now, as it is now
 }
@@ -61,6 +62,14 @@ func attemptCount(d view.Delivery) string {
 		return ""
 	}
 	return view.Count(d.Attempts, "attempt")
+}
+
+// aboutID returns the id of the ask or the session that a delivery is about.
+func aboutID(d view.Delivery) string {
+	if isSet(d.AskID) {
+		return d.AskID.String()
+	}
+	return d.Session.String()
 }
 
 // retried describes what became of a delivery that was sent again.

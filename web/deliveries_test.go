@@ -1,0 +1,329 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
+)
+
+// receiver is a channel whose reply depends on the title of the ask.
+type receiver struct {
+	mu      sync.Mutex
+	replies map[string]error
+}
+
+func (c *receiver) Send(_ context.Context, _ askback.Delivery, about askback.Ask, _ string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.replies[about.Title]
+}
+
+func (c *receiver) reply(title string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.replies[title] = err
+}
+
+func givenUp(text string) error {
+	return &askback.SendError{Err: errors.New(text), Final: true}
+}
+
+// newSender replaces the engine of a server by one that sends to a receiver.
+func (h *server) newSender() *receiver {
+	h.t.Helper()
+	to := &receiver{replies: map[string]error{}}
+	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }, Channels: map[string]engine.Channel{"webhook": to}})
+	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
+	ctx, stop := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- h.engine.Run(ctx) }()
+	h.t.Cleanup(func() {
+		stop()
+		if err := <-ran; err != nil {
+			h.t.Error(err)
+		}
+	})
+	return to
+}
+
+// callBack makes an ask with a callback, and waits until one attempt was made to send it.
+func (h *server) callBack(title string) (askback.Ask, askback.Delivery) {
+	h.t.Helper()
+	r := single
+	r.Title, r.CallbackURL = title, "https://agents.example.com/calls?key=secret"
+	a := h.ask(r)
+	return a, h.waitSent(a, 1)
+}
+
+// waitSent waits until there were n attempts to send the first delivery of an ask.
+func (h *server) waitSent(a askback.Ask, n int) askback.Delivery {
+	h.t.Helper()
+	ops, deadline := h.client(askback.Operator, "ops"), time.Now().Add(time.Minute)
+	for time.Now().Before(deadline) {
+		page, err := ops.Deliveries(context.Background(), askback.DeliveryQuery{AskID: a.ID})
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		if k := len(page.Items); k > 0 && page.Items[k-1].Attempts >= n {
+			return page.Items[k-1]
+		}
+		<-time.After(time.Millisecond)
+	}
+	h.t.Fatalf("%s: no %d attempts", a.ID, n)
+	return askback.Delivery{}
+}
+
+// An operator sees what was sent and what was not, without the asks and the secret part of an
+// address (E10, F16). An admin, who may answer, sees the asks, too.
+func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
+	h := newServer(t)
+	to := h.newSender()
+	to.reply("given up", givenUp("the reply was 410 Gone"))
+	to.reply("busy", errors.New("the connection was refused"))
+	accepted, sent := h.callBack("accepted")
+	_, failed := h.callBack("given up")
+	_, busy := h.callBack("busy")
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	ops := browser{h, h.secret(askback.Operator, "ops")}
+	text := func(b browser, path, id string) string {
+		t.Helper()
+		return b.open(path, http.StatusOK).one(t, "#"+id).visibleText()
+	}
+	for _, c := range []struct {
+		path, id string
+		want     []string
+	}{
+		{"/deliveries", failed.ID, []string{"Asked", "given up", "Webhook https://agents.example.com Given up 1 attempt the reply was 410 Gone", "last attempt 18:30", "Send again"}},
+		{"/deliveries", busy.ID, []string{"Retrying 1 attempt the connection was refused", "next attempt 18:30", "tried 18:30"}},
+		{"/deliveries?status=sent", sent.ID, []string{"Accepted 18:30"}},
+	} {
+		for _, want := range c.want {
+			if got := text(admin, c.path, c.id); !strings.Contains(got, want) {
+				t.Errorf("%s: %q is not in %q", c.path, want, got)
+			}
+		}
+		page := ops.open(c.path, http.StatusOK)
+		if got := page.raw(); strings.Contains(got, "secret") || strings.Contains(got, "given up") || len(page.all("main li a")) != 0 {
+			t.Errorf("%s of an operator has a secret, a title or a link to an ask: %s", c.path, page.one(t, "main").visibleText())
+		}
+	}
+	if got := admin.open("/deliveries?status=failed", http.StatusOK).all("main li"); len(got) != 1 {
+		t.Errorf("%d deliveries were given up, want 1", len(got))
+	}
+	if got := admin.open("/deliveries?status=sent", http.StatusOK).one(t, ".delivery-ask").attr["href"]; got != "/asks/"+accepted.ID {
+		t.Errorf("the link leads to %s", got)
+	}
+	admin.open("/deliveries?status=lost", http.StatusNotFound)
+	h.browser("ana").open("/deliveries", http.StatusForbidden)
+}
+
+// Without scripts, a form sends again what was given up, once. It says what became of it, also
+// to an operator whose page was out of date. Forms of other sites do nothing (T11).
+func TestDeliveryIsSentAgain(t *testing.T) {
+	h := newServer(t)
+	to := h.newSender()
+	to.reply("x", givenUp("the reply was 410 Gone"))
+	a, failed := h.callBack("x")
+	ops := browser{h, h.secret(askback.Operator, "ops")}
+	form := ops.open("/deliveries?status=failed", http.StatusOK).one(t, "#"+failed.ID+" form")
+	path, values := form.attr["action"], url.Values{}
+	for _, n := range form.all("input") {
+		values.Set(n.attr["name"], n.attr["value"])
+	}
+	foreign := ops.request(http.MethodPost, path, values)
+	foreign.Header.Set("Sec-Fetch-Site", "cross-site")
+	if w := h.do(foreign); w.Code != http.StatusForbidden {
+		t.Errorf("a form of another site: got status %d", w.Code)
+	}
+	h.browser("ana").send(path, values, http.StatusForbidden)
+	ops.send("/deliveries/dlv_0/retry", url.Values{}, http.StatusNotFound)
+	if d := h.waitSent(a, 1); d.Attempts != 1 {
+		t.Fatalf("it was sent again: %+v", d)
+	}
+	to.reply("x", nil)
+	for _, state := range []string{"first", "out of date"} {
+		done := h.do(ops.request(http.MethodPost, path, values))
+		if d := h.waitSent(a, 2); d.Status != askback.DeliverySent || d.Attempts != 2 {
+			t.Fatalf("%s: got %+v", state, d)
+		}
+		page := ops.open(done.Header().Get("Location"), http.StatusOK)
+		if got := page.one(t, ".done-notice").visibleText(); done.Code != http.StatusSeeOther || !strings.Contains(got, "Sent again The receiver has accepted it.") {
+			t.Errorf("%s: got status %d and the notice %q", state, done.Code, got)
+		}
+		if got := page.one(t, `.periods [aria-current="true"]`).visibleText(); got != "Given up" {
+			t.Errorf("%s: the filter is %q", state, got)
+		}
+	}
+	unknown := "/deliveries?done=" + failed.ID + "&of=ask_00000000000000000000000000"
+	if n := len(ops.open(unknown, http.StatusOK).all(".done-notice")); n != 0 {
+		t.Error("a made-up address claims that something was sent")
+	}
+}
+
+// An empty list teaches how to get a delivery, and later that everything has arrived.
+func TestEmptyListOfDeliveriesTeaches(t *testing.T) {
+	h := newServer(t)
+	h.newSender()
+	ops := browser{h, h.secret(askback.Operator, "ops")}
+	if got := ops.open("/deliveries", http.StatusOK).one(t, "main pre.command").visibleText(); !strings.Contains(got, `"callback_url"`) {
+		t.Errorf("the command is %q", got)
+	}
+	h.callBack("x")
+	if got := ops.open("/deliveries", http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "Everything has arrived.") {
+		t.Errorf("the list has %q", got)
+	}
+	if got := ops.open("/deliveries?status=failed", http.StatusOK).one(t, ".list-empty").visibleText(); !strings.HasPrefix(got, "None.") {
+		t.Errorf("the list has %q", got)
+	}
+}
+
+// The page of an ask and the timeline of its session have the deliveries for an admin, and
+// not for a person who may only answer.
+func TestAskAndTimelineHaveDeliveries(t *testing.T) {
+	h := newServer(t)
+	to := h.newSender()
+	to.reply("run", givenUp("the reply was 410 Gone"))
+	s, err := h.client(askback.Agent, "bot").Start(t.Context(), askback.SessionRequest{Key: "run", CallbackURL: "https://sessions.example.com/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := single
+	r.Title, r.SessionID = "run", s.ID
+	a := h.ask(r)
+	h.waitSent(a, 1)
+	admin, ana := browser{h, h.secret(askback.Admin, "root")}, h.browser("ana")
+	check := func(path, selector, want string) {
+		t.Helper()
+		if got := admin.open(path, http.StatusOK).one(t, selector).visibleText(); !strings.Contains(got, want) {
+			t.Errorf("%s: %q is not in %q", path, want, got)
+		}
+		if page := ana.open(path, http.StatusOK); strings.Contains(page.raw(), "sessions.example.com") {
+			t.Errorf("%s shows deliveries to a responder", path)
+		}
+	}
+	given := "Given up Asked Webhook https://sessions.example.com"
+	check("/asks/"+a.ID, ".deliveries-of", given+" last attempt 18:30 the reply was 410 Gone")
+	check("/sessions/"+s.ID, "#timeline", given+" the reply was 410 Gone")
+	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	check("/asks/"+a.ID, ".deliveries-of", given)
+	check("/history/"+a.ID, ".deliveries-of", given)
+	if _, err := h.client(askback.Agent, "bot").Send(t.Context(), s.ID, askback.Complete{}); err != nil {
+		t.Fatal(err)
+	}
+	ops := h.client(askback.Operator, "ops")
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-time.After(time.Millisecond) {
+		if page, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{SessionID: s.ID}); err != nil || len(page.Items) == 1 && page.Items[0].Attempts == 1 {
+			break
+		}
+	}
+	check("/sessions/"+s.ID, "#timeline", "Accepted Session completed Webhook https://sessions.example.com")
+	if got := admin.open("/deliveries?status=sent", http.StatusOK).one(t, `main li a[href="/sessions/`+s.ID+`"]`); got == nil {
+		t.Error("the delivery of the session has no link")
+	}
+}
+
+// Text of an agent, of a receiver, and in the name of a host stays inside its blocks (T10).
+func TestHostileDeliveriesStayInsideTheirBlocks(t *testing.T) {
+	h := newServer(t)
+	to := h.newSender()
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	for _, s := range injections {
+		title := name("~" + s)
+		to.reply(title, givenUp(title))
+		r := single
+		r.Title, r.CallbackURL = title, "https://~"+url.PathEscape(front(s, 20))+".example.com/"
+		if askback.CallbackProblem(r.CallbackURL) != "" {
+			r.CallbackURL = "https://~.example.com/"
+		}
+		a := h.ask(r)
+		h.waitSent(a, 1)
+		checkFrames(t, admin.open("/asks/"+a.ID, http.StatusOK), s)
+		checkFrames(t, admin.open("/sessions/"+a.SessionID, http.StatusOK), s)
+	}
+	seen, path := 0, "/deliveries?status=failed"
+	for path != "" {
+		page := admin.open(path, http.StatusOK)
+		checkFrames(t, page, "a page of all")
+		seen += len(page.all("li.delivery"))
+		path = ""
+		for _, n := range page.all("main .button") {
+			path = n.attr["href"]
+		}
+	}
+	if seen != len(injections) {
+		t.Errorf("%d deliveries are listed, want %d", seen, len(injections))
+	}
+}
+
+// In a real browser, the page fits a phone, what can be pressed is big enough, it violates no
+// rule of WCAG 2.2 AA, and its button works with and without scripts.
+func TestChromiumDeliveries(t *testing.T) {
+	racedetector.Omit(t)
+	c := newChromium(t)
+	to := c.newSender()
+	to.reply("given up", givenUp("the reply was 503 Service Unavailable"))
+	to.reply("busy", errors.New("the connection was refused"))
+	c.callBack("accepted")
+	c.callBack("busy")
+	a, _ := c.callBack("given up")
+	c.callBack("given up")
+	w := c.window(phone)
+	w.Run(network.SetCookie("askback", w.secret(askback.Admin, "ana")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	for _, path := range []string{"/deliveries", "/deliveries?status=sent", "/deliveries?status=waiting", "/asks/" + a.ID, "/sessions/" + a.SessionID} {
+		w.open(path)
+		w.checkAccessibility(path)
+		w.look(360, "light")
+		w.waitUntil("document.documentElement.scrollWidth <= innerWidth")
+	}
+	w.open("/deliveries")
+	var small []string
+	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("main a, main button")].filter((e) => e.getBoundingClientRect().height < 44).map((e) => e.outerHTML)`, &small))
+	if len(small) > 0 {
+		t.Errorf("less than 44 px high: %q", small)
+	}
+	to.reply("given up", nil)
+	w.Press(".delivery form button")
+	w.waitText("Sent again")
+	w.waitUntil(`document.querySelectorAll(".delivery form").length === 1`)
+	plain := c.window(browsertest.Viewport{Width: 1400, Height: 900, NoScript: true})
+	plain.Run(network.SetCookie("askback", w.secret(askback.Admin, "ben")).WithURL(w.base).WithHTTPOnly(true).WithSameSite(network.CookieSameSiteStrict))
+	plain.open("/deliveries")
+	plain.Press(".delivery form button")
+	plain.waitText("Sent again")
+	c.waitSent(a, 2)
+	c.Check(t)
+}
+
+// The list has pages, and the link to the next one keeps the filter.
+func TestDeliveriesHavePages(t *testing.T) {
+	h := newServer(t)
+	h.newSender()
+	for range askback.DefaultLimit + 1 {
+		h.callBack("x")
+	}
+	ops := browser{h, h.secret(askback.Operator, "ops")}
+	first := ops.open("/deliveries?status=sent", http.StatusOK)
+	next := ops.open(first.one(t, "main .button").attr["href"], http.StatusOK)
+	if a, b := len(first.all("li.delivery")), len(next.all("li.delivery")); a != askback.DefaultLimit || b != 1 {
+		t.Errorf("the pages have %d and %d deliveries", a, b)
+	}
+	if !slices.ContainsFunc(next.all(".periods a"), func(n *node) bool { return n.attr["aria-current"] == "true" && n.visibleText() == "Accepted" }) {
+		t.Error("the filter is lost")
+	}
+}
