@@ -62,7 +62,7 @@ func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.
 	return &v, nil
 }
 
-// retried returns a delivery about an ask or a session as it is now, or nil if there is none.
+// retried returns a delivery about an ask or a session as it is now, or nil if it does not exist.
 func (r request) retried(id, about string) (*view.Delivery, error) {
 	if id == "" || about == "" {
 		return nil, nil
