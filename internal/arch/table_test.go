@@ -176,7 +176,7 @@ var owners = map[string]owner{
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
-	"github.com/standard-webhooks/standard-webhooks/libraries": {packages: []string{"channel/webhook"}},
+	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
 	"code.dny.dev/ssrf":                   {packages: []string{"internal/egress"}},
 	"github.com/prometheus/client_golang": {packages: []string{"internal/telemetry"}},
 
