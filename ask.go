@@ -35,6 +35,9 @@ type Ask struct {
 	AckedAt      time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
 	ConsumedAt   time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
+	// TraceParent is that of the request. It is not part of the JSON.
+	TraceParent string `api:"-" store:"trace"`
+
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.
 	Repeated bool `api:"-" store:"-"`

@@ -37,6 +37,9 @@ type Request struct {
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string `request:"key,header"`
+	// TraceParent is the position in a trace of which the ask is a part, as in the header
+	// traceparent of W3C Trace Context, or "". The client sends it in that header.
+	TraceParent string `request:"-"`
 	// Warnings are the repairs that were made to the tool call of a model (F15);
 	// Normalize adds what it drops. They are part of the request because the call
 	// may be decoded outside of the server that stores the ask.
@@ -92,6 +95,9 @@ func (r Request) Normalize() (Request, error) {
 		bad.add("/quorum", "quorum is not supported yet", "leave quorum out")
 	}
 	checkCallback(&bad, r.CallbackURL)
+	if r.TraceParent != "" && !ValidTraceParent(r.TraceParent) {
+		bad.add("/traceparent", "this is not a position in a trace", "leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+	}
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {
 		if len(r.Warnings) < MaxProblems {
@@ -99,6 +105,21 @@ func (r Request) Normalize() (Request, error) {
 		}
 	}
 	return r, bad.err()
+}
+
+// ValidTraceParent reports whether a text is a traceparent of version 00 (W3C Trace Context,
+// section 3.2).
+func ValidTraceParent(s string) bool {
+	parts := strings.Split(s, "-")
+	if len(parts) != 4 || parts[0] != "00" {
+		return false
+	}
+	for i, digits := range []int{2, 32, 16, 2} {
+		if len(parts[i]) != digits || strings.Trim(parts[i], "0123456789abcdef") != "" {
+			return false
+		}
+	}
+	return strings.Trim(parts[1], "0") != "" && strings.Trim(parts[2], "0") != ""
 }
 
 // checkWarnings checks the number and the lengths of the warnings.

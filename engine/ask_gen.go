@@ -19,5 +19,6 @@ func askOf(r askback.Request) askback.Ask {
 		Deadline:     r.Deadline,
 		OnTimeout:    r.OnTimeout,
 		Warnings:     r.Warnings,
+		TraceParent:  r.TraceParent,
 	}
 }

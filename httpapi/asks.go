@@ -105,6 +105,18 @@ func (c *call) ask() error {
 	return c.writeAsk(status, a)
 }
 
+// traceHeader is the header with a position in a trace (W3C Trace Context).
+const traceHeader = "Traceparent"
+
+// traceParent returns the position in a trace that the request is part of, or "". As W3C
+// Trace Context requires, an invalid one is ignored.
+func (c *call) traceParent() string {
+	if all := c.r.Header[traceHeader]; len(all) == 1 && askback.ValidTraceParent(all[0]) {
+		return all[0]
+	}
+	return ""
+}
+
 // findOrAsk returns the ask that the body describes: a new one, or that with the same key.
 //
 //go:noinline
@@ -119,6 +131,7 @@ func (c *call) findOrAsk() (*revision.Ask, error) { // its large frame must not 
 		}
 		r.Key = header
 	}
+	r.TraceParent = c.traceParent()
 	a, err := revision.Of(c.client).AskRevision(c.r.Context(), r)
 	if errors.Is(err, askback.ErrEnded) {
 		p := problemOf(err)

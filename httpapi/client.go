@@ -137,7 +137,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	}
 	key := cmp.Or(r.Key, rand.Text())
 	var out askback.Ask
-	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: body[askback.Request]{normal, appendRequest}, key: key}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: body[askback.Request]{normal, appendRequest}, key: key, trace: normal.TraceParent}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }

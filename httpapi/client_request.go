@@ -20,6 +20,7 @@ type request struct {
 	query  string // encoded
 	body   any    // nil: none
 	key    string
+	trace  string        // the position in a trace, or ""
 	long   bool          // the reply may be long, and a proxy may compress it
 	wait   time.Duration // how long the server may take in addition to replyTime
 }
@@ -92,6 +93,9 @@ func (s *sender) request(ctx context.Context, r request) (*http.Request, error) 
 	}
 	if r.key != "" {
 		in.Header["Idempotency-Key"] = []string{r.key}
+	}
+	if r.trace != "" { // then there is a key, so the header is a copy
+		in.Header[traceHeader] = []string{r.trace}
 	}
 	if r.long {
 		delete(in.Header, "Accept-Encoding")

@@ -33,7 +33,7 @@ func (c *call) dialectAsk() error {
 		return inputProblem(err)
 	}
 	r := call.Request
-	r.Key = c.r.Header.Get("Idempotency-Key")
+	r.Key, r.TraceParent = c.r.Header.Get("Idempotency-Key"), c.traceParent()
 	a, err := c.client.Ask(c.r.Context(), r)
 	if err != nil {
 		return err

@@ -30,6 +30,7 @@ var (
 	queryAgent  = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
 	queryAfter  = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
 	headerLast  = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
+	headerTrace = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid one is ignored."}
 	headerKey   = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
 )
 

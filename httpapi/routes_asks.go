@@ -8,7 +8,7 @@ var askRoutes = []route{
 		method: "POST", path: base + "/asks", action: askback.ActAsk, limit: maxBody, serve: (*call).ask,
 		tag: "asks", summary: "Create an ask.",
 		detail: "201 for a new ask; 200 for an existing ask with this key.",
-		who:    forAgents, in: "AskRequest", out: "Ask", query: params{queryWait}, header: params{headerKey}, statuses: []int{200, 201, 409, 429},
+		who:    forAgents, in: "AskRequest", out: "Ask", query: params{queryWait}, header: params{headerKey, headerTrace}, statuses: []int{200, 201, 409, 429},
 	},
 	{
 		method: "GET", path: base + "/asks", action: askback.ActList, serve: (*call).list,

@@ -25,11 +25,12 @@ func (s AskState) format() int {
 // those of the tags of [AskState]; times are in milliseconds since 1970.
 func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, s.format()) }
 
-// AppendRequest appends the part of the state that is written once, without the warnings,
+// AppendRequest appends the part of the state that is written once, without the warnings and
+// the position in a trace,
 // as JSON in format 1. Digests of this JSON are stored, so its form is the same in every
 // release.
 func (s AskState) AppendRequest(b []byte) ([]byte, error) {
-	s.Ask.Warnings = nil
+	s.Ask.Warnings, s.Ask.TraceParent = nil, ""
 	return s.appendFixed(b, 1)
 }
 

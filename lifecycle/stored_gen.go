@@ -72,6 +72,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if s.Ask.TraceParent != "" {
+		b = append(b, `,"trace":`...)
+		b = codec.AppendString(b, s.Ask.TraceParent)
+	}
 	if s.Callback != "" {
 		b = append(b, `,"callback":`...)
 		b = codec.AppendString(b, s.Callback)
@@ -128,6 +132,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 				continue
 			}
 			s.Ask.Warnings = codec.ReadList(r, readProblem)
+		case "trace":
+			s.Ask.TraceParent = r.String()
 		case "callback":
 			s.Callback = r.String()
 		default:

@@ -76,11 +76,18 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// traceKey is the member of _meta with the position in a trace (W3C Trace Context). An invalid
+// one is ignored.
+const traceKey = "traceparent"
+
 // attach returns the ask of a call: a pending one, a settled one whose outcome the agent
 // does not have yet, or else a new one. A call makes its next ask only after the earlier
 // ones are done, so attach looks only at the last one. With an idempotency key of the
 // client, it returns the one ask with that key.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
+	if trace, _ := c.req.Params.Meta[traceKey].(string); askback.ValidTraceParent(trace) {
+		r.TraceParent = trace
+	}
 	if k.explicit {
 		r.Key = k.base
 		ask, err := c.caller.client.Ask(ctx, r)

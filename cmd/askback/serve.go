@@ -11,15 +11,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/askback/askback"
-	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/gctune"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
-	"github.com/askback/askback/internal/telemetry"
 	"github.com/askback/askback/terminal"
 )
 
@@ -51,14 +48,15 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if o.Listen, o.PublicURL, err = c.addresses(file); err != nil {
 		return err
 	}
-	if err := checkIssuer(file.Login.OIDC, o.PublicURL); err != nil {
-		return err
-	}
 	log := records.Logger
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
 	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, records), records.Access, fail
-	counted := count(records, o.Engine)
+	counted, stopTraces, err := observe(ctx, records, o.Engine)
+	if err != nil {
+		return err
+	}
+	defer stopTraces()
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
@@ -88,7 +86,6 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		group.Go(func() { front.issuer.check(ctx) })
 	}
 	settings.run(ctx, at.Engine().Set)
-	log.Info("stopping")
 	group.Wait()
 	return stop(ctx, at, log)
 }
@@ -103,6 +100,7 @@ func warnOfAddress(log *slog.Logger, o connection.Options) {
 // stop closes the instance after ctx has ended. It returns nil if the server was stopped by a
 // signal and closed in time.
 func stop(ctx context.Context, at *connection.Instance, log *slog.Logger) error {
+	log.Info("stopping")
 	closed := at.Close()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return errors.Join(cause, closed)
@@ -157,8 +155,10 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 	if _, _, err := net.SplitHostPort(listen); err != nil {
 		return "", "", usage("--listen must be an address and port, as in " + defaultListen)
 	}
-	public, err = origin(cmp.Or(c.PublicURL, file.PublicURL))
-	return listen, public, err
+	if public, err = origin(cmp.Or(c.PublicURL, file.PublicURL)); err != nil {
+		return "", "", err
+	}
+	return listen, public, checkIssuer(file.Login.OIDC, public)
 }
 
 // overridden returns the keys of the settings file that a flag or an environment variable
@@ -181,21 +181,4 @@ func origin(public string) (string, error) {
 		return "", usage("--public-url must be a scheme, name and port, as in https://ask.example.com")
 	}
 	return public, nil
-}
-
-// count returns the metrics of a server, which count its requests and the events of its asks.
-func count(records *serverlog.Log, o *engine.Options) *telemetry.Metrics {
-	m := telemetry.New(version(), records.Logger)
-	records.Served, o.Observer = m.Served, observers{records, m}
-	return m
-}
-
-// observers are several observers of one engine.
-type observers []engine.Observer
-
-// Committed implements [engine.Observer].
-func (all observers) Committed(event askback.EventType, a askback.Ask) {
-	for _, o := range all {
-		o.Committed(event, a)
-	}
 }

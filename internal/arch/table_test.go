@@ -179,6 +179,9 @@ var owners = map[string]owner{
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
 	"code.dny.dev/ssrf":                   {packages: []string{"internal/egress"}},
 	"github.com/prometheus/client_golang": {packages: []string{"internal/telemetry"}},
+	"go.opentelemetry.io/otel":            {packages: []string{"internal/telemetry"}},
+	"go.opentelemetry.io/proto/otlp":      {[]string{"internal/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},
+	"google.golang.org/protobuf":          {[]string{"internal/telemetry", "cmd/askback"}, "their tests decode traces"},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},

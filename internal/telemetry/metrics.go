@@ -4,6 +4,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -122,16 +123,16 @@ func (s *Metrics) Committed(event askback.EventType, a askback.Ask) {
 // Served counts an HTTP request that has ended. It must have been served by an
 // [http.ServeMux], whose pattern is the route: a path could have any number of values.
 func (s *Metrics) Served(r *http.Request, status int, took time.Duration) {
-	route := r.Pattern
-	if route == "" {
-		route = "other"
-	}
-	s.requests.WithLabelValues(route, codes[status%len(codes)]).Inc()
+	route := cmp.Or(routeOf(r), "other")
+	s.requests.WithLabelValues(route, statuses[status%len(statuses)]).Inc()
 	s.took.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// codes are the numbers below 1000, so that a request allocates no text for its status.
-var codes = func() (all [1000]string) {
+// routeOf returns the pattern of the [http.ServeMux] that served a request, or "".
+func routeOf(r *http.Request) string { return r.Pattern }
+
+// statuses are the numbers below 1000, so that a request allocates no text for its status.
+var statuses = func() (all [1000]string) {
 	for i := range all {
 		all[i] = strconv.Itoa(i)
 	}
