@@ -529,3 +529,22 @@ func TestInvalidCallbackIsRejected(t *testing.T) {
 		}
 	}
 }
+
+// A position in a trace has the form of W3C Trace Context.
+func TestTraceParentIsChecked(t *testing.T) {
+	const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for s, want := range map[string]bool{
+		valid: true, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00": true, "": false, "00": false, valid + "-1": false, valid + "\n": false,
+		"01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01": false, "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01": false,
+		"00-00000000000000000000000000000000-00f067aa0ba902b7-01": false, "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01": false,
+		"00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01": false, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0g": false,
+	} {
+		if got := askback.ValidTraceParent(s); got != want {
+			t.Errorf("%q: got %t, want %t", s, got, want)
+		}
+		_, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, TraceParent: s}.Normalize()
+		if (err == nil) != (want || s == "") {
+			t.Errorf("a request with %q: got %v", s, err)
+		}
+	}
+}

@@ -35,9 +35,10 @@ var changes = map[string]func(*askback.Request){
 
 	"CallbackURL": func(r *askback.Request) { r.CallbackURL = callback },
 
-	"Key":      nil,
-	"Warnings": nil,
-	"Quorum":   nil, // always 1
+	"Key":         nil,
+	"Warnings":    nil,
+	"TraceParent": nil, // a repeat may be part of another trace
+	"Quorum":      nil, // always 1
 }
 
 // The digest of a request covers each of its fields, and its ask has those that both have.

@@ -17,10 +17,11 @@ import (
 )
 
 // The handler reads every field of a request that the client sends, and of each command. The
-// exceptions are the key, which is sent in a header, and what Askback sets.
+// exceptions are the key and the position in a trace, which are sent in headers, and what
+// Askback sets.
 func TestClientSendsEveryField(t *testing.T) {
 	request := filltest.New[askback.Request]()
-	request.Key = ""
+	request.Key, request.TraceParent = "", ""
 	for i := range request.Questions {
 		request.Questions[i].ID = ""
 	}

@@ -66,7 +66,7 @@ func (c *Channel) SendSigned(ctx context.Context, d askback.Delivery, about askb
 	if err != nil {
 		return err
 	}
-	_, err = c.post(ctx, d.ID, d.SessionID, address, body, secrets)
+	_, err = c.post(ctx, d.ID, d.SessionID, about.TraceParent, address, body, secrets)
 	return err
 }
 
@@ -88,11 +88,12 @@ func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, se
 			return 0, err
 		}
 	}
-	return c.post(ctx, id, "", address, body, secrets)
+	return c.post(ctx, id, "", "", address, body, secrets)
 }
 
-// post sends a body to an address. It returns the status of the reply, or 0 if there was none.
-func (c *Channel) post(ctx context.Context, id, session, address string, body []byte, secrets []string) (code int, err error) {
+// post sends a body to an address. The headers have the session and the position in a trace,
+// unless they are "". It returns the status of the reply, or 0 if there was none.
+func (c *Channel) post(ctx context.Context, id, session, trace, address string, body []byte, secrets []string) (code int, err error) {
 	if p := askback.CallbackProblem(address); p != "" {
 		return 0, &askback.SendError{Err: errors.New(p), Final: true}
 	}
@@ -108,6 +109,9 @@ func (c *Channel) post(ctx context.Context, id, session, address string, body []
 	r.Header.Set("User-Agent", c.agent)
 	if session != "" {
 		r.Header.Set("X-Agent-Session", session)
+	}
+	if trace != "" {
+		r.Header.Set("Traceparent", trace)
 	}
 	reply, err := c.client.Do(r)
 	if err != nil {

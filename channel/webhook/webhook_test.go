@@ -71,11 +71,13 @@ func TestMessage(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer server.Close()
-	if err := newChannel(t, server).Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL+"/call?key=1"); err != nil {
+	traced := someAsk
+	traced.TraceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	if err := newChannel(t, server).Send(t.Context(), delivery(askback.EventQuestionPending), traced, server.URL+"/call?key=1"); err != nil {
 		t.Fatal(err)
 	}
 	if got.Method != "POST" || got.URL.String() != "/call?key=1" || got.Header.Get("X-Agent-Session") != "ses_1" || got.Header.Get("Webhook-Id") != "dlv_1" ||
-		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("User-Agent") != "askback/test" {
+		got.Header.Get("Content-Type") != "application/json" || got.Header.Get("User-Agent") != "askback/test" || got.Header.Get("Traceparent") != traced.TraceParent {
 		t.Errorf("got %s %s, %v", got.Method, got.URL, got.Header)
 	}
 	var content, want any
