@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -122,9 +123,18 @@ func tryReceiver(t *testing.T, program, file, source string) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	got := strings.NewReplacer("[", "", "]", "", "'", "", " ", "").Replace(out.String())
-	if want := "question_pending\nquestion_answeredhaiku\n"; got != want {
-		t.Errorf("got output %q, want that of two messages", out.String())
+	ended := delivery(askback.EventSessionCompleted)
+	ended.ID, ended.AskID, ended.Session = "dlv_4", "", &askback.Session{ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted}
+	if err := good.Send(t.Context(), ended, askback.Ask{}, url); err != nil {
+		t.Errorf("the end of a session: %v", err)
+	}
+	const want = "question_pending\nquestion_answeredhaiku\nsession_completed\n"
+	printed := func() string { return strings.NewReplacer("[", "", "]", "", "'", "", " ", "").Replace(out.String()) }
+	for limit := time.Now().Add(time.Minute); len(printed()) < len(want) && time.Now().Before(limit); {
+		runtime.Gosched() // the output of a program arrives after its reply
+	}
+	if got := printed(); got != want {
+		t.Errorf("got output %q, want that of three messages", out.String())
 	}
 }
 
