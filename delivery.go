@@ -15,8 +15,8 @@ type Delivery struct {
 	ID        string         `api:"id" store:"id,keep"`             // the id of the delivery, which the receiver gets with each attempt
 	AskID     string         `api:"question_id,null" store:"-"`     // the id of the ask; "" if the message is about a session
 	SessionID string         `api:"session_id" store:"-"`           // the id of the session
-	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it: webhook
-	Target    string         `api:"target" store:"target"`          // the receiver, without what is secret in its address
+	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it: webhook or post
+	Target    string         `api:"target" store:"target"`          // the receiver: its name in the settings, or its address without what is secret
 	Event     EventType      `api:"event" store:"event,keep"`       // the event that it reports
 	Status    DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
 	Attempts  int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far

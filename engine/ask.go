@@ -209,7 +209,12 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := a.step(t, in); err != nil {
 		return nil, err
 	}
-	err = c.engine.approveByGrant(t, a)
+	if err := c.engine.approveByGrant(t, a); err != nil {
+		return &a.state.Ask, err
+	}
+	if to := c.engine.receiversOf(&a.state.Ask); len(to) > 0 {
+		err = a.step(t, lifecycle.ReceiversAdded{Receivers: to, At: t.now})
+	}
 	return &a.state.Ask, err
 }
 

@@ -105,8 +105,11 @@ func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool
 }
 
 // endpointInput returns the input that an attempt with the error err is to its endpoint, or
-// nil if it would change nothing.
+// nil if it would change nothing or there is no endpoint.
 func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycle.Input {
+	if s.Endpoint.ID == "" {
+		return nil
+	}
 	if err == nil {
 		if s.Endpoint.FailingSince.IsZero() {
 			return nil

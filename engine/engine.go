@@ -51,7 +51,8 @@ type Options struct {
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
-	// channel "webhook", a callback is rejected.
+	// channel "webhook", a callback is rejected. The others carry messages to
+	// [Settings.Receivers].
 	Channels map[string]Channel
 	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
 	// moment, and must not begin what takes longer.
@@ -87,9 +88,18 @@ type Settings struct {
 	AsksPerMinute int
 	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
 	CallbackURL string
+	// Receivers are the phones and chats that get the asks which their person may answer.
+	Receivers []Receiver
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).
 	Retention time.Duration
+}
+
+// A Receiver is a phone or a room of a chat in the settings.
+type Receiver struct {
+	Channel string // a name of [Options.Channels]
+	Name    string // in the settings of the channel
+	Person  string // who reads it
 }
 
 // An Engine steps asks, sessions and grants and commits the results. It is safe for

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -13,8 +14,9 @@ import (
 
 // A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
-	// Send sends a delivery to an address. It is about an ask or, with d.Session, about a
-	// session; then the ask has only the address of the page. The error may be an
+	// Send sends a delivery to an address: that of the callback, or the name of a receiver in
+	// the settings. It is about an ask or, with d.Session, about a session; then the ask has
+	// only the address of the page. The error may be an
 	// [askback.SendError]. After a crash Send is called again with the same delivery,
 	// although it may have succeeded; the receiver recognizes its ID.
 	Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error
@@ -67,6 +69,9 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 		}
 		o.ask, o.owner, o.address = a.state.Ask, a.state.Owner, a.state.Callback
 		o.Delivery, ok = a.state.Delivery(f.ID)
+		if o.Channel != channelWebhook {
+			o.address = o.Target
+		}
 	}
 	if !ok {
 		return o, askback.ErrNotFound
@@ -112,7 +117,10 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if e.channels[d.Channel] == nil { // another process may have it
 		return attempt{retry: e.clock().Add(performMaxPause)}
 	}
-	to, err := e.endpointOf(ctx, d.owner, d.address)
+	var to lifecycle.EndpointState // the other channels have no endpoints: their receivers are in the settings
+	if d.Channel == channelWebhook {
+		to, err = e.endpointOf(ctx, d.owner, d.address)
+	}
 	if err != nil {
 		return attempt{failed: err, retry: e.clock().Add(performBackOff(f.Attempts))}
 	}
@@ -155,6 +163,16 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 		pause = max(pause, min(sending.RetryAfter, maxSendPause))
 	}
 	return now.Add(pause + rand.N(pause/10)).Truncate(time.Millisecond)
+}
+
+// receiversOf returns the receivers of the settings whose person may answer an ask.
+func (e *Engine) receiversOf(a *askback.Ask) (all []lifecycle.Receiver) {
+	for _, r := range e.settings.Load().Receivers {
+		if e.channels[r.Channel] != nil && (len(a.To) == 0 || slices.Contains(a.To, r.Person)) {
+			all = append(all, lifecycle.Receiver{Channel: r.Channel, Name: r.Name})
+		}
+	}
+	return all
 }
 
 // checkCallback returns an error if a request has a callback and the engine cannot send to it.

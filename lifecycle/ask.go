@@ -21,7 +21,7 @@ type AskState struct {
 	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
 
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
-	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback, in order
+	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback and to other receivers, in order for each
 }
 
 // MaxRefused is the maximum number of late answers in the history of one ask.
@@ -145,6 +145,8 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return acked(s, in)
 	case Sent, SendFailed, SendAgain:
 		return delivered(s, func(s *AskState) *[]askback.Delivery { return &s.Deliveries }, in)
+	case ReceiversAdded:
+		return receiversAdded(s, in)
 	}
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }

@@ -12,18 +12,26 @@ import (
 // formats and rejects newer ones.
 const AskFormat = 3
 
-// format returns the number of the format in which the state is written. An ask without a
-// callback is written in format 2, which older releases read too.
-func (s AskState) format() int {
-	if s.Callback == "" {
-		return 2
+// formats returns the numbers of the formats in which both parts of the state are written.
+// Without a callback, and for the moving part without deliveries, that is format 2, which older
+// releases read too.
+func (s AskState) formats() (fixed, moving int) {
+	fixed, moving = 2, 2
+	if s.Callback != "" {
+		fixed = AskFormat
 	}
-	return AskFormat
+	if s.Callback != "" || len(s.Deliveries) > 0 {
+		moving = AskFormat
+	}
+	return fixed, moving
 }
 
 // AppendFixed appends the part of the state that is written once, as JSON. Its members are
 // those of the tags of [AskState]; times are in milliseconds since 1970.
-func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, s.format()) }
+func (s AskState) AppendFixed(b []byte) ([]byte, error) {
+	fixed, _ := s.formats()
+	return s.appendFixed(b, fixed)
+}
 
 // AppendRequest appends the part of the state that is written once, without the warnings and
 // the position in a trace,
@@ -44,7 +52,8 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 		without.Digest = "" // restore sets it from the confirmation
 		s.Ask.Outcome = &without
 	}
-	return s.appendMoving(b, s.format())
+	_, moving := s.formats()
+	return s.appendMoving(b, moving)
 }
 
 // DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving]

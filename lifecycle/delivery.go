@@ -46,25 +46,77 @@ type SendAgain struct {
 	At time.Time
 }
 
-func (Sent) input()       {}
-func (SendFailed) input() {}
-func (SendAgain) input()  {}
+// A Receiver is a phone or a room of a chat that gets the question and its outcome.
+type Receiver struct {
+	Channel string
+	Name    string // in the settings of the channel
+}
 
-// deliver adds a delivery of the events in r to the callback of the ask, if it has one.
+// ReceiversAdded sends the question to receivers, and later its outcome. One that has the
+// question already gets nothing new, and a settled ask is sent to none.
+type ReceiversAdded struct {
+	Receivers []Receiver
+	At        time.Time
+}
+
+func (Sent) input()           {}
+func (SendFailed) input()     {}
+func (SendAgain) input()      {}
+func (ReceiversAdded) input() {}
+
+// channelWebhook is the name of the channel to the callback of an ask or a session.
+const channelWebhook = "webhook"
+
+func receiversAdded(s AskState, in ReceiversAdded) (Result[AskState], error) {
+	r := unchanged(s)
+	if s.Ask.Settled() {
+		return r, nil
+	}
+	for _, to := range in.Receivers {
+		if slices.ContainsFunc(r.State.Deliveries, func(d askback.Delivery) bool { return d.Channel == to.Channel && d.Target == to.Name }) {
+			continue
+		}
+		r.Unchanged = false
+		r.Effects = append(r.Effects, r.State.addDelivery(to, askback.EventQuestionPending, in.At)...)
+		added := r.State.Deliveries[len(r.State.Deliveries)-1]
+		r.History = append(r.History, Event{Type: askback.EventDeliveryQueued, Delivery: &added})
+	}
+	return r, nil
+}
+
+// addDelivery adds a delivery to a receiver. It returns its effect if it is sent now.
+func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Time) []Effect {
+	return addDelivery(&s.Deliveries, askback.Delivery{
+		ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
+		Channel: to.Channel, Target: to.Name, Event: event, At: at,
+	})
+}
+
+// receivers returns the receivers of the ask other than its callback.
+func (s AskState) receivers() (all []Receiver) {
+	for _, d := range s.Deliveries {
+		if to := (Receiver{d.Channel, d.Target}); d.Channel != channelWebhook && !slices.Contains(all, to) {
+			all = append(all, to)
+		}
+	}
+	return all
+}
+
+// deliver adds a delivery of the events in r to the callback of the ask, if it has one, and to
+// each other receiver.
 func deliver(r Result[AskState], at time.Time) Result[AskState] {
 	s := &r.State
-	if s.Callback == "" {
-		return r
+	all := s.receivers()
+	if s.Callback != "" {
+		all = append([]Receiver{{channelWebhook, originOf(s.Callback)}}, all...)
 	}
 	for _, h := range r.History {
 		if h.Type != askback.EventQuestionPending && !h.Type.Settles() {
 			continue
 		}
-		effects := addDelivery(&s.Deliveries, askback.Delivery{
-			ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
-			Target: originOf(s.Callback), Event: h.Type, At: at,
-		})
-		r.Effects = append(r.Effects, effects...)
+		for _, to := range all {
+			r.Effects = append(r.Effects, s.addDelivery(to, h.Type, at)...)
+		}
 	}
 	return r
 }
@@ -93,7 +145,7 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 		}
 		d := askback.Delivery{
 			ID: deliveryID(s.Session.ID, s.Delivered, timeDigits(at)), SessionID: s.Session.ID,
-			Target: originOf(address), Event: h.Type, At: at,
+			Channel: channelWebhook, Target: originOf(address), Event: h.Type, At: at,
 		}
 		if !s.Session.Final() {
 			d.Session = h.Session
@@ -104,15 +156,21 @@ func deliverSession(r Result[SessionState], at time.Time) Result[SessionState] {
 	return r
 }
 
-// The functions below are for the deliveries of one record, an ask or a session. They are
-// sent in order: one begins when the one before was sent or given up.
+// The functions below are for the deliveries of one record, an ask or a session. Those to one
+// receiver are sent in order: one begins when the one before was sent or given up. Different
+// receivers do not wait for each other.
 
-// addDelivery adds a delivery to the callback of a record. It returns its effect if it is
-// sent now.
+// addDelivery adds a delivery to a receiver. It returns its effect if it is sent now.
 func addDelivery(list *[]askback.Delivery, d askback.Delivery) []Effect {
-	d.Channel, d.Status = "webhook", askback.DeliveryWaiting
+	d.Status = askback.DeliveryWaiting
 	*list = append(slices.Clip(*list), d)
-	return sendNext(list, d.At)
+	return sendNext(list, d, d.At)
+}
+
+// sameReceiver reports whether two deliveries of one record have the same receiver. The
+// address of its callback may change.
+func sameReceiver(d, e askback.Delivery) bool {
+	return d.Channel == e.Channel && (d.Channel == channelWebhook || d.Target == e.Target)
 }
 
 // dropDelivery removes the oldest delivery that is not queued if a list has at least limit
@@ -127,12 +185,13 @@ func dropDelivery(list *[]askback.Delivery, limit int) (askback.Delivery, bool) 
 	return dropped, true
 }
 
-// sendNext queues the first delivery that waits, unless one is queued. It returns its effect.
-func sendNext(list *[]askback.Delivery, at time.Time) []Effect {
-	if deliveryWith(*list, askback.DeliveryQueued) >= 0 {
+// sendNext queues the first delivery that waits for the receiver of another one, unless one is
+// queued. It returns its effect.
+func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Effect {
+	if deliveryWith(*list, of, askback.DeliveryQueued) >= 0 {
 		return nil
 	}
-	next := deliveryWith(*list, askback.DeliveryWaiting)
+	next := deliveryWith(*list, of, askback.DeliveryWaiting)
 	if next < 0 {
 		return nil
 	}
@@ -142,9 +201,10 @@ func sendNext(list *[]askback.Delivery, at time.Time) []Effect {
 	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, At: at}}
 }
 
-// deliveryWith returns the index of the first delivery with a status, or -1.
-func deliveryWith(list []askback.Delivery, status askback.DeliveryStatus) int {
-	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status })
+// deliveryWith returns the index of the first delivery with a status to the receiver of
+// another one, or -1.
+func deliveryWith(list []askback.Delivery, of askback.Delivery, status askback.DeliveryStatus) int {
+	return slices.IndexFunc(list, func(d askback.Delivery) bool { return d.Status == status && sameReceiver(d, of) })
 }
 
 // Delivery returns the delivery with an id, and whether there is one.
@@ -242,7 +302,7 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 	}
 	var effects []Effect
 	if ends {
-		effects = sendNext(next, h.Delivery.At)
+		effects = sendNext(next, *h.Delivery, h.Delivery.At)
 		d, _ := deliveryByID(*next, h.Delivery.ID)
 		h.Delivery.Status = d.Status // queued, or waiting, if it is sent again
 	}

@@ -5,32 +5,44 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
 )
 
-// An ask with a callback has a delivery of its question and one of its outcome, in this
-// order. An ask without one has none (E3).
+// An ask has a delivery of its question and one of its outcome, in this order, to its callback
+// and to each receiver that was added while it was open; without any it has none (E3).
 func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
-	forEachTransition(t, func(t *rapid.T, m transition) {
-		var want []askback.EventType
-		if m.after.Callback != "" {
-			want = append(want, askback.EventQuestionPending)
-			if m.after.Ask.Settled() {
-				want = append(want, askback.EventType("question_"+string(m.after.Ask.Status)))
+	rapid.Check(t, func(t *rapid.T) {
+		want := map[string][]askback.EventType{} // by receiver
+		for _, m := range anyRun(t) {
+			switch in := m.event.(type) {
+			case lifecycle.Asked:
+				if in.Callback != "" {
+					want["webhook https://agents.example.com"] = []askback.EventType{askback.EventQuestionPending}
+				}
+			case lifecycle.ReceiversAdded:
+				for _, to := range in.Receivers {
+					if name := to.Channel + " " + to.Name; !m.before.Ask.Settled() && want[name] == nil {
+						want[name] = []askback.EventType{askback.EventQuestionPending}
+					}
+				}
 			}
-		}
-		var got []askback.EventType
-		for _, d := range m.after.Deliveries {
-			got = append(got, d.Event)
-			if d.Target != "https://agents.example.com" || d.Channel != "webhook" {
-				t.Errorf("got delivery %+v, want only the origin of its address", d)
+			if !m.before.Ask.Settled() && m.after.Ask.Settled() {
+				for name := range want {
+					want[name] = append(want[name], askback.EventType("question_"+string(m.after.Ask.Status)))
+				}
 			}
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got deliveries of %v, want %v", m.after.Ask.Status, got, want)
+			got, ids := map[string][]askback.EventType{}, map[string]bool{}
+			for _, d := range m.after.Deliveries {
+				name := d.Channel + " " + d.Target
+				got[name], ids[d.ID] = append(got[name], d.Event), true
+			}
+			if diff := cmp.Diff(want, got); diff != "" || len(ids) != len(m.after.Deliveries) {
+				t.Fatalf("%+v: -want +got, %d ids of %d deliveries\n%s", m.event, len(ids), len(m.after.Deliveries), diff)
+			}
 		}
 	})
 }
@@ -103,8 +115,8 @@ func TestDeliveriesOfSessionAreBounded(t *testing.T) {
 	}
 }
 
-// A delivery that begins has an effect, and follows those before it. At any time at most one
-// is being sent, also if some are sent again.
+// A delivery that begins has an effect, and follows those before it to the same receiver. At
+// any time at most one is being sent to each, also if some are sent again.
 func TestDeliveriesBeginInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		begun := map[string]bool{} // is being sent, by id
@@ -114,45 +126,48 @@ func TestDeliveriesBeginInOrder(t *testing.T) {
 				if begun[f.ID] || m.after.Deliveries[i].Status != askback.DeliveryQueued {
 					t.Errorf("%+v: delivery %d is %s, and was being sent: %v", m.event, i+1, m.after.Deliveries[i].Status, begun[f.ID])
 				}
-				for j, d := range m.after.Deliveries {
-					if j < i && d.Status != askback.DeliverySent && d.Status != askback.DeliveryFailed {
+				for j, d := range m.after.Deliveries[:i] {
+					if d.Target == m.after.Deliveries[i].Target && d.Status != askback.DeliverySent && d.Status != askback.DeliveryFailed {
 						t.Errorf("delivery %d begins while delivery %d is %s", i+1, j+1, d.Status)
 					}
 				}
 				begun[f.ID] = true
 			}
-			sending := 0
+			sending := map[string]int{}
 			for i, d := range m.after.Deliveries {
 				if d.Status != askback.DeliveryQueued {
 					begun[d.ID] = false
 					continue
 				}
-				if sending++; !begun[d.ID] || sending > 1 {
-					t.Errorf("%+v: delivery %d is queued, with an effect: %v, and %d others", m.event, i+1, begun[d.ID], sending-1)
+				if sending[d.Target]++; !begun[d.ID] || sending[d.Target] > 1 {
+					t.Errorf("%+v: delivery %d is queued, with an effect: %v, and %d others", m.event, i+1, begun[d.ID], sending[d.Target]-1)
 				}
 			}
 		}
 	})
 }
 
-// No delivery waits unless another one is queued, so none is forgotten.
+// No delivery waits unless another one to its receiver is queued: none is forgotten, and no
+// receiver waits for another one.
 func TestWaitingDeliveryHasOneBeforeIt(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
-		var waiting, queued int
+		waiting, queued := map[string]int{}, map[string]int{}
 		for _, d := range m.after.Deliveries {
 			switch d.Status {
 			case askback.DeliveryWaiting:
-				waiting++
+				waiting[d.Target]++
 			case askback.DeliveryQueued:
-				queued++
+				queued[d.Target]++
 			case askback.DeliverySent, askback.DeliveryFailed:
 				if !d.RetryAt.IsZero() {
 					t.Errorf("got %+v, want no next attempt", d)
 				}
 			}
 		}
-		if waiting > 0 && queued == 0 {
-			t.Errorf("got %d deliveries that wait and none that is queued: %+v", waiting, m.after.Deliveries)
+		for target, n := range waiting {
+			if queued[target] == 0 {
+				t.Errorf("got %d deliveries to %s that wait and none that is queued: %+v", n, target, m.after.Deliveries)
+			}
 		}
 	})
 }

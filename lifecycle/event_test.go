@@ -226,6 +226,11 @@ func anyRun(t *rapid.T) []transition {
 			}
 			ev = lifecycle.Claimed{By: "ana", At: at}
 		}
+		if rapid.IntRange(0, 5).Draw(t, "receivers") == 0 {
+			ev = lifecycle.ReceiversAdded{Receivers: rapid.SampledFrom([][]lifecycle.Receiver{
+				{{Channel: "post", Name: "phone"}}, {{Channel: "post", Name: "phone"}, {Channel: "post", Name: "chat"}}, nil,
+			}).Draw(t, "added"), At: at}
+		}
 		if len(s.Deliveries) > 0 && rapid.IntRange(0, 2).Draw(t, "about a delivery") == 0 {
 			ev = anyDeliveryEvent(s.Deliveries, at).Draw(t, "delivery event")
 		}

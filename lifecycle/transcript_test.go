@@ -134,6 +134,13 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	if what, ok := strings.CutPrefix(rest, "delivery "); ok {
 		return []lifecycle.Input{deliveryEvent(t, s.Deliveries, at, what)}
 	}
+	if what, ok := strings.CutPrefix(rest, "is also sent to "); ok {
+		in := lifecycle.ReceiversAdded{At: at}
+		for name := range strings.SplitSeq(what, ", ") {
+			in.Receivers = append(in.Receivers, lifecycle.Receiver{Channel: "post", Name: name})
+		}
+		return []lifecycle.Input{in}
+	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
 		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
 	}

@@ -1,0 +1,166 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// phones is a channel to receivers with names. Those in broken fail.
+type phones struct {
+	mu     sync.Mutex
+	got    []string // receiver, event and status of the ask
+	broken map[string]bool
+}
+
+func (p *phones) Send(_ context.Context, d askback.Delivery, about askback.Ask, name string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if name != d.Target {
+		return errors.New("wrong name")
+	}
+	if p.broken[name] {
+		return errors.New("no reply")
+	}
+	p.got = append(p.got, name+" "+string(d.Event)+" "+string(about.Status))
+	return nil
+}
+
+func (p *phones) all() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(slices.Values(p.got))
+}
+
+func (p *phones) repair(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.broken[name] = false
+}
+
+func receivers(of ...string) (all []engine.Receiver) {
+	for _, name := range of {
+		all = append(all, engine.Receiver{Channel: "post", Name: name, Person: "ana"})
+	}
+	return all
+}
+
+// Each receiver gets the question and the outcome, also if another one and the callback fail;
+// a receiver that fails gets everything later, in order (E3 to E7).
+func TestReceiversDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := true
+		agent := &receiver{reply: func(int) error {
+			if broken {
+				return errors.New("no reply")
+			}
+			return nil
+		}}
+		people := &phones{broken: map[string]bool{"tablet": true}}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"webhook": agent, "post": people},
+			Settings: engine.Settings{Receivers: receivers("phone", "tablet")},
+		})
+		defer p.run()()
+		a := p.ask(calledBack())
+		synctest.Wait()
+		p.answer(p.ana, a, "SQLite")
+		synctest.Wait()
+		if got, want := people.all(), []string{"phone question_answered answered", "phone question_pending pending"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		wantEvents(t, agent.events(), "question_pending")
+		broken = false
+		people.repair("tablet")
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if got := people.got[2:]; !slices.Equal(got, []string{"tablet question_pending answered", "tablet question_answered answered"}) {
+			t.Errorf("the receiver that failed got %q", got)
+		}
+		if got := agent.events(); got[len(got)-1] != "question_answered" {
+			t.Errorf("the callback got %q", got)
+		}
+	})
+}
+
+// A receiver gets only the asks that its person may answer, and none that a grant answers.
+func TestReceiverGetsWhatItsPersonMayAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		people := &phones{}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": people},
+			Settings: engine.Settings{Receivers: append(receivers("phone"), engine.Receiver{Channel: "telegram", Name: "x", Person: "ana"})},
+		})
+		defer p.run()()
+		first := p.ask(question())
+		for _, to := range [][]string{{"ben"}, {"ben", "ana"}} {
+			r := question()
+			r.To = to
+			p.ask(r)
+		}
+		synctest.Wait()
+		if got := people.all(); len(got) != 2 {
+			t.Errorf("got %q, want two questions", got)
+		}
+		if got, want := p.history(first), []string{"question_pending", "delivery_queued", "delivery_sent"}; !slices.Equal(got, want) {
+			t.Errorf("got history %q, want %q: this server has no channel telegram", got, want)
+		}
+		p.engine.Set(engine.Settings{})
+		p.ask(question())
+		synctest.Wait()
+		if got := people.all(); len(got) != 2 {
+			t.Errorf("got %q after the receivers were removed from the settings", got)
+		}
+	})
+}
+
+// What a standing approval answers is sent to no phone (T18).
+func TestGrantedCallIsSentToNoReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		people := &phones{}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": people}, Settings: engine.Settings{Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		first := p.ask(confirmation())
+		if _, err := p.ana.Answer(t.Context(), first.ID, askback.Decide(askback.ApproveAll, "")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		before := len(people.all())
+		if again := p.ask(confirmation()); !again.Settled() {
+			t.Fatal("the second call is not approved")
+		}
+		synctest.Wait()
+		if got := people.all(); before != 2 || len(got) != before {
+			t.Errorf("got %q, want the first call and its approval", got)
+		}
+	})
+}
+
+// A repeat of a request with a key is sent once.
+func TestRepeatedAskIsSentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		people := &phones{}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": people}, Settings: engine.Settings{Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		r := question()
+		r.Key = "once"
+		p.ask(r)
+		p.ask(r)
+		synctest.Wait()
+		if got := people.all(); len(got) != 1 {
+			t.Errorf("got %q, want one question", got)
+		}
+	})
+}
