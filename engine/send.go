@@ -64,11 +64,19 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 		o.Delivery, ok = s.Delivery(f.ID)
 	} else {
 		a, err := e.read(ctx, f.Subject)
+		if err == nil {
+			o.Delivery, ok = a.state.Delivery(f.ID)
+		}
+		if err == nil && o.Status != askback.DeliveryQueued {
+			// The commit that queued it may not have been cached yet.
+			if a, err = e.fetch(ctx, f.Subject); err == nil {
+				o.Delivery, ok = a.state.Delivery(f.ID)
+			}
+		}
 		if err != nil {
-			return o, err
+			return outgoing{}, err
 		}
 		o.ask, o.owner, o.address = a.state.Ask, a.state.Owner, a.state.Callback
-		o.Delivery, ok = a.state.Delivery(f.ID)
 		if o.Channel != channelWebhook {
 			o.address = o.Target
 		}

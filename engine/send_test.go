@@ -269,6 +269,7 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 		to := &receiver{}
 		p := newSender(t, memstore.New(), to)
 		defer p.run()()
+		p.engine.Link("https://ask.example.com")
 		s := p.startCalling(callback)
 		r := question()
 		r.SessionKey = "run"
@@ -284,7 +285,10 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 		got := to.events()
 		slices.Sort(got) // the end of the session and that of its ask are two deliveries
 		wantEvents(t, got, "question_answered", "question_cancelled", "question_pending", "question_pending", "session_failed")
-		for _, d := range to.got {
+		for i, d := range to.got {
+			if want := "https://ask.example.com/sessions/" + s.ID; d.AskID == "" && to.asks[i].PageURL != want {
+				t.Errorf("got page %q, want %s", to.asks[i].PageURL, want)
+			}
 			if d.SessionID != s.ID || (d.AskID == "") != (d.Event == "session_failed") || (d.Session != nil) != (d.AskID == "") {
 				t.Errorf("got delivery %+v, want it about the session or its ask", d)
 			}
@@ -456,6 +460,41 @@ func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 				t.Errorf("%s was not accepted", id)
 			}
 		}
+	})
+}
+
+// A delivery whose effect is claimed between a commit and the moment when the ask is cached is
+// sent. The cached ask, in which the delivery still waits, must not end the effect.
+func TestDeliveryIsSentBeforeItsAskIsCached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to := &receiver{}
+		to.reply = func(n int) error {
+			if n == 1 {
+				return errors.New("no reply")
+			}
+			return nil
+		}
+		p := newSender(t, memstore.New(), to)
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			seq, err := next(ctx, c)
+			if len(c.Done) > 0 && len(c.Effects) > 0 { // the question was sent, and the outcome follows
+				p.ask(calledBack()) // so that effects are claimed
+				<-time.After(time.Second)
+			}
+			return seq, err
+		})
+		defer p.run()()
+		a := p.ask(calledBack())
+		p.answer(p.ana, a, "SQLite")
+		<-time.After(time.Minute)
+		synctest.Wait()
+		var got []string
+		for _, d := range to.got {
+			if d.AskID == a.ID {
+				got = append(got, string(d.Event))
+			}
+		}
+		wantEvents(t, got, "question_pending", "question_pending", "question_answered")
 	})
 }
 
