@@ -31,7 +31,11 @@ func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycl
 	for attempt := 0; ; attempt++ {
 		row, err := e.store.ReadKey(ctx, kindEndpoint, endpointKey(owner, askback.Origin(address)))
 		if err == nil {
-			return decodeEndpoint(row)
+			s, err := decodeEndpoint(row)
+			if err == nil && s.Secret == "" && e.endpoints.ownSecrets { // the settings had one until now
+				return e.giveSecret(ctx, s.Endpoint.ID)
+			}
+			return s, err
 		}
 		if !errors.Is(err, store.ErrNotFound) || attempt > 0 {
 			return lifecycle.EndpointState{}, fromStore(err)
@@ -44,6 +48,25 @@ func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycl
 			return lifecycle.EndpointState{}, err
 		}
 	}
+}
+
+// giveSecret makes a secret for an endpoint that has none of its own.
+func (e *Engine) giveSecret(ctx context.Context, id string) (s lifecycle.EndpointState, err error) {
+	err = e.update(ctx, func(t *tx) error {
+		r, err := t.endpoint(id)
+		if err != nil {
+			return err
+		}
+		if r.state.Secret == "" {
+			var stored string
+			if _, stored, err = e.newEndpointSecret(id); err == nil {
+				err = r.step(t, lifecycle.EndpointRotated{Secret: stored, At: t.now})
+			}
+		}
+		s = r.state
+		return err
+	})
+	return s, err
 }
 
 // signingSecrets returns the secrets that sign messages to an endpoint now.

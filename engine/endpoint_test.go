@@ -341,6 +341,20 @@ func TestSecretIsMadeOnFirstUse(t *testing.T) {
 		if e := endpoint(t, p.agent); e.SecretAt.IsZero() {
 			t.Errorf("got %+v, want the time of its secret", e)
 		}
+		// The same if the settings had a secret until now.
+		to, db := &signingReceiver{}, memstore.New()
+		p, _ = newEndpoints(t, db, to, engine.Options{})
+		stop := p.run()
+		p.ask(calledBack())
+		synctest.Wait()
+		stop()
+		p, _ = newEndpoints(t, db, to, engine.Options{EndpointSecrets: true})
+		defer p.run()()
+		p.ask(calledBack())
+		synctest.Wait()
+		if got := to.secrets; len(got) != 2 || !slices.Equal(got[0], []string{""}) || len(got[1]) != 1 || got[1][0] == "" {
+			t.Errorf("got secrets %q, want that of the settings, and then one of its own", got)
+		}
 	})
 }
 
