@@ -22,6 +22,7 @@ import (
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
 	"agent": (*completion).agents, "person": (*completion).people, "grant": (*completion).grants, "token": (*completion).tokens,
+	"endpoint": (*completion).endpoints,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
 			all = append(all, candidate{value: name})
@@ -243,6 +244,22 @@ func (c *completion) tokens(ctx context.Context) (all []candidate) {
 		expired := !t.ExpiresAt.IsZero() && !time.Now().Before(t.ExpiresAt)
 		if err == nil && wholeID.MatchString(t.ID) && t.RevokedAt.IsZero() && !expired {
 			all = append(all, describe(t.ID, string(t.Kind)+" "+t.Name+", "+usedBy(t)))
+		}
+	}
+	return all
+}
+
+// endpoints returns the ids of the receivers of webhooks.
+func (c *completion) endpoints(ctx context.Context) (all []candidate) {
+	client, done, err := c.client()
+	if err != nil {
+		return nil
+	}
+	defer done()
+	endpoints, err := allEndpoints(ctx, client, askback.EndpointQuery{})
+	for _, e := range endpoints {
+		if err == nil && wholeID.MatchString(e.ID) {
+			all = append(all, describe(e.ID, string(e.Status)+" "+endpointOwner(e)+", "+e.Origin))
 		}
 	}
 	return all

@@ -100,7 +100,7 @@ type grantRevoke struct {
 
 // Run revokes the grant that c.ID identifies by its id, or by the beginning or end of it.
 func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "grt_", "standing approval", func() (ids []string, err error) {
+	id, err := findID(c.ID, "grt_", "standing approval", "revoke", func() (ids []string, err error) {
 		grants, err := allGrants(ctx, conn.User, false)
 		for _, g := range grants {
 			ids = append(ids, g.ID)

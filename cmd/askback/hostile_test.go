@@ -77,6 +77,21 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		default:
 			s.write(w, token)
 		}
+	case strings.HasPrefix(path, "/api/v1/endpoints"):
+		e := askback.Endpoint{
+			ID: "whe_00000000000000000000000000", Owner: "owner", Origin: "https://agents.example.com", Status: askback.EndpointDisabled, Reason: "reason", By: "ana",
+			CreatedAt: hostileTime, ChangedAt: hostileTime, FailingSince: hostileTime, SecretAt: hostileTime, OldSecretUntil: hostileTime,
+		}
+		switch {
+		case r.Method == http.MethodGet:
+			s.write(w, askback.EndpointPage{Items: []askback.Endpoint{e}})
+		case path == "/api/v1/endpoints", strings.HasSuffix(path, "/rotate"):
+			s.write(w, map[string]any{"secret": "secret", "endpoint": e})
+		case strings.HasSuffix(path, "/test"):
+			s.write(w, map[string]any{"accepted": false, "code": 500, "duration_ms": 1, "error": "error"})
+		default:
+			s.write(w, e)
+		}
 	case path == "/api/v1/logins":
 		s.write(w, map[string]any{"secret": "secret", "url": "http://127.0.0.1/login"})
 	default:
@@ -119,7 +134,7 @@ func (s *hostileServer) withControlText(value any, name string) any {
 			v[i] = s.withControlText(v[i], name)
 		}
 	case string:
-		if strings.HasSuffix(name, "_at") || name == "at" || name == "deadline" || name == "type" && s.status != 0 {
+		if strings.HasSuffix(name, "_at") || name == "failing_since" || name == "old_secret_until" || name == "at" || name == "deadline" || name == "type" && s.status != 0 {
 			return v
 		}
 		s.count++
@@ -184,6 +199,12 @@ func printingCommands() [][]string {
 		{"token", "list", "--json"},
 		{"token", "create", "--kind", "agent", "--name", "robot"},
 		{"token", "revoke", "tok_00000000000000000000000000"},
+		{"webhook", "list"},
+		{"webhook", "list", "--json"},
+		{"webhook", "add", "https://agents.example.com"},
+		{"webhook", "pause", "whe_00000000000000000000000000"},
+		{"webhook", "rotate", "whe_00000000000000000000000000"},
+		{"webhook", "test", "whe_00000000000000000000000000"},
 		{"login"},
 		{"version"},
 		{"doctor"},
@@ -311,7 +332,7 @@ func TestListsAreSafeInAPipe(t *testing.T) {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	t.Setenv("ASKBACK_URL", server.URL)
-	for _, args := range [][]string{{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}} {
+	for _, args := range [][]string{{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}, {"webhook", "list"}} {
 		h.only = 0
 		for n := 1; h.only < n; h.only++ {
 			h.remaining = 5

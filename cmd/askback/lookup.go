@@ -159,8 +159,8 @@ func endsWith(id, typed string) bool {
 const randomPart = 16
 
 // findID returns the only listed id that typed shortens, or typed itself if it is a
-// complete id. The noun is for errors.
-func findID(typed, prefix, noun string, list func() ([]string, error)) (string, error) {
+// complete id. The noun and the verb are for errors.
+func findID(typed, prefix, noun, verb string, list func() ([]string, error)) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
 		return typed, nil
@@ -175,7 +175,7 @@ func findID(typed, prefix, noun string, list func() ([]string, error)) (string, 
 	found := slices.DeleteFunc(ids, func(id string) bool { return !shortens(typed, id) })
 	switch len(found) {
 	case 0:
-		return "", exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may revoke", noun, typed)}
+		return "", exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may %s", noun, typed, verb)}
 	case 1:
 		return found[0], nil
 	}

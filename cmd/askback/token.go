@@ -118,7 +118,7 @@ type tokenRevoke struct {
 
 // Run revokes the token that c.ID identifies by its id, or by the beginning or end of it.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	id, err := findID(c.ID, "tok_", "token", func() (ids []string, err error) {
+	id, err := findID(c.ID, "tok_", "token", "revoke", func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)
 		for _, t := range tokens {
 			ids = append(ids, t.ID)
