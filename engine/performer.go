@@ -193,7 +193,7 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed, "cause", causeOf(r.failed))
 	}
 	err := e.complete(context.WithoutCancel(ctx), f, done, r)
-	if err == nil && r.reply != nil {
+	if err == nil && r.reply != nil && r.endpoint != "" {
 		e.endpointReplied(context.WithoutCancel(ctx), r.endpoint, r.reply)
 	}
 	if err != nil && !errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
