@@ -519,8 +519,8 @@ func TestEndOfSessionThatIsGivenUp(t *testing.T) {
 			t.Fatalf("got %+v, %v, want the end of the session", page, err)
 		}
 		again, err := ops.RetryDelivery(t.Context(), page.Items[0].ID)
-		if err != nil || again.Status != askback.DeliveryQueued {
-			t.Fatalf("got %+v, %v, want it queued", again, err)
+		if err != nil || again.Status != askback.DeliveryQueued && again.Status != askback.DeliverySent { // it may be sent by now
+			t.Fatalf("got %+v, %v, want it queued or sent", again, err)
 		}
 		synctest.Wait()
 		wantEvents(t, to.events(), "session_completed", "session_completed")
