@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/web/pages"
 )
 
@@ -55,4 +57,15 @@ func TestChromiumLongUserNameIsShortened(t *testing.T) {
 	w.waitUntil(`document.querySelector(".nav-menu > summary").getBoundingClientRect().height < 40`)
 	w.checkWidth()
 	c.Check(t)
+}
+
+// A question that can be answered in the list has its header there, too: it may change what the
+// question means.
+func TestQuickQuestionShowsItsHeader(t *testing.T) {
+	h := newServer(t)
+	a := h.ask(askback.Request{Questions: []askback.Question{{Header: "Production", Text: "Deploy?", Options: askback.Options("Now", "Later")}}})
+	row := h.browser("ana").open("/", http.StatusOK).one(t, "#row-"+a.ID)
+	if len(row.all(".quick")) != 1 || row.one(t, ".row-text .tag").visibleText() != "Production" {
+		t.Errorf("the row is %s", row.visibleText())
+	}
 }

@@ -1,26 +1,33 @@
 package view
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/askback/askback/internal/markdown"
 )
 
-// fenced returns a preview as formatted text if it has blocks of code between fences and
-// text around them. Otherwise it returns nil, and the preview is shown exactly.
+// fenced returns a preview as formatted text if it has blocks of code between fences, and
+// text around them or a label. Otherwise it returns nil, and the preview is shown exactly.
 func fenced(s string) Markdown {
 	if unfenced(s) == s {
 		return nil
 	}
 	doc := markdown.Parse(s)
-	if len(doc) < 2 {
-		return nil
+	if len(doc) == 1 {
+		if code, ok := doc[0].(markdown.Code); ok && code.Label.String() == "" {
+			return nil
+		}
 	}
 	return doc
 }
 
+// languageName matches the labels of blocks of code that say nothing else.
+var languageName = regexp.MustCompile(`^ ?[0-9A-Za-z+#._-]{1,20}$`)
+
 // unfenced removes the Markdown code fences from a preview, which is shown as code
-// anyway. It returns s unchanged if a fence is not closed.
+// anyway. It returns s unchanged if a fence is not closed, or if one has more text than the name of
+// a language, which would be lost.
 func unfenced(s string) string {
 	if !strings.Contains(s, "```") {
 		return s
@@ -29,6 +36,9 @@ func unfenced(s string) string {
 	open := false
 	for line := range strings.SplitSeq(s, "\n") {
 		label, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
+		if fence && !open && label != "" && !languageName.MatchString(label) {
+			return s
+		}
 		if fence && !strings.Contains(label, "`") && (label == "" || !open) {
 			open = !open
 			continue
