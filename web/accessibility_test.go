@@ -89,6 +89,9 @@ func (w window) look(width int64, scheme string) {
 // dark, but with ASKBACK_LONG, as in make prove, both.
 func (w window) checkAccessibility(state string) {
 	w.t.Helper()
+	for _, field := range w.fieldsWithoutLabel() {
+		w.t.Errorf("%s: %s has no label", state, field)
+	}
 	for _, width := range []int64{360, 1400} {
 		schemes := map[string]string{"light": allRules, "dark": colorRules}
 		if width == 360 && os.Getenv("ASKBACK_LONG") == "" {
@@ -101,6 +104,16 @@ func (w window) checkAccessibility(state string) {
 			}
 		}
 	}
+}
+
+// fieldsWithoutLabel returns the fields without a label. For axe, a placeholder is enough, but it
+// is gone as soon as something is typed.
+func (w window) fieldsWithoutLabel() (fields []string) {
+	w.t.Helper()
+	w.Run(chromedp.Evaluate(`[...document.querySelectorAll("input:not([type=hidden]), textarea, select")]
+		.filter((e) => !e.getAttribute("aria-label")?.trim() && ![...e.labels].some((l) => l.textContent.trim()) && !document.getElementById(e.getAttribute("aria-labelledby"))?.textContent.trim())
+		.map((e) => e.outerHTML)`, &fields))
+	return fields
 }
 
 // No page, in any state, violates WCAG 2.2 AA.

@@ -390,6 +390,37 @@ const keys = {
   "?": () => document.getElementById("keys")?.showModal(),
 };
 
+// Ctrl+Enter, or Command+Enter, sends the answers from a text field. A call has two decisions, so
+// there it does nothing.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+  if (!event.target.matches("form.ask :is(textarea, input)")) return;
+  event.preventDefault();
+  press("form.ask .bar button[value=answer]");
+});
+
+// What the list confirms leaves after a while, and is not confirmed again when the page is
+// loaded again. Next to an open ask it stays, because the ask would move.
+const noticeTime = 10000; // milliseconds
+function endNotice() {
+  const here = new URL(location.href);
+  if (document.getElementById("list") && !document.querySelector("#list[data-history]") && here.searchParams.has("done")) {
+    here.searchParams.delete("done");
+    history.replaceState(history.state, "", here);
+  }
+  const notice = document.querySelector(".inbox:not(.is-open) .done-notice");
+  if (!notice || endNotice.notice === notice && endNotice.text === notice.textContent) return;
+  [endNotice.notice, endNotice.text] = [notice, notice.textContent];
+  clearTimeout(endNotice.timer);
+  const end = () => {
+    if (notice.matches(":hover, :focus-within")) endNotice.timer = setTimeout(end, noticeTime);
+    else if (document.querySelector(".inbox:not(.is-open)")) notice.remove();
+  };
+  endNotice.timer = setTimeout(end, noticeTime);
+}
+document.addEventListener("htmx:finally:swap", endNotice);
+document.addEventListener("DOMContentLoaded", endNotice);
+
 // After g, a second key leads to a page.
 const goTime = 1500; // milliseconds
 let gone = -Infinity;

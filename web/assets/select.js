@@ -15,9 +15,12 @@ function showSelection() {
     row.classList.toggle("is-selected", selected.has(row.dataset.ask));
   }
   const button = document.querySelector("#decide button");
-  if (button) button.textContent = selected.size > 0 ? `Decide ${selected.size}…` : "Decide the selected…";
+  if (!button) return;
+  button.textContent = selected.size > 0 ? `Decide ${selected.size}…` : "Select what to decide";
+  button.disabled = selected.size === 0;
 }
 document.addEventListener("htmx:finally:swap", showSelection);
+document.addEventListener("DOMContentLoaded", showSelection);
 document.addEventListener("settled", () => setTimeout(showSelection));
 // After the back button, the browser may have restored the boxes.
 addEventListener("pageshow", () => {

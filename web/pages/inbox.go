@@ -110,6 +110,7 @@ type keyBinding struct {
 var keyBindings = []keyBinding{
 	{[]string{"j", "k"}, "Next or previous ask"},
 	{[]string{"Enter"}, "Open the ask; in an answer, send it"},
+	{[]string{"Ctrl+Enter", "⌘+Enter"}, "In a text field: send the answer"},
 	{[]string{"1", "–", "9"}, "Choose an option"},
 	{[]string{"o"}, "Answer in your own words"},
 	{[]string{"a"}, "Approve, unless the call is dangerous"},
