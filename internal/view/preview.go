@@ -1,7 +1,6 @@
 package view
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/askback/askback/internal/markdown"
@@ -22,8 +21,12 @@ func fenced(s string) Markdown {
 	return doc
 }
 
-// languageName matches the labels of blocks of code that say nothing else.
-var languageName = regexp.MustCompile(`^ ?[0-9A-Za-z+#._-]{1,20}$`)
+// isLanguage reports whether the label of a block of code is the name of a language, and nothing
+// else to read.
+func isLanguage(label string) bool {
+	label = strings.TrimSpace(label)
+	return len(label) <= 20 && strings.Trim(label, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+#._-") == "" && !strings.ContainsAny(label, " \t")
+}
 
 // unfenced removes the Markdown code fences from a preview, which is shown as code
 // anyway. It returns s unchanged if a fence is not closed, or if one has more text than the name of
@@ -36,7 +39,7 @@ func unfenced(s string) string {
 	open := false
 	for line := range strings.SplitSeq(s, "\n") {
 		label, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
-		if fence && !open && label != "" && !languageName.MatchString(label) {
+		if fence && !open && !isLanguage(label) {
 			return s
 		}
 		if fence && !strings.Contains(label, "`") && (label == "" || !open) {
