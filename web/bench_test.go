@@ -35,9 +35,12 @@ func newBenchServer(b *testing.B) (e *engine.Engine, pages http.Handler, cookie 
 	return e, web.New(e, nil), "askback=" + secret
 }
 
+// scrolledAsks returns asks whose rows have different heights.
+func scrolledAsks() []askback.Request { return []askback.Request{single, harmless, form, call} }
+
 func benchAsk(b *testing.B, e *engine.Engine, n int) askback.Ask {
 	b.Helper()
-	r := []askback.Request{single, harmless, form, call}[n%4]
+	r := scrolledAsks()[n%4]
 	r.Agent = fmt.Sprint("agent-", n%7)
 	a, err := e.As(askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("bot-", n%7), Channel: askback.ChannelAPI}).Ask(b.Context(), r)
 	if err != nil {

@@ -1,0 +1,113 @@
+package web_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback/internal/browsertest"
+)
+
+// recordFrames is a script that records the times between frames, how far elements moved by
+// themselves, and places to which the page scrolled back.
+const recordFrames = `(() => {
+	const scrolled = window.scrolled = { frames: [], shift: 0, back: 0 };
+	new PerformanceObserver((list) => { for (const e of list.getEntries()) scrolled.shift += e.value; }).observe({ type: "layout-shift", buffered: false });
+	let last = performance.now(), top = scrollY;
+	requestAnimationFrame(function frame(now) {
+		scrolled.frames.push(now - last);
+		if (scrollY < top) scrolled.back += top - scrollY;
+		[last, top] = [now, scrollY];
+		requestAnimationFrame(frame);
+	});
+})()`
+
+// scrolling is what a page did while it was scrolled.
+type scrolling struct {
+	Frames, Late, Rows, Twice int     // late: after more than 34 ms, two frames of a common screen
+	Longest, Shift, Back      float64 // in ms, in the unit of browsers, and in CSS pixels
+}
+
+// scrollToEnd scrolls a list of a phone by gestures until it has no further page and
+// its end is shown.
+func scrollToEnd(w *browsertest.Window, cpu float64) (s scrolling) {
+	w.Run(emulation.SetCPUThrottlingRate(cpu), chromedp.Evaluate(recordFrames, nil))
+	for range 100 {
+		var ended bool
+		w.Run(
+			input.SynthesizeScrollGesture(180, 400).WithYDistance(-2500).WithSpeed(5000).WithGestureSourceType(input.GestureMouse),
+			chromedp.Evaluate(`!document.querySelector(".list-next a") && scrollY + innerHeight >= document.documentElement.scrollHeight - 1`, &ended),
+		)
+		if ended {
+			break
+		}
+	}
+	w.Run(emulation.SetCPUThrottlingRate(1), chromedp.Evaluate(`(() => {
+		const f = scrolled.frames.slice(1), rows = [...document.querySelectorAll("#list > .row")];
+		return { Frames: f.length, Late: f.filter((t) => t > 34).length, Longest: Math.max(...f), Shift: scrolled.shift, Back: scrolled.back,
+			Rows: rows.length, Twice: rows.length - new Set(rows.map((r) => r.id)).size };
+	})()`, &s))
+	return s
+}
+
+// On a phone, a list of a thousand asks is scrolled to its end by gestures. Its further pages
+// are loaded meanwhile, no row is lost, and nothing moves by itself.
+func TestChromiumThousandAsksAreScrolledOnAPhone(t *testing.T) {
+	c := newChromium(t)
+	requests := scrolledAsks()
+	for n := range 1000 {
+		c.ask(requests[n%len(requests)])
+	}
+	w := c.window(phone)
+	w.login("ana")
+	got := scrollToEnd(w.Window, 1)
+	if got.Rows != 1000 || got.Twice != 0 {
+		t.Errorf("the list has %d rows, %d of them twice, want 1000", got.Rows, got.Twice)
+	}
+	if got.Shift > 0.01 || got.Back > 1 {
+		t.Errorf("elements moved by %v, and the page scrolled back by %v px", got.Shift, got.Back)
+	}
+	t.Logf("%+v", got)
+	c.Check(t)
+}
+
+// While a list of a thousand asks is scrolled on a phone, few frames are late, also if its
+// processor is slow.
+func BenchmarkScrollThousandPending(b *testing.B) {
+	chrome, err := browsertest.Start()
+	if errors.Is(err, browsertest.ErrNotInstalled) {
+		b.Skip(err)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(chrome.Stop)
+	e, pages, cookie := newBenchServer(b)
+	for n := range 1000 {
+		benchAsk(b, e, n)
+	}
+	server := httptest.NewServer(pages)
+	b.Cleanup(server.CloseClientConnections)
+	for _, cpu := range []float64{1, 4} {
+		b.Run(fmt.Sprintf("cpu=1/%v", cpu), func(b *testing.B) {
+			for b.Loop() {
+				var monitor browsertest.Monitor
+				w := chrome.NewWindow(b, phone, &monitor)
+				w.Run(network.SetCookie("askback", strings.TrimPrefix(cookie, "askback=")).WithURL(server.URL))
+				w.Open(server.URL + "/")
+				s := scrollToEnd(w, cpu)
+				b.ReportMetric(100*float64(s.Late)/float64(s.Frames), "%late")
+				b.ReportMetric(s.Longest, "longest-ms")
+				b.ReportMetric(s.Shift, "shift")
+				b.ReportMetric(float64(s.Frames), "frames")
+			}
+		})
+	}
+}
