@@ -216,7 +216,15 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 			f.message("Not used by the agent yet.")
 		}
 	}
+	f.deliveries(a)
 	return f.writeTo(out)
+}
+
+// deliveries lists what was sent about an ask.
+func (f *frame) deliveries(a view.Ask) {
+	for _, d := range a.Deliveries {
+		f.message(d.Sentence(f.zone).String())
+	}
 }
 
 // dialog is the state of one call of Ask.

@@ -225,7 +225,7 @@ type showCommand struct {
 	JSON bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
-// Run prints an ask and its outcome.
+// Run prints an ask, its outcome, and its deliveries for those who may see them.
 func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
 	if err != nil {
@@ -234,5 +234,5 @@ func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	if c.JSON {
 		return printJSON(io.out, ask)
 	}
-	return terminal.Show(io.out, view.Of(ask), terminal.StreamOptions(io.out))
+	return terminal.Show(io.out, withDeliveries(ctx, conn.User, ask.ID, view.Of(ask)), terminal.StreamOptions(io.out))
 }

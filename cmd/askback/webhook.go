@@ -30,6 +30,9 @@ type webhookCommand struct {
 	Remove webhookRemove `cmd:"" help:"Delete the endpoint of a receiver, with its secret."`
 
 	Secret webhookSecretCommand `cmd:"" help:"Print a new secret for channels.webhook.secret in the settings."`
+
+	Deliveries webhookDeliveries `cmd:"" help:"List what was sent to programs, and what did not arrive."`
+	Retry      webhookRetry      `cmd:"" help:"Send a delivery again that was given up."`
 }
 
 type webhookList struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/askbacktest"
 )
@@ -90,5 +91,46 @@ func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	rejected(t, program)
 	if pending, answered := slices.Index(events, "question_pending"), slices.Index(events, "question_answered"); len(ids) != 3 || !slices.Contains(events, "session_completed") || pending < 0 || answered < pending {
 		t.Errorf("got events %q, want the question before its outcome, and the end of the session", events)
+	}
+}
+
+// An operator at a terminal lists what was given up, sends it again, and sees it with the ask
+// (F16).
+func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
+	t.Parallel()
+	program, s := newCaller(t)
+	program.Always(askbacktest.Status(http.StatusGone))
+	body := `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "callback_url": "` + program.URL() + `/calls?key=hidden"}`
+	id := s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
+	list := func(flags ...string) string {
+		return mustRun(t, s.env, append([]string{"webhook", "deliveries"}, flags...)...)
+	}
+	var failed string
+	for deadline := time.Now().Add(time.Minute); failed == "" && time.Now().Before(deadline); {
+		failed = list("--status", "failed")
+	}
+	for _, want := range []string{"dlv_", "failed", id, `question_pending to "http://127.0.0.1:`, "1 attempt", "410"} {
+		if !strings.Contains(failed, want) {
+			t.Errorf("%q is not in %q", want, failed)
+		}
+	}
+	if of := list("--ask", id); !strings.HasPrefix(of, failed[:strings.IndexByte(failed, ' ')]) || strings.Count(of, "\n") != 1 {
+		t.Errorf("got %q for the ask, want %q", of, failed)
+	}
+	if got := list("--status", "sent"); got != "" {
+		t.Errorf("got sent deliveries %q", got)
+	}
+	show := mustRun(t, s.env, "show", id)
+	if !strings.Contains(show, "Webhook to http://127.0.0.1:") || !strings.Contains(show, "Asked, given up") || strings.Contains(show+failed, "hidden") {
+		t.Errorf("got %q", show)
+	}
+	dlv, _, _ := strings.Cut(failed, " ")
+	mustRun(t, s.env, "webhook", "retry", dlv)
+	// Its endpoint is disabled, because it wants nothing more, so it is given up at once.
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "disabled") && time.Now().Before(deadline); {
+		failed = list("--status", "failed")
+	}
+	if !strings.HasPrefix(failed, dlv) || !strings.Contains(failed, "this receiver is disabled") {
+		t.Errorf("after a retry: got %q", failed)
 	}
 }

@@ -23,12 +23,14 @@ type Client interface {
 	askback.Directory
 	askback.Events
 	askback.Tokens
+	askback.Deliveries
 	askback.Endpoints
 	askback.EndpointControl
 }
 
 // A client is a [Client] that repeats a lost call on the next connection. A repeated call
-// has no further effect, except CreateToken, RotateEndpoint and TestEndpoint.
+// has no further effect, except CreateToken, RotateEndpoint and TestEndpoint. That of
+// RetryDelivery may return [askback.ErrNotFound].
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client

@@ -85,6 +85,14 @@ func (c client) Stats(ctx context.Context) (askback.Stats, error) {
 	return retry0(ctx, c, askback.Client.Stats)
 }
 
+func (c client) Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error) {
+	return retry1(ctx, c, askback.Client.Deliveries, q)
+}
+
+func (c client) RetryDelivery(ctx context.Context, id string) (askback.Delivery, error) {
+	return retry1(ctx, c, askback.Client.RetryDelivery, id)
+}
+
 func (c client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askback.EndpointPage, error) {
 	return retry1(ctx, c, askback.Client.Endpoints, q)
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -84,4 +85,20 @@ func (d Delivery) Path() string {
 		return "/history/" + d.AskID.String()
 	}
 	return askback.PagePath(d.AskID.String())
+}
+
+// Sentence describes the delivery in one line: "Webhook to https://agents.example.com:
+// Answered, accepted 3 November 2026, 14:03 UTC". A nil zone is UTC.
+func (d Delivery) Sentence(zone *time.Location) safetext.Text {
+	s := d.Channel.String() + " to " + d.Target.String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
+	switch {
+	case d.State == DeliveryRetrying:
+		s += ", next attempt " + FormatTime(d.RetryAt, zone)
+	case d.State == DeliveryAccepted || d.State == DeliveryGivenUp:
+		s += " " + FormatTime(d.At, zone)
+	}
+	if d.Error.String() != "" {
+		s += ": " + d.Error.String()
+	}
+	return safetext.Line(s)
 }

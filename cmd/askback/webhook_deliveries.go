@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+type webhookDeliveries struct {
+	Status string `enum:"failed,queued,waiting,sent," default:"" placeholder:"STATUS" help:"List deliveries with this status: failed (given up), queued, waiting (for an earlier one of the same ask) or sent; by default all that were not sent."`
+	Ask    string `placeholder:"ID" complete:"ask" help:"List only deliveries about this ask, in every status."`
+	Limit  int    `default:"50" help:"List at most this many deliveries, 1 to 200."`
+	Cursor string `help:"Continue a list after this cursor, which the page before it printed."`
+	JSON   bool   `name:"json" help:"Print the reply of the API as JSON."`
+}
+
+// Run prints a page of deliveries, newest first.
+func (c *webhookDeliveries) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	q := askback.DeliveryQuery{Status: askback.DeliveryStatus(c.Status), Cursor: c.Cursor, Limit: c.Limit}
+	if c.Ask != "" {
+		id, err := lookup{client: conn.User, verb: "see"}.find(ctx, c.Ask)
+		if err != nil {
+			return err
+		}
+		q.AskID = id
+	}
+	page, err := conn.User.Deliveries(ctx, q)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, page)
+	}
+	for _, d := range page.Items {
+		printLine(io.out, deliveryLine(d, time.Now()))
+	}
+	switch {
+	case page.NextCursor != "":
+		note(io.err, "there may be more; continue with --cursor "+page.NextCursor)
+	case len(page.Items) == 0 && q == (askback.DeliveryQuery{Limit: c.Limit}):
+		note(io.err, "Everything has arrived. To list what was sent: askback webhook deliveries --status sent")
+	case len(page.Items) == 0:
+		note(io.err, "No such deliveries.")
+	}
+	return nil
+}
+
+// deliveryLine describes a delivery in one line.
+func deliveryLine(d askback.Delivery, now time.Time) string {
+	about := d.AskID
+	if about == "" {
+		about = d.SessionID
+	}
+	line := fmt.Sprintf("%s  %-7s  %4s  %s  %s to %q", d.ID, d.Status, elapsed(now.Sub(d.At)), about, d.Event, d.Target)
+	if d.Attempts > 1 || d.Attempts == 1 && d.Status != askback.DeliverySent {
+		line += "; " + view.Count(d.Attempts, "attempt")
+	}
+	if !d.RetryAt.IsZero() {
+		line += "; next " + d.RetryAt.Local().Format(time.DateTime)
+	}
+	if d.Error != "" {
+		line += fmt.Sprintf("; %q", d.Error)
+	}
+	return safetext.Line(line).String()
+}
+
+type webhookRetry struct {
+	ID string `arg:"" help:"Id of a delivery that was given up, from askback webhook deliveries --status failed."`
+}
+
+// Run sends a delivery again that was given up.
+func (c *webhookRetry) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	d, err := conn.User.RetryDelivery(ctx, strings.TrimSpace(c.ID))
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		return exitError{exitRefused, "no delivery with the id " + safetext.Line(c.ID).String() + " was given up"}
+	case err == nil:
+		note(io.err, "sent again: "+deliveryLine(d, time.Now()))
+	}
+	return err
+}
+
+// withDeliveries returns the view of an ask with its deliveries, if the user may see them.
+func withDeliveries(ctx context.Context, client askback.Deliveries, id string, v view.Ask) view.Ask {
+	page, err := client.Deliveries(ctx, askback.DeliveryQuery{AskID: id, Limit: askback.MaxLimit})
+	if err != nil {
+		return v // the user may not see them, or the server is too old; the ask is what counts
+	}
+	for i := len(page.Items) - 1; i >= 0; i-- {
+		v.Deliveries = append(v.Deliveries, view.DeliveryOf(page.Items[i]))
+	}
+	return v
+}
