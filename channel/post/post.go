@@ -14,10 +14,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/loopback"
 )
 
 // Options configure a [Channel].
@@ -68,6 +70,9 @@ func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.As
 	receiver, ok := c.options.Receivers[name]
 	if !ok {
 		return errUnknown
+	}
+	if u, err := url.Parse(about.PageURL); err != nil || loopback.IsHost(u.Host) {
+		about.PageURL = "" // a phone cannot open it
 	}
 	request, err := Render(receiver, d.Event, about, c.options.Buttons(name, about))
 	if err != nil {

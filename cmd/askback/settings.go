@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/serverlog"
 )
 
@@ -60,6 +63,9 @@ func channels(c config.Channels) map[string]engine.Channel {
 		}
 		all["webhook"] = channel
 	}
+	if len(c.Post) > 0 {
+		all["post"] = postChannel(c)
+	}
 	return all
 }
 
@@ -68,6 +74,9 @@ func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
 		Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
+	}
+	for _, r := range file.Channels.Post {
+		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "post", Name: r.Name, Person: cmp.Or(r.Person, connection.UserName())})
 	}
 	for _, p := range file.People {
 		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone})
@@ -171,7 +180,9 @@ func (r *reloader) reload(set func(engine.Settings)) {
 		return
 	}
 	if !file.Equal(r.current) {
-		set(engineSettings(file))
+		now := file
+		now.Channels.Post = r.initial.Channels.Post // the channel has these until the server restarts
+		set(engineSettings(now))
 		r.current = file
 	}
 	warnOfLogin(r.log, file)
@@ -206,6 +217,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
 		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
 		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
+		{"channels.post", !reflect.DeepEqual(file.Channels.Post, r.initial.Channels.Post)},
 		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {

@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/post":          {".", "internal/egress", "internal/safetext", "internal/view"},
+	"channel/post":          {".", "internal/egress", "internal/loopback", "internal/safetext", "internal/view"},
 	"channel/post/posttest": {},
 	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
 
@@ -52,7 +52,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/post", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},

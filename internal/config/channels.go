@@ -9,6 +9,7 @@ import (
 // Channels configure how asks reach programs and people.
 type Channels struct {
 	Webhook Webhook
+	Post    []PostReceiver
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -28,10 +29,11 @@ func (l *loader) channels(c *Config) func(value) {
 			l.group([]setting{
 				{key: "url", read: l.textTo(&w.URL, "the address of a program, as in https://agents.example.com/answers", callbackProblem)},
 				{key: "secret", read: func(v value) { l.webhookSecret(v, w) }},
-				{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, w) }) }},
+				{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &w.Allow) }) }},
 			})(v)
 			w.Enabled = true
 		}},
+		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
 		{key: "slack", unsupported: notYet},
 		{key: "email", unsupported: notYet},
 		{key: "webpush", unsupported: notYet},
@@ -57,16 +59,4 @@ func callbackProblem(s string) (problem string) {
 		return "is wrong: " + p
 	}
 	return ""
-}
-
-// allowed reads an entry of channels.webhook.allow.
-func (l *loader) allowed(v value, w *Webhook) {
-	l.text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
-		a, err := egress.ParseAllowed(s)
-		if err != nil {
-			return err.Error()
-		}
-		w.Allow = append(w.Allow, a)
-		return ""
-	})(v)
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback/channel/post"
+	"github.com/askback/askback/internal/config"
+)
+
+// notifyCommand has the commands for the phones and chats of the settings.
+type notifyCommand struct {
+	Test notifyTestCommand `cmd:"" help:"Send a test message to a phone or a chat of the settings."`
+}
+
+type notifyTestCommand struct {
+	Name string `arg:"" help:"The name of the receiver under channels.post in the settings."`
+}
+
+// Run sends a test message to a receiver, without the server, and prints what happened.
+func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) error {
+	if all.Config == "" {
+		return usage("no settings: name the file with --config or ASKBACK_CONFIG; it has the receivers under channels.post")
+	}
+	file, err := all.settings()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, r := range file.Channels.Post {
+		if names = append(names, r.Name); r.Name == c.Name {
+			channel := postChannel(file.Channels)
+			defer channel.Close()
+			if err := channel.SendTest(ctx, c.Name); err != nil {
+				return exitError{exitRefused, fmt.Sprintf("%s did not accept the message for %s: %v", r.Origin(), c.Name, err)}
+			}
+			printLine(io.out, fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), c.Name, whereToLook(r.Template)))
+			return nil
+		}
+	}
+	if len(names) == 0 {
+		return usage(all.Config + " has no receivers: write them under channels.post")
+	}
+	return usage(fmt.Sprintf("there is no receiver %q in %s; it has %s", c.Name, all.Config, strings.Join(names, ", ")))
+}
+
+// whereToLook returns what to check if the message does not arrive.
+func whereToLook(t post.Template) string {
+	switch t {
+	case post.Ntfy:
+		return "If the phone shows nothing, check that its ntfy app is subscribed to exactly this server and topic."
+	case post.HomeAssistant:
+		return "If nothing arrives, check the name of the phone, or the automation that the webhook starts."
+	case post.Teams:
+		return "If nothing arrives, look at the runs of the workflow."
+	}
+	return "If nothing arrives, check that the address and the token are those of this receiver."
+}
+
+// postChannel returns the channel to the receivers of the settings.
+func postChannel(c config.Channels) *post.Channel {
+	receivers := map[string]post.Receiver{}
+	for _, r := range c.Post {
+		receivers[r.Name] = r.Receiver
+	}
+	channel, err := post.New(post.Options{Receivers: receivers, Version: version()})
+	if err != nil {
+		panic(err) // the settings were checked when they were read
+	}
+	return channel
+}

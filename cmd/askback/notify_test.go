@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/channel/post/posttest"
+)
+
+// A server with a receiver in its settings sends the question and its outcome to the phone,
+// and the command sends a test message there (E3 to E7).
+func TestNotifyPhone(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	phone := posttest.NewNtfy(t)
+	at, err := url.Parse(phone.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	content := fmt.Sprintf("channels:\n  post:\n    phone: {template: ntfy, url: %q, allow: [%q]}\n", phone.URL, at.Host)
+	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
+	s.place.Database = database
+	if got := mustRun(t, s.env, "notify", "test", "phone"); !strings.Contains(got, "accepted the message for phone") {
+		t.Errorf("got %q", got)
+	}
+	s.start()
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "responder", "--name", "ana"))
+	id := s.call(s.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "SQLite"}`, 200)
+	for limit := time.Now().Add(time.Minute); len(phone.Messages()) < 3 && time.Now().Before(limit); {
+		s.call(s.user, "GET", "/asks/"+id, "", 200)
+	}
+	got := phone.Shown()
+	if last := got[len(got)-1]; !strings.Contains(last.Text, "answered by ana") || len(got) != 2 || strings.Contains(last.Text, "127.0.0.1") {
+		t.Errorf("got %+v, want the test message and the outcome", got)
+	}
+}
