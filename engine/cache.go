@@ -139,7 +139,7 @@ func askBytes(a *askback.Ask) int {
 			n += textOverhead + len(t)
 		}
 	}
-	add(a.Title)
+	add(a.Title, a.TraceParent)
 	add(a.Path...)
 	add(a.To...)
 	add(a.Tags...)

@@ -503,7 +503,9 @@ func TestRetentionKeepsWhatIsNotSent(t *testing.T) {
 		if _, err := p.agent.Get(t.Context(), a.ID); err != nil {
 			t.Errorf("while its receiver is down: got %v", err)
 		}
+		to.mu.Lock()
 		down = false
+		to.mu.Unlock()
 		<-time.After(24 * time.Hour)
 		if got := to.events(); got[len(got)-1] != "question_answered" {
 			t.Errorf("got %q", got)

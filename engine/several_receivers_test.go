@@ -78,7 +78,9 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		wantEvents(t, agent.events(), "question_pending")
+		agent.mu.Lock()
 		broken = false
+		agent.mu.Unlock()
 		people.repair("tablet")
 		<-time.After(time.Hour)
 		synctest.Wait()

@@ -22,7 +22,7 @@ import (
 const recordFrames = `(() => {
 	const scrolled = window.scrolled = { frames: [], shift: 0, back: 0 };
 	// The link to the next page moves down when rows are added before it, as it should.
-	const moved = (s) => !(s.node?.nodeType === 1 ? s.node : s.node?.parentElement)?.closest(".list-next");
+	const moved = (s) => s.node && !(s.node.nodeType === 1 ? s.node : s.node.parentElement)?.closest(".list-next");
 	new PerformanceObserver((list) => { for (const e of list.getEntries()) if (e.sources.some(moved)) scrolled.shift += e.value; }).observe({ type: "layout-shift", buffered: false });
 	let last = performance.now(), top = scrollY;
 	requestAnimationFrame(function frame(now) {

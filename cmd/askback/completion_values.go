@@ -22,7 +22,7 @@ import (
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
 	"agent": (*completion).agents, "person": (*completion).people, "grant": (*completion).grants, "token": (*completion).tokens,
-	"endpoint": (*completion).endpoints,
+	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
 			all = append(all, candidate{value: name})
@@ -260,6 +260,22 @@ func (c *completion) endpoints(ctx context.Context) (all []candidate) {
 	for _, e := range endpoints {
 		if err == nil && wholeID.MatchString(e.ID) {
 			all = append(all, describe(e.ID, string(e.Status)+" "+endpointOwner(e)+", "+e.Origin))
+		}
+	}
+	return all
+}
+
+// deliveries returns the ids of the deliveries that were given up.
+func (c *completion) deliveries(ctx context.Context) (all []candidate) {
+	client, done, err := c.client()
+	if err != nil {
+		return nil
+	}
+	defer done()
+	page, err := client.Deliveries(ctx, askback.DeliveryQuery{Status: askback.DeliveryFailed, Limit: askback.MaxLimit})
+	for _, d := range page.Items {
+		if err == nil && wholeID.MatchString(d.ID) {
+			all = append(all, describe(d.ID, string(d.Event)+" to "+d.Target))
 		}
 	}
 	return all

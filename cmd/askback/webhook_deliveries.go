@@ -72,7 +72,7 @@ func deliveryLine(d askback.Delivery, now time.Time) string {
 }
 
 type webhookRetry struct {
-	ID string `arg:"" help:"Id of a delivery that was given up, from askback webhook deliveries --status failed."`
+	ID string `arg:"" complete:"delivery" help:"Id of a delivery that was given up, from askback webhook deliveries --status failed."`
 }
 
 // Run sends a delivery again that was given up.
