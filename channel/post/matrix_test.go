@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -166,6 +167,7 @@ func parts(a askback.Ask) (lines []string) {
 // Each template carries each ask whole or, if it does not fit, only who asks and the link; the
 // service takes it as it is and acts on none of its text (F3, T7, T9, T10).
 func TestMatrixIsWholeOrALink(t *testing.T) {
+	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		t.Run(string(template), func(t *testing.T) {
 			receiver, service := newReceiver(t, template)
@@ -249,6 +251,7 @@ func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 
 // What each template carries whole is as docs/phone.md describes it.
 func TestAsksThatDoNotFit(t *testing.T) {
+	racedetector.Omit(t)
 	want := map[post.Template][]string{
 		post.Ntfy:          {"1 MB", "quotes and newlines"},
 		post.Gotify:        {"1 MB"},
@@ -279,6 +282,7 @@ func TestAsksThatDoNotFit(t *testing.T) {
 // At each size around the limit, a service takes the message as it is: the limits are not
 // larger than those of the service, whatever the text consists of.
 func TestSizesAroundTheLimit(t *testing.T) {
+	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
 		channel := newChannel(t, receiver, nil)

@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 func pendingDelivery() askback.Delivery {
@@ -156,6 +157,7 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 
 // Outcomes of every kind, with hostile text of people and agents, have a notice that fits.
 func TestNoticesFit(t *testing.T) {
+	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
 		channel := newChannel(t, receiver, nil)
@@ -178,6 +180,7 @@ func TestNoticesFit(t *testing.T) {
 
 // Without a public address, messages name the computer; nothing has an address of loopback.
 func TestMessagesWithoutAPublicAddress(t *testing.T) {
+	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
 		channel := newChannel(t, receiver, nil)
