@@ -124,7 +124,7 @@ func TestFailuresOfConnection(t *testing.T) {
 	if err := sendTo(t, t.Context(), down, askbacktest.ReceiverSecret, "dlv_1"); err != nil {
 		t.Errorf("up again: %v", err)
 	}
-	if err := sendTo(t, t.Context(), down, secret, "dlv_2"); err == nil || err.Error() != "the reply was 401 "+http.StatusText(401) {
+	if err := sendTo(t, t.Context(), down, secret, "dlv_2"); err == nil || err.Error() != "the reply was 401 "+http.StatusText(http.StatusUnauthorized) {
 		t.Errorf("another secret: got %v, want 401", err)
 	}
 }

@@ -66,7 +66,7 @@ func parseGotify(r *http.Request, body []byte) (Message, error) {
 		return Message{}, problem{http.StatusNotFound, "page not found"}
 	}
 	if in.Message == "" {
-		return Message{}, errors.New("Field 'message' is required")
+		return Message{}, problem{http.StatusBadRequest, "Field 'message' is required"}
 	}
 	m := Message{Title: in.Title, Text: in.Message, Link: in.Extras["client::notification"].Click.URL, Quiet: in.Priority < 4, Password: token}
 	for name := range in.Extras {
