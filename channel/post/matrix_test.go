@@ -249,7 +249,7 @@ func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 	}
 }
 
-// What each template carries whole is as docs/phone.md describes it.
+// What does not fit into a message of each template.
 func TestAsksThatDoNotFit(t *testing.T) {
 	racedetector.Omit(t)
 	want := map[post.Template][]string{
