@@ -54,7 +54,7 @@ func post(t *testing.T, to *askbacktest.Receiver, id, body string, at time.Time,
 	return reply.StatusCode, err
 }
 
-const someBody = `{"event": "session_completed", "session_id": "ses_1", "agent_name": "bot", "header": {"X": ["y"]}, "session": {"id": "ses_1", "status": "completed", "result": {"ok": true}}}`
+const sessionBody = `{"event": "session_completed", "session_id": "ses_1", "agent_name": "bot", "header": {"X": ["y"]}, "session": {"id": "ses_1", "status": "completed", "result": {"ok": true}}}`
 
 // A message is accepted if one of its signatures is by one of the secrets, and it is not
 // old. Otherwise it is rejected with a reason, and not recorded (E3, T17).
@@ -72,7 +72,7 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 		"no signature":         {now, nil, nil, "webhook-signature is missing"},
 		"old":                  {now.Add(-6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is too old: 6m"},
 		"from the future":      {now.Add(6 * time.Minute), []string{askbacktest.ReceiverSecret}, nil, "the message is from the future: 5m"},
-		"a changed body":       {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { setBody(r, someBody+" ") }, "webhook-signature does not match"},
+		"a changed body":       {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { setBody(r, sessionBody+" ") }, "webhook-signature does not match"},
 		"a changed id":         {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Set("Webhook-Id", "dlv_2") }, "webhook-signature does not match"},
 		"no id":                {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Del("Webhook-Id") }, "webhook-id is missing"},
 		"a changed time":       {now, []string{askbacktest.ReceiverSecret}, func(r *http.Request) { r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix()-1, 10)) }, "webhook-signature does not match"},
@@ -82,7 +82,7 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			to := askbacktest.NewReceiver(t, nil)
 			to.Next(askbacktest.Accept, askbacktest.Status(500)) // invalid messages do not use the script
-			status, err := post(t, to, "dlv_1", someBody, c.at, c.change, c.secrets...)
+			status, err := post(t, to, "dlv_1", sessionBody, c.at, c.change, c.secrets...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +98,7 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 				if n := len(to.Messages()); n != 0 || a.Result != "rejected" {
 					t.Errorf("got %d messages, and the result %q", n, a.Result)
 				}
-				status, err = post(t, to, "dlv_1", someBody, now, nil, askbacktest.ReceiverSecret)
+				status, err = post(t, to, "dlv_1", sessionBody, now, nil, askbacktest.ReceiverSecret)
 				if err != nil || status != http.StatusNoContent {
 					t.Errorf("the next one: got %d, %v, want it accepted", status, err)
 				}
@@ -106,7 +106,7 @@ func TestReceiverVerifiesMessages(t *testing.T) {
 			}
 			m := to.Wait(1)[0]
 			if m.ID != "dlv_1" || m.Event != "session_completed" || m.SessionID != "ses_1" || m.AgentName != "bot" || string(m.Session.Result) != `{"ok": true}` ||
-				m.At.Unix() != now.Unix() || string(m.Body) != someBody || m.Header.Get("X") != "" {
+				m.At.Unix() != now.Unix() || string(m.Body) != sessionBody || m.Header.Get("X") != "" {
 				t.Errorf("got message %+v", m)
 			}
 		})
@@ -127,7 +127,7 @@ func TestReceiverFailsByScript(t *testing.T) {
 		id     string
 		status int // 0: no reply
 	}{{"dlv_1", 503}, {"dlv_1", 204}, {"dlv_2", 0}, {"dlv_2", 204}, {"dlv_3", 410}, {"dlv_4", 410}} {
-		status, err := post(t, to, c.id, someBody, time.Now(), nil, []string{askbacktest.ReceiverSecret, otherSecret}[i%2])
+		status, err := post(t, to, c.id, sessionBody, time.Now(), nil, []string{askbacktest.ReceiverSecret, otherSecret}[i%2])
 		if status != c.status || (err == nil) != (c.status != 0) {
 			t.Errorf("attempt %d: got status %d, %v, want %d", i+1, status, err, c.status)
 		}
@@ -147,7 +147,7 @@ func TestReceiverFailsByScript(t *testing.T) {
 		t.Errorf("got attempts %q, want %q", results, want)
 	}
 	to.SetSecrets(otherSecret)
-	if status, err := post(t, to, "dlv_5", someBody, time.Now(), nil, askbacktest.ReceiverSecret); status != http.StatusUnauthorized {
+	if status, err := post(t, to, "dlv_5", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret); status != http.StatusUnauthorized {
 		t.Errorf("with a secret that was removed: got %d, %v", status, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestReceiverGoesDownAndUp(t *testing.T) {
 	to.Next(askbacktest.Hang())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := post(t, to, "dlv_1", someBody, time.Now(), nil, askbacktest.ReceiverSecret)
+		_, err := post(t, to, "dlv_1", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret)
 		ended <- err
 	}()
 	to.WaitAttempts(1)
@@ -168,11 +168,11 @@ func TestReceiverGoesDownAndUp(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Errorf("the attempt that hung has no error")
 	}
-	if _, err := post(t, to, "dlv_1", someBody, time.Now(), nil, askbacktest.ReceiverSecret); err == nil || !strings.Contains(err.Error(), "refused") {
+	if _, err := post(t, to, "dlv_1", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("while it is down: got %v, want a refused connection", err)
 	}
 	to.Up()
-	status, err := post(t, to, "dlv_1", someBody, time.Now(), nil, askbacktest.ReceiverSecret)
+	status, err := post(t, to, "dlv_1", sessionBody, time.Now(), nil, askbacktest.ReceiverSecret)
 	if err != nil || status != 204 || to.Address() != address || fmt.Sprint(len(to.Wait(1))) != "1" {
 		t.Errorf("up again at %s: got %d, %v, want 204 at %s", to.Address(), status, err, address)
 	}

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -110,8 +109,7 @@ func (c *Channel) post(ctx context.Context, name string, in Request) error {
 	if err != nil {
 		return egress.NoReply(err)
 	}
-	_, _ = io.CopyN(io.Discard, reply.Body, egress.MaxReply) // so that the connection can be used again
-	_ = reply.Body.Close()
+	egress.Discard(reply)
 	return replyError(reply, c.options.Now())
 }
 
