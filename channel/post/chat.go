@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/notice"
 )
 
 // The services that show messages in rooms of a chat, where text is markup.
@@ -31,12 +33,12 @@ type discordMentions struct {
 
 // drawDiscord draws a message for a webhook of Discord. It cannot change an earlier message,
 // whose id it does not know: a notice is a second, silent message.
-func drawDiscord(r Receiver, m message) (content, bool) {
+func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	out := discordMessage{
-		Content: "**" + escapeDiscord(m.title) + "**\n" + m.text(escapeDiscord),
+		Content: "**" + escapeDiscord(m.Title) + "**\n" + m.Text(escapeDiscord),
 		Flags:   discordSuppressEmbeds, AllowedMentions: discordMentions{Parse: []string{}},
 	}
-	if m.quiet {
+	if m.Quiet {
 		out.Flags |= discordSuppressNotifications
 	}
 	return content{url: r.URL, body: out}, len(utf16.Encode([]rune(out.Content))) <= discordMaxContent
@@ -52,8 +54,8 @@ const mattermostMaxText = 16_383
 
 // drawMattermost draws a message for an incoming webhook of Mattermost. It cannot change an
 // earlier message, whose id it does not know.
-func drawMattermost(r Receiver, m message) (content, bool) {
-	text := "**" + escapeMattermost(m.title) + "**\n" + m.text(escapeMattermost)
+func drawMattermost(r Receiver, m notice.Message) (content, bool) {
+	text := "**" + escapeMattermost(m.Title) + "**\n" + m.Text(escapeMattermost)
 	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
 }
 
@@ -99,19 +101,19 @@ type teamsRun struct {
 
 // drawTeams draws a message as an adaptive card for the webhook of a workflow. It cannot
 // change an earlier message.
-func drawTeams(r Receiver, m message) (content, bool) {
+func drawTeams(r Receiver, m notice.Message) (content, bool) {
 	run := func(text, weight string) teamsRun { return teamsRun{"TextRun", escapeTeams(text), weight} }
-	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.title, "Bolder")}}}
-	for _, l := range m.withoutLink().lines {
-		if text := l.own + l.foreign; text != "" {
+	blocks := []teamsBlock{{"RichTextBlock", "None", []teamsRun{run(m.Title, "Bolder")}}}
+	for _, l := range withoutLink(m).All() {
+		if text := l.Own + l.Foreign; text != "" {
 			blocks = append(blocks, teamsBlock{"RichTextBlock", "None", []teamsRun{run(text, "")}})
 		}
 	}
 	card := map[string]any{
 		"$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4", "body": blocks,
 	}
-	if m.link != "" {
-		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": m.link}}
+	if m.Link != "" {
+		card["actions"] = []any{map[string]any{"type": "Action.OpenUrl", "title": "Open", "url": m.Link}}
 	}
 	body := map[string]any{"type": "message", "attachments": []any{map[string]any{
 		"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": nil, "content": card,

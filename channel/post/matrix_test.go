@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/safetext"
 )
@@ -53,7 +54,7 @@ func allow(t *testing.T, address string) []egress.Allowed {
 	return []egress.Allowed{a}
 }
 
-func newChannel(t *testing.T, r post.Receiver, buttons func(string, askback.Ask) []post.Button) *post.Channel {
+func newChannel(t *testing.T, r post.Receiver, buttons func(string, askback.Ask) []notice.Button) *post.Channel {
 	t.Helper()
 	c, err := post.New(post.Options{Receivers: map[string]post.Receiver{"phone": r}, Buttons: buttons, Version: "test"})
 	if err != nil {

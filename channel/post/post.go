@@ -19,14 +19,15 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/notice"
 )
 
 // Options configure a [Channel].
 type Options struct {
 	Receivers map[string]Receiver // by name; each passes [Receiver.Check]
-	// Buttons returns the buttons of a message to a receiver, in the order of [Choices]; nil:
-	// no message has buttons.
-	Buttons func(receiver string, a askback.Ask) []Button
+	// Buttons returns the buttons of a message to a receiver, in the order of
+	// [notice.Choices] within [ButtonLimits]; nil: no message has buttons.
+	Buttons func(receiver string, a askback.Ask) []notice.Button
 	Now     func() time.Time // for Retry-After; nil: time.Now
 	Version string           // of Askback, for the User-Agent
 }
@@ -43,7 +44,7 @@ func New(o Options) (*Channel, error) {
 		o.Now = time.Now
 	}
 	if o.Buttons == nil {
-		o.Buttons = func(string, askback.Ask) []Button { return nil }
+		o.Buttons = func(string, askback.Ask) []notice.Button { return nil }
 	}
 	c := &Channel{options: o, clients: map[string]*http.Client{}}
 	for name, r := range o.Receivers {

@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/racedetector"
 )
 
@@ -38,9 +39,9 @@ func answered(a askback.Ask, by, label string) askback.Ask {
 }
 
 // buttonsOf returns a button for each choice.
-func buttonsOf(_ string, a askback.Ask) (buttons []post.Button) {
-	for i, c := range post.Choices(a) {
-		buttons = append(buttons, post.Button{Label: c.Label, URL: "https://ntfy.example.com/replies", Body: fmt.Sprint("token ", i)})
+func buttonsOf(_ string, a askback.Ask) (buttons []notice.Button) {
+	for i, c := range notice.Choices(a, post.ButtonLimits) {
+		buttons = append(buttons, notice.Button{Label: c.Label, URL: "https://ntfy.example.com/replies", Body: fmt.Sprint("token ", i)})
 	}
 	return buttons
 }
@@ -122,7 +123,7 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 		"warnings":             duplicates,
 		"quorum":               quorum,
 	} {
-		if got := post.Choices(a); got != nil {
+		if got := notice.Choices(a, post.ButtonLimits); got != nil {
 			t.Errorf("%s: got %v, want none", name, got)
 		}
 	}

@@ -3,9 +3,10 @@ package post
 import (
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/notice"
 )
 
 // The services that show notifications on phones. Each limit is that of its documentation, or
@@ -18,6 +19,9 @@ const (
 	ntfyMaxBody    = 8192
 	ntfyMaxActions = 3
 )
+
+// ButtonLimits are what ntfy shows of choices: three actions, and phones cut longer labels.
+var ButtonLimits = notice.Limits{Choices: ntfyMaxActions, Label: 24}
 
 // The priorities of ntfy.
 const (
@@ -48,26 +52,26 @@ type ntfyAction struct {
 
 // drawNtfy draws a message for ntfy. A notice has the sequence id of the question, so that it
 // replaces it together with its buttons.
-func drawNtfy(r Receiver, m message) (content, bool) {
+func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return content{}, false
 	}
 	out := ntfyMessage{
-		Topic: strings.Trim(u.Path, "/"), Title: m.title, Message: m.text(plain), Priority: ntfyDefault, Tags: []string{"question"},
-		Click: m.link, SequenceID: m.tag,
+		Topic: strings.Trim(u.Path, "/"), Title: m.Title, Message: m.Text(notice.Plain), Priority: ntfyDefault, Tags: []string{"question"},
+		Click: m.Link, SequenceID: m.Tag,
 	}
 	switch {
-	case m.quiet:
+	case m.Quiet:
 		out.Priority, out.Tags = ntfyLow, []string{"white_check_mark"}
-	case m.urgent:
+	case m.Urgent:
 		out.Priority, out.Tags = ntfyHigh, []string{"warning"}
 	}
-	for _, b := range m.buttons {
+	for _, b := range m.Buttons {
 		out.Actions = append(out.Actions, ntfyAction{Action: "http", Label: b.Label, URL: b.URL, Method: "POST", Body: b.Body, Clear: true})
 	}
-	if m.link != "" && len(out.Actions) < ntfyMaxActions && !m.quiet {
-		out.Actions = append(out.Actions, ntfyAction{Action: "view", Label: "Open", URL: m.link})
+	if m.Link != "" && len(out.Actions) < ntfyMaxActions && !m.Quiet {
+		out.Actions = append(out.Actions, ntfyAction{Action: "view", Label: "Open", URL: m.Link})
 	}
 	c := content{url: u.Scheme + "://" + u.Host + "/", body: out, maxBody: ntfyMaxBody}
 	c.header, c.secret = bearer(r.Token)
@@ -92,17 +96,17 @@ type pushoverMessage struct {
 
 // drawPushover draws a message for Pushover. The link has its own field, so it is not in the
 // text.
-func drawPushover(r Receiver, m message) (content, bool) {
-	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.title}
-	if utf8.RuneCountInString(m.link) <= pushoverMaxURL && m.link != "" {
-		out.URL, out.URLTitle = m.link, "Open"
-		m = m.withoutLink()
+func drawPushover(r Receiver, m notice.Message) (content, bool) {
+	out := pushoverMessage{Token: r.Token, User: r.User, Title: m.Title}
+	if utf8.RuneCountInString(m.Link) <= pushoverMaxURL && m.Link != "" {
+		out.URL, out.URLTitle = m.Link, "Open"
+		m = withoutLink(m)
 	}
-	out.Message = m.text(plain)
+	out.Message = m.Text(notice.Plain)
 	switch {
-	case m.quiet:
+	case m.Quiet:
 		out.Priority = -1
-	case m.urgent:
+	case m.Urgent:
 		out.Priority = 1
 	}
 	address := r.URL
@@ -114,17 +118,14 @@ func drawPushover(r Receiver, m message) (content, bool) {
 
 // withoutLink returns the message without the address of the link in its text, for a service
 // that opens the link with a tap.
-func (m message) withoutLink() message {
-	lines := slices.Clone(m.lines)
-	for i, l := range lines {
-		if l.link != "" {
-			lines[i] = own("Open this to answer.")
-			if m.quiet {
-				lines[i] = own("Open this for details.")
-			}
-		}
+func withoutLink(m notice.Message) notice.Message {
+	if m.Link == "" {
+		return m
 	}
-	m.lines = lines
+	m.Footer = []notice.Line{notice.Own("Open this to answer.")}
+	if m.Quiet {
+		m.Footer = []notice.Line{notice.Own("Open this for details.")}
+	}
 	return m
 }
 
@@ -133,22 +134,22 @@ func (m message) withoutLink() message {
 const gotifyMaxMessage = 16_000
 
 // drawGotify draws a message for Gotify, as plain text.
-func drawGotify(r Receiver, m message) (content, bool) {
+func drawGotify(r Receiver, m notice.Message) (content, bool) {
 	priority := 5
 	switch {
-	case m.quiet:
+	case m.Quiet:
 		priority = 1
-	case m.urgent:
+	case m.Urgent:
 		priority = 8
 	}
 	extras := map[string]any{"client::display": map[string]any{"contentType": "text/plain"}}
-	if m.link != "" {
-		extras["client::notification"] = map[string]any{"click": map[string]any{"url": m.link}}
+	if m.Link != "" {
+		extras["client::notification"] = map[string]any{"click": map[string]any{"url": m.Link}}
 	}
-	text := m.text(plain)
+	text := m.Text(notice.Plain)
 	return content{
 		url: strings.TrimSuffix(r.URL, "/") + "/message", header: "X-Gotify-Key", secret: r.Token,
-		body: map[string]any{"title": m.title, "message": text, "priority": priority, "extras": extras},
+		body: map[string]any{"title": m.Title, "message": text, "priority": priority, "extras": extras},
 	}, len(text) <= gotifyMaxMessage
 }
 
@@ -163,28 +164,26 @@ var changedByAndroid = regexp.MustCompile(`[<&]|\\[rn]|:[-+\w|]+:`)
 // drawHomeAssistant draws a message for Home Assistant: for an action notify, or for the
 // webhook of an automation, which finds the same members in trigger.json. A message with the
 // same tag replaces the one before.
-func drawHomeAssistant(r Receiver, m message) (content, bool) {
-	for _, l := range m.lines {
-		if changedByAndroid.MatchString(l.foreign) {
+func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
+	for _, l := range m.All() {
+		if changedByAndroid.MatchString(l.Foreign) {
 			return content{}, false
 		}
 	}
-	if changedByAndroid.MatchString(m.title) {
+	if changedByAndroid.MatchString(m.Title) {
 		return content{}, false
 	}
-	data := map[string]any{"tag": m.tag, "group": "askback"}
-	if m.link != "" {
-		data["url"], data["clickAction"] = m.link, m.link // iOS, Android
+	data := map[string]any{"tag": m.Tag, "group": "askback"}
+	if m.Link != "" {
+		data["url"], data["clickAction"] = m.Link, m.Link // iOS, Android
 	}
-	if m.urgent {
+	if m.Urgent {
 		data["priority"], data["ttl"] = "high", 0
 	}
-	if m.link != "" {
-		m = m.withoutLink()
-	}
+	m = withoutLink(m)
 	c := content{
 		url: r.URL, maxBody: homeAssistantMaxBody,
-		body: map[string]any{"title": m.title, "message": m.text(plain), "data": data},
+		body: map[string]any{"title": m.Title, "message": m.Text(notice.Plain), "data": data},
 	}
 	c.header, c.secret = bearer(r.Token)
 	return c, true

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/notice"
 )
 
 // A Request is the POST that carries a message to a service.
@@ -18,37 +18,37 @@ type Request struct {
 }
 
 // Render returns the request that reports an event of an ask to a receiver. The receiver
-// passes [Receiver.Check]. The buttons are those of [Choices], in their order, and are left
+// passes [Receiver.Check]. The buttons are those of [notice.Choices], in their order, and are left
 // out if the whole ask does not fit or the service has none.
 //
 // A message has the whole ask, or says that the whole does not fit and has the link (F3).
-func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []Button) (Request, error) {
+func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice.Button) (Request, error) {
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that can answer without a public address
 	}
 	if event.Settles() {
-		return first(r, settled(a, true, len(buttons) > 0), settled(a, false, len(buttons) > 0))
+		return first(r, notice.Settled(a, true, len(buttons) > 0), notice.Settled(a, false, len(buttons) > 0))
 	}
 	if event != askback.EventQuestionPending {
 		return Request{}, fmt.Errorf("there is no message for the event %s", event)
 	}
-	request, err := first(r, pending(a, buttons))
+	request, err := first(r, notice.Pending(a, buttons))
 	if err == nil {
 		request.Whole = true
 		return request, nil
 	}
-	return first(r, short(a, true), short(a, false))
+	return first(r, notice.Short(a, true), notice.Short(a, false))
 }
 
 // RenderTest returns the request of a test message.
-func RenderTest(r Receiver) (Request, error) { return first(r, test()) }
+func RenderTest(r Receiver) (Request, error) { return first(r, notice.Test()) }
 
 // errDoesNotFit is returned if a message is larger than the service accepts, or has text that
 // the service would change.
 var errDoesNotFit = fmt.Errorf("the message does not fit")
 
 // first returns the request of the first message that fits.
-func first(r Receiver, messages ...message) (Request, error) {
+func first(r Receiver, messages ...notice.Message) (Request, error) {
 	for _, m := range messages {
 		content, fits := drawings[r.Template](r, m)
 		if !fits {
@@ -80,7 +80,7 @@ type content struct {
 
 // drawings are the templates. Each returns the content of a message, and whether the message
 // fits the limits of the service.
-var drawings = map[Template]func(Receiver, message) (content, bool){
+var drawings = map[Template]func(Receiver, notice.Message) (content, bool){
 	Ntfy: drawNtfy, Pushover: drawPushover, Gotify: drawGotify, Discord: drawDiscord,
 	Teams: drawTeams, Mattermost: drawMattermost, HomeAssistant: drawHomeAssistant,
 }
@@ -96,23 +96,6 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
-
-// text returns the lines of a message. It makes foreign text harmless with escape.
-func (m message) text(escape func(string) string) string {
-	var b strings.Builder
-	for i, l := range m.lines {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(l.own)
-		b.WriteString(escape(l.foreign))
-		b.WriteString(l.link)
-	}
-	return b.String()
-}
-
-// plain is for services that show text as it is.
-func plain(s string) string { return s }
 
 // bearer returns the value of an Authorization header.
 func bearer(token string) (header, secret string) {

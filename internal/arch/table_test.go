@@ -34,7 +34,7 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/post":          {".", "internal/egress", "internal/loopback", "internal/safetext", "internal/view"},
+	"channel/post":          {".", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest": {},
 	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
 
@@ -63,6 +63,7 @@ var layers = map[string][]string{
 	"internal/loopback":        {},
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/jcs", "internal/loopback"},
+	"internal/notice":          {".", "internal/safetext", "internal/view"},
 	"internal/openapi":         {"."},
 	"internal/racedetector":    {},
 	"internal/markdown":        {"internal/safetext"},
@@ -106,6 +107,7 @@ var pure = map[string]string{
 	"internal/markdown": "",
 	"internal/spelling": "",
 	"internal/search":   "",
+	"internal/notice":   "",
 	"internal/view":     "",
 }
 

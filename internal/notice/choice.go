@@ -1,0 +1,81 @@
+package notice
+
+import (
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// A Button answers an ask with one choice.
+type Button struct {
+	Label string // safe text
+	URL   string // receives a POST
+	Body  string // of the POST
+}
+
+// A Choice is one of the answers that buttons of a message offer.
+type Choice struct {
+	Label  string // safe text
+	Answer askback.Answer
+	width  int // of the label, in cells
+}
+
+// Limits are what a service shows of choices as buttons; 0: no limit.
+type Limits struct {
+	Choices int // the most
+	Label   int // the widest, in cells
+}
+
+// fit reports whether choices are within the limits.
+func (l Limits) fit(choices []Choice) bool {
+	if l.Choices > 0 && len(choices) > l.Choices {
+		return false
+	}
+	return l.Label == 0 || !slices.ContainsFunc(choices, func(c Choice) bool { return c.width > l.Label })
+}
+
+// Choices returns the answers that buttons of a service may offer, or none if an ask must be
+// answered on its page: several questions, several selections, more or longer options than the
+// limits, dangerous calls, and whatever has characters that cannot be seen. It is all or none,
+// and depends only on what was asked, so an index in it stays valid, with any limits.
+func Choices(a askback.Ask, l Limits) []Choice {
+	choices := choices(a)
+	if !l.fit(choices) {
+		return nil
+	}
+	return choices
+}
+
+func choices(a askback.Ask) []Choice {
+	v := view.Of(a)
+	if v.Hidden || a.Quorum > 1 {
+		return nil
+	}
+	if a.Confirmation != nil {
+		if !v.Together() {
+			return nil
+		}
+		return []Choice{choice("Approve", askback.Decide(askback.Approve, "")), choice("Deny", askback.Decide(askback.Deny, ""))}
+	}
+	if len(a.Questions) != 1 || a.Questions[0].MultiSelect {
+		return nil
+	}
+	var choices []Choice
+	seen := map[string]bool{}
+	for _, o := range a.Questions[0].Options {
+		c := choice(o.Label, askback.Choose(o.Label))
+		if seen[c.Label] {
+			return nil
+		}
+		seen[c.Label] = true
+		choices = append(choices, c)
+	}
+	return choices
+}
+
+func choice(label string, answer askback.Answer) Choice {
+	text := safetext.Line(label)
+	return Choice{Label: text.String(), Answer: answer, width: safetext.Width(text)}
+}

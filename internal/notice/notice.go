@@ -1,0 +1,321 @@
+// Package notice draws messages about asks: a title and lines, in which Askback's own words and
+// text of agents are apart, so that each channel can make foreign text harmless in its own way.
+package notice
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// A Message is what a channel sends. It is whole, or short because the whole does not fit.
+type Message struct {
+	Tag      string // the same for all messages about one ask
+	Title    string // safe text
+	Lines    []Line
+	Footer   []Line // after the lines: how to answer, or where the details are
+	Link     string // of the page where people answer; "" if the server has no public address
+	Buttons  []Button
+	Urgent   bool // dangerous
+	Quiet    bool // a notice that needs no one's attention
+	Settling bool // it replaces the message with the same tag, where the service can do that
+}
+
+// A Line is Askback's own words, then one line of text of the agent or of a person. A channel
+// must not let the foreign text act as markup. A link has only an address.
+type Line struct {
+	Own     string
+	Foreign string // safe text
+	Link    string
+}
+
+// All returns the lines with the footer.
+func (m Message) All() []Line { return slices.Concat(m.Lines, m.Footer) }
+
+// Text returns all lines as text. It makes foreign text harmless with escape.
+func (m Message) Text(escape func(string) string) string {
+	var b strings.Builder
+	for i, l := range m.All() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.Own)
+		b.WriteString(escape(l.Foreign))
+		b.WriteString(l.Link)
+	}
+	return b.String()
+}
+
+// Plain is an escape for services that show text as it is.
+func Plain(s string) string { return s }
+
+// Gutter precedes every line of a text of the agent, so that it cannot imitate Askback's own
+// lines (T10).
+const Gutter = "│ "
+
+// Own returns a line of Askback's own words.
+func Own(format string, args ...any) Line { return Line{Own: fmt.Sprintf(format, args...)} }
+
+// quote returns the lines of a foreign text.
+func quote(indent, text string) (lines []Line) {
+	if text == "" {
+		return nil
+	}
+	for l := range strings.SplitSeq(safetext.Block(text).String(), "\n") {
+		lines = append(lines, Line{Own: indent + Gutter, Foreign: l})
+	}
+	return lines
+}
+
+// quoteExact returns the lines of a foreign text in which each character matters.
+func quoteExact(text safetext.Text) (lines []Line) {
+	for l := range strings.SplitSeq(text.String(), "\n") {
+		lines = append(lines, Line{Own: Gutter, Foreign: l})
+	}
+	return lines
+}
+
+// Pending returns the message with the whole of an ask.
+func Pending(a askback.Ask, buttons []Button) Message {
+	v := view.Of(a)
+	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
+	m.Lines = append(m.Lines, fromLines(v)...)
+	if v.Hidden {
+		m.Lines = append(m.Lines, Own("Warning: it contains invisible characters, which are shown as marks."))
+	}
+	if a.Title != "" {
+		m.Lines = append(m.Lines, Line{Foreign: v.Title.String(), Own: "Title: "})
+	}
+	m.Lines = append(m.Lines, contextLines(a)...)
+	if v.Confirmation != nil {
+		m.Lines = append(m.Lines, callLines(*a.Confirmation, v)...)
+	}
+	for i, q := range a.Questions {
+		if len(a.Questions) > 1 {
+			m.Lines = append(m.Lines, Own("Question %d of %d", i+1, len(a.Questions)))
+		}
+		m.Lines = append(m.Lines, questionLines(q)...)
+	}
+	for _, w := range v.Warnings {
+		m.Lines = append(m.Lines, Line{Own: "Repaired: ", Foreign: w.String()})
+	}
+	if !a.Deadline.IsZero() {
+		m.Lines = append(m.Lines, Own("Until %s", a.Deadline.UTC().Format("2006-01-02 15:04 UTC")))
+	}
+	m.Footer = howToAnswer(m)
+	return m
+}
+
+// titleOf returns a title. It has the label of the agent only if that is short.
+func titleOf(v view.Ask) string {
+	noun := "Question"
+	switch {
+	case v.Confirmation != nil && v.Confirmation.Dangerous:
+		noun = "Dangerous: approval needed"
+	case v.Confirmation != nil:
+		noun = "Approval needed"
+	case len(v.Questions) > 1:
+		noun = fmt.Sprintf("%d questions", len(v.Questions))
+	}
+	if titled(v) {
+		return noun + " from " + v.From().String()
+	}
+	return noun
+}
+
+// titled reports whether the title has the label of the agent.
+func titled(v view.Ask) bool { return utf8.RuneCountInString(v.From().String()) <= maxTitleLabel }
+
+// fromLines returns a line with the label of the agent if the title does not have it.
+func fromLines(v view.Ask) []Line {
+	if titled(v) {
+		return nil
+	}
+	return []Line{{Own: "From ", Foreign: v.From().String()}}
+}
+
+// maxTitleLabel is the number of characters of the longest label of an agent that a title
+// has. A title of ntfy has at most 200 bytes, and a phone shows about forty characters.
+const maxTitleLabel = 40
+
+// contextLines returns what a person should know first.
+func contextLines(a askback.Ask) []Line {
+	var text string
+	raw := bytes.TrimSpace(a.Context)
+	switch {
+	case len(raw) == 0 || string(raw) == "null" || string(raw) == "{}":
+		return nil
+	case json.Unmarshal(raw, &text) == nil:
+		return append([]Line{Own("Context:")}, quote("", text)...)
+	}
+	formatted, _ := view.FormatJSON(raw)
+	return append([]Line{Own("Context:")}, quoteExact(formatted)...)
+}
+
+// callLines returns the call that needs an approval: first the call itself, then the words of
+// the agent about it.
+func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
+	call := v.Confirmation
+	lines = append(lines, Line{Own: "Tool: ", Foreign: call.Tool.String()})
+	if c.Server != "" {
+		lines = append(lines, Line{Own: "Server: ", Foreign: call.Server.String()})
+	}
+	lines = append(lines, Own("Arguments:"))
+	lines = append(lines, quoteExact(call.Arguments)...)
+	for _, w := range call.Warnings {
+		lines = append(lines, Line{Own: "Warning: ", Foreign: warning(w)})
+	}
+	for _, part := range []struct{ name, text string }{
+		{"The agent's description:", c.Description}, {"The agent's preview:", c.InputPreview}, {"The agent's context:", c.Context},
+	} {
+		if part.text != "" {
+			lines = append(lines, Own("%s", part.name))
+			lines = append(lines, quote("", part.text)...)
+		}
+	}
+	return lines
+}
+
+// questionLines returns one question with everything that it offers.
+func questionLines(q askback.Question) (lines []Line) {
+	if q.Header != "" {
+		lines = append(lines, Line{Own: "Subject: ", Foreign: safetext.Line(q.Header).String()})
+	}
+	lines = append(lines, quote("", q.Text)...)
+	lines = append(lines, Own("%s", instruction(q)))
+	for i, o := range q.Options {
+		lines = append(lines, Line{Own: fmt.Sprintf("%d. ", i+1), Foreign: safetext.Line(o.Label).String()})
+		lines = append(lines, quote("   ", o.Description)...)
+		if o.Preview != "" {
+			lines = append(lines, Own("   Preview:"))
+			lines = append(lines, quote("   ", o.Preview)...)
+		}
+	}
+	for _, d := range q.Default {
+		lines = append(lines, Line{Own: "Default: ", Foreign: safetext.Line(d).String()})
+	}
+	return lines
+}
+
+// instruction returns how a question may be answered.
+func instruction(q askback.Question) string {
+	s := "Choose one"
+	switch {
+	case len(q.Options) == 0:
+		s = "Write an answer"
+	case q.MultiSelect:
+		s = "Choose any number"
+	}
+	if len(q.Options) > 0 && !q.NoOther {
+		s += ", or write your own answer"
+	}
+	if q.Optional {
+		s += ", or leave it out"
+	}
+	return s + ":"
+}
+
+// howToAnswer returns the last lines of a message about an open ask.
+func howToAnswer(m Message) []Line {
+	switch {
+	case m.Link != "" && len(m.Buttons) > 0:
+		return []Line{{Own: "Answer with a button, or here: ", Link: m.Link}}
+	case m.Link != "":
+		return []Line{{Own: "Answer here: ", Link: m.Link}}
+	case len(m.Buttons) > 0:
+		return []Line{Own("Answer with a button, or at the computer: askback inbox")}
+	}
+	return []Line{Own("Answer at the computer: askback inbox")}
+}
+
+// Short returns the message for an ask whose whole does not fit: who asks, what it is called
+// and the link, and no part of the question (F3). Without names it has no text of the agent.
+func Short(a askback.Ask, names bool) Message {
+	v := view.Of(a)
+	m := Message{Tag: a.ID, Title: "Question", Link: a.PageURL, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
+	if v.Confirmation != nil {
+		m.Title = "Approval needed"
+	}
+	if names {
+		m.Title = titleOf(v)
+		m.Lines = append(m.Lines, fromLines(v)...)
+		if a.Title != "" {
+			m.Lines = append(m.Lines, Line{Own: "Title: ", Foreign: v.Title.String()})
+		}
+		if c := v.Confirmation; c != nil {
+			m.Lines = append(m.Lines, Line{Own: "Tool: ", Foreign: c.Tool.String()})
+		}
+		for _, q := range a.Questions {
+			if q.Header != "" {
+				m.Lines = append(m.Lines, Line{Own: "Subject: ", Foreign: safetext.Line(q.Header).String()})
+			}
+		}
+	}
+	m.Lines = append(m.Lines, Own("The whole does not fit into this message."))
+	m.Footer = howToAnswer(m)
+	return m
+}
+
+// maxNoticeAnswer is the number of characters of the longest answer that a notice repeats.
+const maxNoticeAnswer = 200
+
+// Settled returns the notice that an ask needs no answer any more. Without names it has no
+// text of the agent or of a person. With buttons it mentions those of the earlier message.
+func Settled(a askback.Ask, names, buttons bool) Message {
+	v := view.Of(a)
+	m := Message{Tag: a.ID, Title: "No answer needed any more", Quiet: true, Settling: true, Link: a.PageURL}
+	if v.Outcome == nil {
+		return m
+	}
+	if names {
+		m.Title = "Done: " + strings.TrimPrefix(titleOf(v), "Dangerous: ")
+		m.Lines = append(m.Lines, fromLines(v)...)
+		for _, q := range a.Questions {
+			if text := safetext.Line(q.Text).String(); utf8.RuneCountInString(text) <= maxNoticeAnswer {
+				m.Lines = append(m.Lines, Line{Own: Gutter, Foreign: text})
+			}
+		}
+		if c := v.Confirmation; c != nil {
+			m.Lines = append(m.Lines, Line{Own: "Tool: ", Foreign: c.Tool.String()})
+		}
+		m.Lines = append(m.Lines, Line{Own: "It was ", Foreign: v.Outcome.Sentence.String()})
+		for _, answer := range a.Outcome.Answers {
+			if text := safetext.Line(answer.String()).String(); text != "" && utf8.RuneCountInString(text) <= maxNoticeAnswer {
+				m.Lines = append(m.Lines, Line{Own: "Answer: ", Foreign: text})
+			}
+		}
+	}
+	if buttons {
+		m.Lines = append(m.Lines, Own("Buttons of earlier messages about it have no effect."))
+	}
+	if m.Link != "" {
+		m.Footer = []Line{{Own: "Details: ", Link: m.Link}}
+	}
+	return m
+}
+
+// Test returns the message of askback notify test.
+func Test() Message {
+	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}
+}
+
+// warning returns a warning about arguments as one line.
+func warning(w view.Warning) string {
+	s := w.Sentence
+	for i, n := range w.Names {
+		if i == 0 {
+			s += ": "
+		} else {
+			s += ", "
+		}
+		s += safetext.Line(n.String()).String()
+	}
+	return s
+}
