@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
 )
 
 // Access returns a handler that calls next and then logs the request: method, path, status,
 // size, duration and principal. Query, headers and body are never logged: they can contain
 // secrets. For requests without a valid token, it logs the address of the client, and at most
-// maxPerMinute lines a minute.
+// maxPerMinute lines a minute. The path of a link of a message is logged without its token.
 func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{Context: r.Context(), begin: time.Now()}
@@ -76,7 +77,7 @@ func (l *Log) logRequest(r *http.Request, x *exchange) {
 		return
 	}
 	attrs := append(make([]slog.Attr, 0, 7),
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
+		slog.String("method", r.Method), slog.String("path", answerlink.Redact(r.URL.Path)), slog.Int("status", cmp.Or(x.response.status, http.StatusOK)),
 		slog.Int64("bytes", x.response.bytes), slog.Float64("ms", float64(took.Microseconds())/1000))
 	if p := x.principal.Load(); p != nil {
 		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))

@@ -78,6 +78,17 @@ func TestRequestHasOneLine(t *testing.T) {
 	}
 }
 
+// The path of a link of a message is logged without its token, which answers an ask (T22).
+func TestTokensOfLinksAreNotLogged(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelDebug)
+	h := l.Access(http.NotFoundHandler())
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/a/AWNhbmFyeQ", nil))
+	if got := lines(t, &b); len(got) != 1 || got[0]["path"] != "/a/…" || strings.Contains(b.String(), "AWNhbmFyeQ") {
+		t.Errorf("got %s", b.String())
+	}
+}
+
 // A client can put control characters into a path. They must not affect a terminal that shows
 // the log, and the JSON value must stay the same.
 func TestControlCharactersAreEscaped(t *testing.T) {

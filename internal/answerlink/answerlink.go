@@ -1,0 +1,170 @@
+// Package answerlink signs the tokens in links and buttons of messages, with which one person
+// can answer one ask without a log-in.
+//
+// Nothing is stored. An outcome is final, so a token has at most one effect. After it, the
+// token only shows how the ask ended.
+package answerlink
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/askback/askback"
+)
+
+// Path is the path of the pages of links. The token follows.
+const Path = "/a/"
+
+// Redact returns a path as logs may contain it: without the token of a link.
+func Redact(path string) string {
+	if strings.HasPrefix(path, Path) {
+		return Path + "…"
+	}
+	return path
+}
+
+// A Link is what a token is bound to.
+type Link struct {
+	AskID   string
+	Person  string          // who answers with it
+	Channel askback.Channel // in which the person got it; the outcome records it
+	// Choice is the number of the only choice that the token can answer with, counted from 1
+	// in the choices of package notice. With 0, the person chooses on the page.
+	//
+	// A link in a mail has none: programs that check mails press the buttons of pages.
+	Choice int
+}
+
+// A Purpose is what the tokens of a [Signer] are for. They are not valid for another purpose.
+type Purpose string
+
+// The purposes.
+const (
+	Page  Purpose = "page"  // in the address of a page
+	Reply Purpose = "reply" // published to a topic that the server reads
+)
+
+// A Signer signs links and verifies their tokens. It is safe for concurrent use.
+type Signer struct {
+	source  func() ([]byte, error)
+	purpose Purpose
+
+	mu  sync.Mutex
+	key []byte
+}
+
+// New returns a Signer. The key has at least 32 bytes, and is fetched when it is needed first.
+func New(key func() ([]byte, error), p Purpose) *Signer { return &Signer{source: key, purpose: p} }
+
+// keySize is the size in bytes of the smallest key.
+const keySize = 32
+
+// derived returns the key of the purpose.
+func (s *Signer) derived() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key == nil {
+		key, err := s.source()
+		if err != nil {
+			return nil, err
+		}
+		if len(key) < keySize {
+			return nil, errors.New("the key that signs links is too short")
+		}
+		s.key = sum(key, []byte("askback answer link "+string(s.purpose)))
+	}
+	return s.key, nil
+}
+
+func sum(key, text []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write(text)
+	return h.Sum(nil)
+}
+
+// encoding has characters that need no escape in a path. Being strict, it has one token for
+// each link.
+var encoding = base64.RawURLEncoding.Strict()
+
+// version is the first byte of each token.
+const version = 1
+
+// Sign returns the token of a link. The error is that of the key.
+func (s *Signer) Sign(l Link) (string, error) {
+	key, err := s.derived()
+	switch {
+	case err != nil:
+		return "", err
+	case l.AskID == "" || l.Person == "" || l.Channel == "" || l.Choice < 0:
+		return "", errors.New("a link needs an ask, a person and a channel")
+	}
+	text := []byte{version}
+	for _, field := range []string{l.AskID, l.Person, string(l.Channel)} {
+		text = binary.AppendUvarint(text, uint64(len(field)))
+		text = append(text, field...)
+	}
+	text = binary.AppendUvarint(text, uint64(l.Choice))
+	return encoding.EncodeToString(append(text, sum(key, text)...)), nil
+}
+
+// URL returns the address of the page of a link on a server with a public address. It returns
+// "" if there is no such address or no key.
+func (s *Signer) URL(public string, l Link) string {
+	if public == "" {
+		return ""
+	}
+	token, err := s.Sign(l)
+	if err != nil {
+		return ""
+	}
+	return public + Path + token
+}
+
+// ErrInvalid is the error of a token that was not signed for this purpose with this key.
+var ErrInvalid = errors.New("this is not a valid token of a link")
+
+// maxToken is more than the length of any token: the label of a person has a limit.
+const maxToken = 4096
+
+// Verify returns the link of a token, or [ErrInvalid], or the error of the key.
+func (s *Signer) Verify(token string) (Link, error) {
+	key, err := s.derived()
+	if err != nil {
+		return Link{}, err
+	}
+	if len(token) > maxToken {
+		return Link{}, ErrInvalid
+	}
+	raw, err := encoding.DecodeString(token)
+	if err != nil || len(raw) <= sha256.Size || strings.ContainsAny(token, "\r\n") {
+		return Link{}, ErrInvalid
+	}
+	text, mac := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
+	if !hmac.Equal(mac, sum(key, text)) || text[0] != version {
+		return Link{}, ErrInvalid
+	}
+	return parse(text[1:])
+}
+
+// parse reads the fields of a signed text.
+func parse(text []byte) (l Link, err error) {
+	fields := make([]string, 3)
+	for i := range fields {
+		n, used := binary.Uvarint(text)
+		if used <= 0 || n > uint64(len(text)-used) {
+			return Link{}, ErrInvalid
+		}
+		end := used + int(n)
+		fields[i], text = string(text[used:end]), text[end:]
+	}
+	choice, used := binary.Uvarint(text)
+	if used <= 0 || used != len(text) || choice > 1<<16 {
+		return Link{}, ErrInvalid
+	}
+	return Link{AskID: fields[0], Person: fields[1], Channel: askback.Channel(fields[2]), Choice: int(choice)}, nil
+}
