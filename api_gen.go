@@ -1279,6 +1279,8 @@ func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendString(b, d.Channel)
 	b = append(b, `,"target":`...)
 	b = codec.AppendString(b, d.Target)
+	b = append(b, `,"person":`...)
+	b = codec.AppendStringOrNull(b, d.Person)
 	b = append(b, `,"event":`...)
 	b = codec.AppendString(b, d.Event)
 	b = append(b, `,"status":`...)
@@ -1324,6 +1326,8 @@ func (d *Delivery) readJSON(r *codec.Reader) {
 			d.Channel = r.String()
 		case "target":
 			d.Target = r.String()
+		case "person":
+			d.Person = r.String()
 		case "event":
 			d.Event = EventType(r.String())
 		case "status":

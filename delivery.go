@@ -15,14 +15,19 @@ type Delivery struct {
 	ID        string         `api:"id" store:"id,keep"`             // the id of the delivery, which the receiver gets with each attempt
 	AskID     string         `api:"question_id,null" store:"-"`     // the id of the ask; "" if the message is about a session
 	SessionID string         `api:"session_id" store:"-"`           // the id of the session
-	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it: webhook or post
+	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it, such as webhook or telegram
 	Target    string         `api:"target" store:"target"`          // the receiver: its name in the settings, or its address without what is secret
+	Person    string         `api:"person,null" store:"person"`     // the person who reads it there; "": several people, or a program
 	Event     EventType      `api:"event" store:"event,keep"`       // the event that it reports
 	Status    DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
 	Attempts  int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
 	At        time.Time      `api:"at" store:"at,keep"`             // the time of the last change
 	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
 	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
+
+	// Receipt identifies the message at the service that carries it. A channel needs it to
+	// change the message later; "": the service gave none.
+	Receipt string `api:"-" store:"receipt"`
 
 	// Session is the session after the event, if the message is about a session. A channel
 	// always gets it. It is stored only for the end of a turn, after which the session may
@@ -40,6 +45,7 @@ const (
 	DeliveryQueued  DeliveryStatus = "queued"  // for the next attempt
 	DeliverySent    DeliveryStatus = "sent"    // the receiver has accepted it
 	DeliveryFailed  DeliveryStatus = "failed"  // given up
+	DeliverySkipped DeliveryStatus = "skipped" // no longer needed: the ask was settled before its receiver got the question
 )
 
 // A DeliveryPage is a part of a list of deliveries.
@@ -49,13 +55,13 @@ type DeliveryPage struct {
 }
 
 // DeliveryStatuses lists every [DeliveryStatus].
-var DeliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, DeliverySent, DeliveryFailed}
+var DeliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, DeliverySent, DeliveryFailed, DeliverySkipped}
 
 // A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
 	// Status selects deliveries with this status. If it is empty, a query with an AskID or a
 	// SessionID selects those in every status, and another one those that have not arrived:
-	// all but the sent ones.
+	// all but the sent and the skipped ones.
 	Status DeliveryStatus
 	// AskID selects those about this ask, and SessionID those about this session itself, not
 	// about its asks. An agent must give one of its own.
@@ -69,7 +75,7 @@ func (q DeliveryQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
 	if q.Status != "" && !slices.Contains(DeliveryStatuses, q.Status) {
-		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, waiting or sent")
+		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, sent, skipped or waiting")
 	}
 	if q.AskID != "" && q.SessionID != "" {
 		bad.add("?session_id", "a delivery is about an ask or about a session", "leave out question_id or session_id")

@@ -48,9 +48,10 @@ const (
 	EventMessage          EventType = "message"
 	EventTodosChanged     EventType = "todos_changed"
 
-	EventDeliveryQueued EventType = "delivery_queued" // again, after it was given up
-	EventDeliverySent   EventType = "delivery_sent"
-	EventDeliveryFailed EventType = "delivery_failed"
+	EventDeliveryQueued  EventType = "delivery_queued" // again, after it was given up
+	EventDeliverySent    EventType = "delivery_sent"
+	EventDeliveryFailed  EventType = "delivery_failed"
+	EventDeliverySkipped EventType = "delivery_skipped" // no longer needed
 )
 
 // Settles reports whether an event of this type settles an ask.

@@ -36,6 +36,7 @@ const (
 	ChannelEmail    Channel = "email"
 	ChannelPush     Channel = "push"
 	ChannelAPI      Channel = "api"
+	ChannelTelegram Channel = "telegram"
 	ChannelHook     Channel = "hook"
 	ChannelMCP      Channel = "mcp"
 )

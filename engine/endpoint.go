@@ -18,12 +18,9 @@ import (
 
 const kindEndpoint = "endpoint"
 
-// A SigningChannel is a [Channel] whose receivers can have secrets of their own.
-type SigningChannel interface {
+// A TestingChannel is a [Channel] that can send test messages to endpoints.
+type TestingChannel interface {
 	Channel
-	// SendSigned is like Send, with one signature for each of the secrets. One that is "" is
-	// the secret of the channel.
-	SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, secrets []string) error
 	// SendTest sends a test message with an id to an address of an endpoint. It returns the
 	// status of the reply, or 0 if there was none.
 	SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error)

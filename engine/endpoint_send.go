@@ -84,20 +84,6 @@ func (e *Engine) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]str
 	return secrets, nil
 }
 
-// sendTo sends a delivery to an endpoint, signed with its secrets if the channel can.
-func (e *Engine) sendTo(ctx context.Context, to lifecycle.EndpointState, d outgoing) error {
-	about := e.withPageURL(d.ask.Clone())
-	channel, ok := e.channels[d.Channel].(SigningChannel)
-	if !ok {
-		return e.channels[d.Channel].Send(ctx, d.Delivery, about, d.address)
-	}
-	secrets, err := e.signingSecrets(to, e.clock())
-	if err != nil {
-		return err
-	}
-	return channel.SendSigned(ctx, d.Delivery, about, d.address, secrets)
-}
-
 // Deliveries to an endpoint that is paused are kept: their effects are due in keptTime, or
 // when it is resumed, and have this text with the id of the endpoint.
 const (
@@ -298,7 +284,7 @@ func (c *client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 		return out, err
 	}
 	e := c.engine
-	channel, ok := e.channels[channelWebhook].(SigningChannel)
+	channel, ok := e.channels[channelWebhook].(TestingChannel)
 	if !ok {
 		return out, e.checkReceiver("", s.Address)
 	}

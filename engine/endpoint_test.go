@@ -24,11 +24,11 @@ type signingReceiver struct {
 	tests   []string
 }
 
-func (r *signingReceiver) SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, secrets []string) error {
+func (r *signingReceiver) Send(ctx context.Context, n askback.Notification) (string, error) {
 	r.mu.Lock()
-	r.secrets = append(r.secrets, secrets)
+	r.secrets = append(r.secrets, n.Secrets)
 	r.mu.Unlock()
-	return r.Send(ctx, d, about, address)
+	return r.receiver.Send(ctx, n)
 }
 
 func (r *signingReceiver) SendTest(_ context.Context, id, endpoint, address string, secrets []string) (int, error) {

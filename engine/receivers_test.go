@@ -19,8 +19,8 @@ import (
 // channelFunc is a channel.
 type channelFunc func(ctx context.Context, d askback.Delivery) error
 
-func (f channelFunc) Send(ctx context.Context, d askback.Delivery, _ askback.Ask, _ string) error {
-	return f(ctx, d)
+func (f channelFunc) Send(ctx context.Context, n askback.Notification) (string, error) {
+	return "", f(ctx, n.Delivery)
 }
 
 // withChannel returns options with a channel for webhooks.

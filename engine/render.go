@@ -62,7 +62,7 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 		w.b = strconv.AppendBool(codec.AppendName(w.b, "final"), h.Final)
 	case askback.EventTodosChanged:
 		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
-	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued:
+	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued, askback.EventDeliverySkipped:
 		if h.Delivery == nil {
 			w.about(a)
 			break

@@ -14,12 +14,12 @@ import (
 
 // A Channel carries messages about asks and sessions to programs or people.
 type Channel interface {
-	// Send sends a delivery to an address: that of the callback, or the name of a receiver in
-	// the settings. It is about an ask or, with d.Session, about a session; then the ask has
-	// only the address of the page. The error may be an
-	// [askback.SendError]. After a crash Send is called again with the same delivery,
-	// although it may have succeeded; the receiver recognizes its ID.
-	Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error
+	// Send sends a notification once and returns what the service calls the message, or "".
+	// The error may be an [askback.SendError]. After an error or a crash Send is called again
+	// with the same delivery, although it may have succeeded; a program recognizes its ID. The
+	// question of a settled ask is sent to no person, and its outcome to none who did not get
+	// the question.
+	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
 // kindSend is the kind of the effects that send a delivery. The id of the effect is that of
@@ -46,6 +46,7 @@ type outgoing struct {
 	ask     askback.Ask // only with the address of the page if the delivery is about a session
 	owner   string      // of the ask or the session
 	address string
+	first   askback.Delivery // of the question to the same receiver
 }
 
 // outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
@@ -78,7 +79,7 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 		}
 		o.ask, o.owner, o.address = a.state.Ask, a.state.Owner, a.state.Callback
 		if o.Channel != channelWebhook {
-			o.address = o.Target
+			o.address, o.first = o.Target, a.state.FirstDelivery(o.Delivery)
 		}
 	}
 	if !ok {
@@ -136,6 +137,9 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if instead, ok := withheld(f, to.Endpoint, begun); ok {
 		return instead
 	}
+	if d.needless() {
+		return attempt{in: lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: begun}}
+	}
 	if postponed := w.receivers.begin(d.Target, begun); !postponed.IsZero() {
 		return attempt{retry: postponed}
 	}
@@ -143,19 +147,52 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 		w.receivers.release(d.Target)
 		return attempt{retry: postponed}
 	}
-	err = e.sendTo(ctx, to, d)
+	receipt, err := e.sendTo(ctx, f, to, d)
 	now := e.clock()
 	w.receivers.end(d.Target, now.Sub(begun))
 	w.owners.end(d.owner, now.Sub(begun))
 	switch {
 	case err == nil:
-		return attempt{in: lifecycle.Sent{ID: f.ID, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
+		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
 	case ctx.Err() != nil: // this process stops; the next one sends it
 		return attempt{failed: err, retry: now}
 	}
 	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err), endpoint: to.Endpoint.ID, reply: endpointInput(to, err, now)}
 	r.in = lifecycle.SendFailed{ID: f.ID, Error: err.Error(), Retry: r.retry, At: now}
 	return r
+}
+
+// sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,
+// if it has one.
+func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
+	n := askback.Notification{Delivery: d.Delivery, Ask: e.withPageURL(d.ask.Clone()), Address: d.address}
+	if d.Channel == channelWebhook {
+		n.Secrets, err = e.signingSecrets(to, e.clock())
+		if err != nil {
+			return "", err
+		}
+	}
+	if d.first.ID != d.ID {
+		n.Earlier = d.first.Receipt
+	}
+	n.Record = func(ctx context.Context, receipt string) error {
+		return e.update(ctx, func(t *tx) error {
+			return t.stepSubject(f, lifecycle.ReceiptGiven{ID: f.ID, Receipt: receipt})
+		})
+	}
+	return e.channels[d.Channel].Send(ctx, n)
+}
+
+// needless reports whether a person does not need a delivery: it is the question of an ask that
+// is settled, or its outcome, and this person never got the question.
+func (o outgoing) needless() bool {
+	if o.Channel == channelWebhook || o.AskID == "" || !o.ask.Settled() {
+		return false
+	}
+	if o.first.ID == o.ID {
+		return true
+	}
+	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }
 
 // nextAttempt returns the time of the next attempt after the n-th failed one, or zero if the
@@ -177,7 +214,7 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 func (e *Engine) receiversOf(a *askback.Ask) (all []lifecycle.Receiver) {
 	for _, r := range e.settings.Load().Receivers {
 		if e.channels[r.Channel] != nil && (len(a.To) == 0 || slices.Contains(a.To, r.Person)) {
-			all = append(all, lifecycle.Receiver{Channel: r.Channel, Name: r.Name})
+			all = append(all, lifecycle.Receiver(r))
 		}
 	}
 	return all

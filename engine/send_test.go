@@ -30,17 +30,17 @@ type receiver struct {
 	reply func(n int) error // n is the number of the attempt, from 1
 }
 
-func (r *receiver) Send(_ context.Context, d askback.Delivery, about askback.Ask, address string) error {
+func (r *receiver) Send(_ context.Context, n askback.Notification) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if address != callback {
-		return errors.New("wrong address")
+	if n.Address != callback {
+		return "", errors.New("wrong address")
 	}
-	r.got, r.at, r.asks = append(r.got, d), append(r.at, time.Now()), append(r.asks, about)
+	r.got, r.at, r.asks = append(r.got, n.Delivery), append(r.at, time.Now()), append(r.asks, n.Ask)
 	if r.reply == nil {
-		return nil
+		return "", nil
 	}
-	return r.reply(len(r.got))
+	return "", r.reply(len(r.got))
 }
 
 // events returns the events of all attempts, in order.
@@ -344,9 +344,9 @@ func TestCallbackOfAskThenSessionThenSettings(t *testing.T) {
 // addressFunc is a channel that accepts each delivery.
 type addressFunc func(d askback.Delivery, address string)
 
-func (f addressFunc) Send(_ context.Context, d askback.Delivery, _ askback.Ask, address string) error {
-	f(d, address)
-	return nil
+func (f addressFunc) Send(_ context.Context, n askback.Notification) (string, error) {
+	f(n.Delivery, n.Address)
+	return "", nil
 }
 
 // A receiver that fails for three days gets the end of each turn of a session in order, each

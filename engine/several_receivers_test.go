@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -21,17 +22,18 @@ type phones struct {
 	broken map[string]bool
 }
 
-func (p *phones) Send(_ context.Context, d askback.Delivery, about askback.Ask, name string) error {
+func (p *phones) Send(_ context.Context, n askback.Notification) (string, error) {
+	d, about, name := n.Delivery, n.Ask, n.Address
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if name != d.Target {
-		return errors.New("wrong name")
+		return "", errors.New("wrong name")
 	}
 	if p.broken[name] {
-		return errors.New("no reply")
+		return "", errors.New("no reply")
 	}
 	p.got = append(p.got, name+" "+string(d.Event)+" "+string(about.Status))
-	return nil
+	return "", nil
 }
 
 func (p *phones) all() []string {
@@ -84,7 +86,7 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 		people.repair("tablet")
 		<-time.After(time.Hour)
 		synctest.Wait()
-		if got := people.got[2:]; !slices.Equal(got, []string{"tablet question_pending answered", "tablet question_answered answered"}) {
+		if got := people.got[2:]; !slices.Equal(got, []string{"tablet question_answered answered"}) {
 			t.Errorf("the receiver that failed got %q", got)
 		}
 		if got := agent.events(); got[len(got)-1] != "question_answered" {
@@ -124,6 +126,83 @@ func TestReceiverGetsWhatItsPersonMayAnswer(t *testing.T) {
 	})
 }
 
+// The question of an ask that is settled before its first attempt is sent to no phone, nor is
+// its outcome. A phone that may have got the question gets the outcome. A program gets both.
+func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		agent, people := &receiver{}, &phones{broken: map[string]bool{"tablet": true}}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"webhook": agent, "post": people},
+			Settings: engine.Settings{Receivers: receivers("phone", "tablet")},
+		})
+		p.answer(p.ana, p.ask(calledBack()), "SQLite") // nothing is sent yet
+		stop := p.run()
+		synctest.Wait()
+		if got := people.all(); len(got) != 0 {
+			t.Errorf("got %q, want nothing", got)
+		}
+		if got := agent.events(); len(got) != 2 {
+			t.Errorf("the callback got %q, want the question and the outcome", got)
+		}
+		a := p.ask(question())
+		synctest.Wait()
+		p.answer(p.ana, a, "SQLite")
+		<-time.After(time.Minute)
+		people.repair("tablet")
+		<-time.After(time.Hour)
+		stop()
+		want := []string{"phone question_answered answered", "phone question_pending pending", "tablet question_answered answered"}
+		if got := people.all(); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// A channel gets what the service called the question when it sends the outcome, and after an
+// error it gets what it recorded before.
+func TestChannelGetsItsReceipts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		var mu sync.Mutex
+		chat := notificationFunc(func(ctx context.Context, n askback.Notification) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, fmt.Sprintf("%s %s receipt=%q earlier=%q", n.Person, n.Event, n.Receipt, n.Earlier))
+			if n.Event == askback.EventQuestionPending && n.Receipt == "" {
+				if err := n.Record(ctx, "message 7"); err != nil {
+					t.Error(err)
+				}
+				return "", errors.New("no reply")
+			}
+			return "", nil
+		})
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": chat}, Settings: engine.Settings{Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		a := p.ask(question())
+		<-time.After(time.Minute)
+		p.answer(p.ana, a, "SQLite")
+		synctest.Wait()
+		want := []string{
+			`ana question_pending receipt="" earlier=""`, `ana question_pending receipt="message 7" earlier=""`,
+			`ana question_answered receipt="" earlier="message 7"`,
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// notificationFunc is a channel.
+type notificationFunc func(ctx context.Context, n askback.Notification) (string, error)
+
+func (f notificationFunc) Send(ctx context.Context, n askback.Notification) (string, error) {
+	return f(ctx, n)
+}
+
 // What a standing approval answers is sent to no phone (T18).
 func TestGrantedCallIsSentToNoReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -133,6 +212,7 @@ func TestGrantedCallIsSentToNoReceiver(t *testing.T) {
 		})
 		defer p.run()()
 		first := p.ask(confirmation())
+		synctest.Wait()
 		if _, err := p.ana.Answer(t.Context(), first.ID, askback.Decide(askback.ApproveAll, "")); err != nil {
 			t.Fatal(err)
 		}

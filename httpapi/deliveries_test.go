@@ -18,13 +18,9 @@ import (
 // no further message.
 type refusing struct{ attempts atomic.Int64 }
 
-func (r *refusing) Send(_ context.Context, _ askback.Delivery, _ askback.Ask, address string) error {
+func (r *refusing) Send(_ context.Context, n askback.Notification) (string, error) {
 	r.attempts.Add(1)
-	return &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: strings.Contains(address, "gone")}
-}
-
-func (r *refusing) SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, _ []string) error {
-	return r.Send(ctx, d, about, address)
+	return "", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: strings.Contains(n.Address, "gone")}
 }
 
 func (r *refusing) SendTest(context.Context, string, string, string, []string) (int, error) {

@@ -42,7 +42,7 @@ var directoryRoutes = []route{
 		tag: "directory", summary: "List deliveries, newest first.",
 		detail: "Without a filter, those that have not arrived: all but the sent ones. An agent must name an ask or a session of its own.",
 		who:    []string{"agent", "operator"}, out: "DeliveryPage", query: params{
-			{Name: "status", Description: "Only those with this status. failed: given up. waiting: behind a queued one of the same ask.", Values: []string{"failed", "queued", "waiting", "sent"}},
+			{Name: "status", Description: "Only those with this status. failed: given up. waiting: behind a queued one of the same ask. skipped: not needed any more.", Values: []string{"failed", "queued", "waiting", "sent", "skipped"}},
 			{Name: "question_id", Description: "Only those about this ask, in every status if none is given."},
 			{Name: "session_id", Description: "Only those about this session itself, not about its asks, in every status if none is given."},
 			queryCursor, queryLimit,

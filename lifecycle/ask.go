@@ -112,7 +112,8 @@ func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
 // later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Due],
-// [Consumed], [Acked], [Sent], [SendFailed] or [SendAgain], in any order.
+// [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
+// [ReceiversAdded], in any order.
 //
 // If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
 // the result may record a late answer.
@@ -143,7 +144,7 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return consumed(s, in)
 	case Acked:
 		return acked(s, in)
-	case Sent, SendFailed, SendAgain:
+	case Sent, ReceiptGiven, Skipped, SendFailed, SendAgain:
 		return delivered(s, func(s *AskState) *[]askback.Delivery { return &s.Deliveries }, in)
 	case ReceiversAdded:
 		return receiversAdded(s, in)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/url"
@@ -23,10 +24,23 @@ type Send struct {
 
 func (Send) effect() {}
 
-// Sent records that the receiver of a delivery has accepted it.
+// Sent records that the receiver of a delivery has accepted it. The service calls the message
+// Receipt, unless that is "".
 type Sent struct {
-	ID string
-	At time.Time
+	ID      string
+	Receipt string
+	At      time.Time
+}
+
+// ReceiptGiven records what the service calls the message of a delivery, before it is complete.
+type ReceiptGiven struct{ ID, Receipt string }
+
+// Skipped records that a delivery is not needed any more. Attempts is how many attempts to send
+// it may have been made, and were not recorded.
+type Skipped struct {
+	ID       string
+	Attempts int
+	At       time.Time
 }
 
 // SendFailed records that an attempt to send a delivery failed. The next attempt is at
@@ -50,6 +64,7 @@ type SendAgain struct {
 type Receiver struct {
 	Channel string
 	Name    string // in the settings of the channel
+	Person  string // who reads it; "": several people
 }
 
 // ReceiversAdded sends the question to receivers, and later its outcome. One that has the
@@ -60,6 +75,8 @@ type ReceiversAdded struct {
 }
 
 func (Sent) input()           {}
+func (ReceiptGiven) input()   {}
+func (Skipped) input()        {}
 func (SendFailed) input()     {}
 func (SendAgain) input()      {}
 func (ReceiversAdded) input() {}
@@ -88,14 +105,14 @@ func receiversAdded(s AskState, in ReceiversAdded) (Result[AskState], error) {
 func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Time) []Effect {
 	return addDelivery(&s.Deliveries, askback.Delivery{
 		ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
-		Channel: to.Channel, Target: to.Name, Event: event, At: at,
+		Channel: to.Channel, Target: to.Name, Person: to.Person, Event: event, At: at,
 	})
 }
 
 // receivers returns the receivers of the ask other than its callback.
 func (s AskState) receivers() (all []Receiver) {
 	for _, d := range s.Deliveries {
-		if to := (Receiver{d.Channel, d.Target}); d.Channel != channelWebhook && !slices.Contains(all, to) {
+		if to := (Receiver{d.Channel, d.Target, d.Person}); d.Channel != channelWebhook && !slices.Contains(all, to) {
 			all = append(all, to)
 		}
 	}
@@ -108,7 +125,7 @@ func deliver(r Result[AskState], at time.Time) Result[AskState] {
 	s := &r.State
 	all := s.receivers()
 	if s.Callback != "" {
-		all = append([]Receiver{{channelWebhook, originOf(s.Callback)}}, all...)
+		all = append([]Receiver{{Channel: channelWebhook, Name: originOf(s.Callback)}}, all...)
 	}
 	for _, h := range r.History {
 		if h.Type != askback.EventQuestionPending && !h.Type.Settles() {
@@ -270,7 +287,18 @@ func originOf(address string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// delivered steps a record with [Sent], [SendFailed] or [SendAgain]. A delivery in another
+// FirstDelivery returns the delivery of the question to the receiver of another delivery, or an
+// empty one.
+func (s AskState) FirstDelivery(of askback.Delivery) askback.Delivery {
+	for _, d := range s.Deliveries {
+		if d.Event == askback.EventQuestionPending && sameReceiver(d, of) {
+			return d
+		}
+	}
+	return askback.Delivery{}
+}
+
+// delivered steps a record with [Sent], [ReceiptGiven], [Skipped], [SendFailed] or [SendAgain]. A delivery in another
 // status than the input requires stays as it is: the input is a repeat.
 func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[S], error) {
 	before, next := s, list(&s)
@@ -281,6 +309,20 @@ func delivered[S any](s S, list func(*S) *[]askback.Delivery, in Input) (Result[
 	case Sent:
 		h, err = endDelivery(next, in.ID, in.At, askback.EventDeliverySent, func(d *askback.Delivery) {
 			d.Status, d.Error, d.Session = askback.DeliverySent, "", nil
+			d.Receipt = cmp.Or(in.Receipt, d.Receipt)
+		})
+	case ReceiptGiven:
+		if d, _ := deliveryByID(*next, in.ID); d.Receipt == in.Receipt {
+			return unchanged(before), nil
+		}
+		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, "", func(d *askback.Delivery) { d.Receipt = in.Receipt })
+		if err == nil && h != nil {
+			return changed(s), nil // it is not in the history: the delivery is not complete
+		}
+	case Skipped:
+		h, err = changeDelivery(next, in.ID, askback.DeliveryQueued, askback.EventDeliverySkipped, func(d *askback.Delivery) {
+			d.Attempts, d.At, d.RetryAt = max(d.Attempts, in.Attempts), in.At, time.Time{}
+			d.Status, d.Error = askback.DeliverySkipped, ""
 		})
 	case SendFailed:
 		if ends = in.Retry.IsZero(); ends {

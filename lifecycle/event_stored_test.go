@@ -49,7 +49,7 @@ func withUnsent(got, want lifecycle.Event) lifecycle.Event {
 		got.Grant.Token = want.Grant.Token
 	}
 	if got.Delivery != nil && want.Delivery != nil {
-		got.Delivery.Session = want.Delivery.Session
+		got.Delivery.Session, got.Delivery.Receipt = want.Delivery.Session, want.Delivery.Receipt
 	}
 	if got.Session != nil && want.Session != nil {
 		got.Session.Repeated = want.Session.Repeated

@@ -243,7 +243,7 @@ func anyRun(t *rapid.T) []transition {
 func anyDeliveryEvent(list []askback.Delivery, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		id := rapid.SampledFrom(list).Draw(t, "delivery").ID
-		switch rapid.IntRange(0, 5).Draw(t, "result") {
+		switch rapid.IntRange(0, 7).Draw(t, "result") {
 		case 0:
 			return lifecycle.SendAgain{ID: id, At: at}
 		case 1:
@@ -252,6 +252,10 @@ func anyDeliveryEvent(list []askback.Delivery, at time.Time) *rapid.Generator[li
 			return lifecycle.SendFailed{ID: id, Error: "no reply", Retry: at.Add(time.Minute), At: at}
 		case 3:
 			return lifecycle.Sent{ID: "dlv_of_another", At: at}
+		case 4:
+			return lifecycle.ReceiptGiven{ID: id, Receipt: "message 1"}
+		case 5:
+			return lifecycle.Skipped{ID: id, At: at}
 		}
 		return lifecycle.Sent{ID: id, At: at}
 	})

@@ -1017,6 +1017,10 @@ func appendDelivery(d askback.Delivery, b []byte) (_ []byte, err error) {
 		b = append(b, `,"target":`...)
 		b = codec.AppendString(b, d.Target)
 	}
+	if d.Person != "" {
+		b = append(b, `,"person":`...)
+		b = codec.AppendString(b, d.Person)
+	}
 	b = append(b, `,"event":`...)
 	b = codec.AppendString(b, d.Event)
 	b = append(b, `,"status":`...)
@@ -1032,6 +1036,10 @@ func appendDelivery(d askback.Delivery, b []byte) (_ []byte, err error) {
 	if d.Error != "" {
 		b = append(b, `,"error":`...)
 		b = codec.AppendString(b, d.Error)
+	}
+	if d.Receipt != "" {
+		b = append(b, `,"receipt":`...)
+		b = codec.AppendString(b, d.Receipt)
 	}
 	if d.Session != nil {
 		b = append(b, `,"session":`...)
@@ -1054,6 +1062,8 @@ func readDelivery(d *askback.Delivery, r *codec.Reader) {
 			d.Channel = r.String()
 		case "target":
 			d.Target = r.String()
+		case "person":
+			d.Person = r.String()
 		case "event":
 			d.Event = askback.EventType(r.String())
 		case "status":
@@ -1066,6 +1076,8 @@ func readDelivery(d *askback.Delivery, r *codec.Reader) {
 			d.RetryAt = r.Millis()
 		case "error":
 			d.Error = r.String()
+		case "receipt":
+			d.Receipt = r.String()
 		case "session":
 			d.Session = codec.ReadPointer(r, readSession)
 		default:

@@ -180,7 +180,8 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	return nil
 }
 
-// deliveryEvent parses "1 is sent", "1 is sent again" or "1 fails, again 09:10: reason".
+// deliveryEvent parses "1 is sent", "1 is sent: receipt", "1 is written: receipt", "1 is sent
+// again", "1 is not needed" or "1 fails, again 09:10: reason".
 func deliveryEvent(t *testing.T, list []askback.Delivery, at time.Time, what string) lifecycle.Input {
 	t.Helper()
 	number, what, _ := strings.Cut(what, " ")
@@ -192,7 +193,11 @@ func deliveryEvent(t *testing.T, list []askback.Delivery, at time.Time, what str
 	what, reason, _ := strings.Cut(what, ": ")
 	switch what {
 	case "is sent":
-		return lifecycle.Sent{ID: id, At: at}
+		return lifecycle.Sent{ID: id, Receipt: reason, At: at}
+	case "is written":
+		return lifecycle.ReceiptGiven{ID: id, Receipt: reason}
+	case "is not needed":
+		return lifecycle.Skipped{ID: id, At: at}
 	case "is sent again":
 		return lifecycle.SendAgain{ID: id, At: at}
 	}

@@ -28,10 +28,10 @@ type receiver struct {
 	replies map[string]error
 }
 
-func (c *receiver) Send(_ context.Context, _ askback.Delivery, about askback.Ask, _ string) error {
+func (c *receiver) Send(_ context.Context, n askback.Notification) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.replies[about.Title]
+	return "", c.replies[n.Ask.Title]
 }
 
 func (c *receiver) reply(title string, err error) {

@@ -176,7 +176,7 @@ func TestMatrixIsWholeOrALink(t *testing.T) {
 			wholes := 0
 			for name, a := range matrix() {
 				before := len(service.Messages())
-				if err := channel.Send(t.Context(), askback.Delivery{ID: "dlv_1", Event: askback.EventQuestionPending}, a, "phone"); err != nil {
+				if err := send(t, channel, askback.Delivery{ID: "dlv_1", Event: askback.EventQuestionPending}, a, "phone"); err != nil {
 					t.Errorf("%s: %v; the service: %v", name, err, service.Rejected())
 					continue
 				}
@@ -301,7 +301,7 @@ func TestSizesAroundTheLimit(t *testing.T) {
 			}
 			for n := limit - 2; n <= limit+1; n++ {
 				before := len(service.Messages())
-				if err := channel.Send(t.Context(), pendingDelivery(), of(n), "phone"); err != nil {
+				if err := send(t, channel, pendingDelivery(), of(n), "phone"); err != nil {
 					t.Errorf("%s, %d of %q, limit %d: %v", template, n, unit, limit, service.Rejected())
 					continue
 				}
@@ -318,7 +318,7 @@ func TestTitlesFit(t *testing.T) {
 		a := matrix()["dangerous"]
 		a.Agent = strings.Repeat("😀", 40)
 		a.Owner = a.Agent
-		if err := newChannel(t, receiver, nil).Send(t.Context(), pendingDelivery(), a, "phone"); err != nil {
+		if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
 		}
 		if m := service.Messages()[0]; !strings.Contains(m.Title, a.Agent) {
@@ -333,7 +333,7 @@ func TestHomeAssistantGetsNoMarkup(t *testing.T) {
 	channel := newChannel(t, receiver, nil)
 	for _, text := range []string{"a < b", "a & b", "&lt;", "<b>", `C:\new`, ":smile:", "10:30", "a: b"} {
 		before := len(service.Messages())
-		if err := channel.Send(t.Context(), pendingDelivery(), ask(question(text+"?", "Yes", "No")), "phone"); err != nil {
+		if err := send(t, channel, pendingDelivery(), ask(question(text+"?", "Yes", "No")), "phone"); err != nil {
 			t.Fatal(err)
 		}
 		m := service.Messages()[before]

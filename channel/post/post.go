@@ -63,22 +63,24 @@ func (c *Channel) Close() {
 	}
 }
 
-// Send posts a delivery about an ask to the receiver with a name, once. The service has it if
-// the error is nil. Otherwise the error has no text of the service and no secret; it is an
-// [askback.SendError] if there was a reply, or if the receiver does not exist.
-func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.Ask, name string) error {
+// Send posts a notification about an ask to the receiver whose name is its address, once. The
+// service has it if the error is nil. Otherwise the error has no text of the service and no
+// secret; it is an [askback.SendError] if there was a reply, or if the receiver does not exist.
+// There is no receipt.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	name, about := n.Address, n.Ask
 	receiver, ok := c.options.Receivers[name]
 	if !ok {
-		return errUnknown
+		return "", errUnknown
 	}
 	if u, err := url.Parse(about.PageURL); err != nil || loopback.IsHost(u.Host) {
 		about.PageURL = "" // a phone cannot open it
 	}
-	request, err := Render(receiver, d.Event, about, c.options.Buttons(name, about))
+	request, err := Render(receiver, n.Event, about, c.options.Buttons(name, about))
 	if err != nil {
-		return err
+		return "", err
 	}
-	return c.post(ctx, name, request)
+	return "", c.post(ctx, name, request)
 }
 
 // errUnknown is not final: the operator may add the receiver again.

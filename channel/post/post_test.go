@@ -94,7 +94,7 @@ func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
 		"quotes and newlines": "Open",
 	} {
 		before := len(service.Messages())
-		if err := channel.Send(t.Context(), pendingDelivery(), matrix()[name], "phone"); err != nil {
+		if err := send(t, channel, pendingDelivery(), matrix()[name], "phone"); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -136,10 +136,10 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 		receiver, service := newReceiver(t, template)
 		channel := newChannel(t, receiver, buttonsOf)
 		a := matrix()["single"]
-		if err := channel.Send(t.Context(), pendingDelivery(), a, "phone"); err != nil {
+		if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
 		}
-		if err := channel.Send(t.Context(), askback.Delivery{Event: askback.EventQuestionAnswered}, answered(a, "ana", "Yes"), "phone"); err != nil {
+		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionAnswered}, answered(a, "ana", "Yes"), "phone"); err != nil {
 			t.Fatal(err)
 		}
 		shown := service.Shown()
@@ -170,7 +170,7 @@ func TestNoticesFit(t *testing.T) {
 			}
 			a.Outcome.Reason = hostile
 			before := len(service.Messages())
-			if err := channel.Send(t.Context(), askback.Delivery{Event: askback.EventQuestionAnswered}, a, "phone"); err != nil {
+			if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionAnswered}, a, "phone"); err != nil {
 				t.Errorf("%s, %s: %v, %v", template, name, err, service.Rejected())
 				continue
 			}
@@ -188,7 +188,7 @@ func TestMessagesWithoutAPublicAddress(t *testing.T) {
 		for name, a := range matrix() {
 			a.PageURL = []string{"", "http://127.0.0.1:7575/asks/ask_1", "http://localhost:7575/asks/ask_1"}[len(name)%3]
 			before := len(service.Messages())
-			if err := channel.Send(t.Context(), pendingDelivery(), a, "phone"); err != nil {
+			if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
 				t.Fatalf("%s, %s: %v", template, name, err)
 			}
 			m := service.Messages()[before]
@@ -212,7 +212,7 @@ func TestReplies(t *testing.T) {
 		401: {false, "check the token"}, 403: {false, "check the token"}, 404: {false, "404"}, 429: {false, "429"}, 500: {false, "500"}, 503: {false, "503"},
 	} {
 		service.Fail(status)
-		err := channel.Send(t.Context(), pendingDelivery(), matrix()["single"], "phone")
+		err := send(t, channel, pendingDelivery(), matrix()["single"], "phone")
 		var sending *askback.SendError
 		if !errors.As(err, &sending) || sending.Final != want.final || !strings.Contains(err.Error(), want.text) || sending.RetryAfter != 7*time.Second {
 			t.Errorf("%d: got %v (%+v), want final: %v, %q", status, err, sending, want.final, want.text)
@@ -224,10 +224,10 @@ func TestReplies(t *testing.T) {
 	if len(service.Messages()) > 0 {
 		t.Error("a message arrived")
 	}
-	if err := channel.Send(t.Context(), pendingDelivery(), matrix()["single"], "other"); err == nil || !strings.Contains(err.Error(), "channels.post") {
+	if err := send(t, channel, pendingDelivery(), matrix()["single"], "other"); err == nil || !strings.Contains(err.Error(), "channels.post") {
 		t.Errorf("another receiver: got %v", err)
 	}
-	if err := channel.Send(t.Context(), askback.Delivery{Event: askback.EventDeliverySent}, matrix()["single"], "phone"); err == nil {
+	if err := send(t, channel, askback.Delivery{Event: askback.EventDeliverySent}, matrix()["single"], "phone"); err == nil {
 		t.Error("an event without a message: got no error")
 	}
 }
@@ -236,7 +236,7 @@ func TestReplies(t *testing.T) {
 func TestPrivateReceiverNeedsAllow(t *testing.T) {
 	receiver, service := newReceiver(t, post.Ntfy)
 	receiver.Allow = nil
-	if err := newChannel(t, receiver, nil).Send(t.Context(), pendingDelivery(), matrix()["single"], "phone"); !errors.Is(err, egress.ErrAddress) {
+	if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone"); !errors.Is(err, egress.ErrAddress) {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 	if len(service.Messages()) > 0 {
@@ -263,12 +263,12 @@ func TestNtfyToken(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	service.Token = "tk_secret"
 	receiver := receiverAt(t, post.Ntfy, service.URL)
-	err := newChannel(t, receiver, nil).Send(t.Context(), pendingDelivery(), matrix()["single"], "phone")
+	err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone")
 	if err == nil || !strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
 		t.Errorf("without a token: got %v", err)
 	}
 	receiver.Token = service.Token
-	if err := newChannel(t, receiver, nil).Send(t.Context(), pendingDelivery(), matrix()["single"], "phone"); err != nil {
+	if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone"); err != nil {
 		t.Error(err)
 	}
 }
@@ -305,4 +305,11 @@ func TestReceiverCheck(t *testing.T) {
 			t.Errorf("%+v: got %q %q, want a problem of %q", c.in, setting, problem, c.want)
 		}
 	}
+}
+
+// send sends a delivery about an ask to the receiver with a name.
+func send(t *testing.T, c *post.Channel, d askback.Delivery, about askback.Ask, name string) error {
+	t.Helper()
+	_, err := c.Send(t.Context(), askback.Notification{Delivery: d, Ask: about, Address: name})
+	return err
 }

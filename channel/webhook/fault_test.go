@@ -29,7 +29,7 @@ func sendTo(t *testing.T, ctx context.Context, to *askbacktest.Receiver, secret,
 	defer c.Close()
 	d := delivery(askback.EventQuestionPending)
 	d.ID = id
-	return c.Send(ctx, d, someAsk, to.URL()+"/calls?key=secret")
+	return send(ctx, c, d, someAsk, to.URL()+"/calls?key=secret")
 }
 
 // Each failure of a receiver has its error, which says what happened and what to do next. The

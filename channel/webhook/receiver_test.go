@@ -88,12 +88,12 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		return c
 	}
 	good := newSender(secret, nil)
-	send := func(c *Channel, id string, event askback.EventType) error {
+	sendWith := func(c *Channel, id string, event askback.EventType) error {
 		d := delivery(event)
 		d.ID = id
-		return c.Send(t.Context(), d, someAsk, url)
+		return send(t.Context(), c, d, someAsk, url)
 	}
-	for limit := time.Now().Add(time.Minute); send(good, "dlv_1", askback.EventQuestionPending) != nil; {
+	for limit := time.Now().Add(time.Minute); sendWith(good, "dlv_1", askback.EventQuestionPending) != nil; {
 		if time.Now().After(limit) {
 			t.Fatalf("the receiver does not accept a message: %s", out.String())
 		}
@@ -105,7 +105,7 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		"future": newSender(secret, func() time.Time { return time.Now().Add(10 * time.Minute) }),
 	} {
 		var rejected *askback.SendError
-		if err := send(c, "dlv_3", askback.EventQuestionAnswered); !errors.As(err, &rejected) || !strings.Contains(err.Error(), "401") {
+		if err := sendWith(c, "dlv_3", askback.EventQuestionAnswered); !errors.As(err, &rejected) || !strings.Contains(err.Error(), "401") {
 			t.Errorf("%s: got %v, want 401", name, err)
 		}
 	}
@@ -119,13 +119,13 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		if id == "dlv_1" {
 			event = askback.EventQuestionPending
 		}
-		if err := send(good, id, event); err != nil {
+		if err := sendWith(good, id, event); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
 	ended := delivery(askback.EventSessionCompleted)
 	ended.ID, ended.AskID, ended.Session = "dlv_4", "", &askback.Session{ID: "ses_1", Agent: "write-poem", Status: askback.SessionCompleted}
-	if err := good.Send(t.Context(), ended, askback.Ask{}, url); err != nil {
+	if err := send(t.Context(), good, ended, askback.Ask{}, url); err != nil {
 		t.Errorf("the end of a session: %v", err)
 	}
 	const want = "question_pending\nquestion_answeredhaiku\nsession_completed\n"

@@ -233,7 +233,7 @@ func TestMessageIsPostedToSlack(t *testing.T) {
 	c.client.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, at.String())
 	}
-	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, "http://hooks.slack.com/services/T/B/x"); err != nil {
+	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, "http://hooks.slack.com/services/T/B/x"); err != nil {
 		t.Fatal(err)
 	}
 	var m slackMessage

@@ -52,22 +52,17 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// Send posts a delivery about an ask or a session to an address, once. The receiver has it if
-// the error is nil. Otherwise the error has no text of the receiver and no secret; it is an
-// [askback.SendError] if there was a reply, or if the address is not valid.
-func (c *Channel) Send(ctx context.Context, d askback.Delivery, about askback.Ask, address string) error {
-	return c.SendSigned(ctx, d, about, address, nil)
-}
-
-// SendSigned is like Send, with one signature for each of the secrets. One that is "" is the
-// secret of the channel.
-func (c *Channel) SendSigned(ctx context.Context, d askback.Delivery, about askback.Ask, address string, secrets []string) error {
-	body, err := bodyOf(d, about, address)
+// Send posts a notification to its address, once, with a signature for each of its secrets or,
+// if it has none, with that of the channel. The receiver has it if the error is nil. Otherwise
+// the error has no text of the receiver and no secret; it is an [askback.SendError] if there
+// was a reply, or if the address is not valid. There is no receipt.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	body, err := bodyOf(n.Delivery, n.Ask, n.Address)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = c.post(ctx, d.ID, d.SessionID, about.TraceParent, address, body, secrets)
-	return err
+	_, err = c.post(ctx, n.ID, n.SessionID, n.Ask.TraceParent, n.Address, body, n.Secrets)
+	return "", err
 }
 
 // SendTest sends a test message with an id to an address of an endpoint, once. It returns the

@@ -73,7 +73,7 @@ func TestMessage(t *testing.T) {
 	defer server.Close()
 	traced := someAsk
 	traced.TraceParent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	if err := newChannel(t, server).Send(t.Context(), delivery(askback.EventQuestionPending), traced, server.URL+"/call?key=1"); err != nil {
+	if err := send(t.Context(), newChannel(t, server), delivery(askback.EventQuestionPending), traced, server.URL+"/call?key=1"); err != nil {
 		t.Fatal(err)
 	}
 	if got.Method != "POST" || got.URL.String() != "/call?key=1" || got.Header.Get("X-Agent-Session") != "ses_1" || got.Header.Get("Webhook-Id") != "dlv_1" ||
@@ -134,7 +134,7 @@ func TestMessageAboutASession(t *testing.T) {
 		ID: "ses_1", Agent: "write-poem", Owner: "bot", Status: askback.SessionCompleted, Result: json.RawMessage(`{"poem":"b"}`), AsksTotal: 1,
 		CreatedAt: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 9, 1, 0, 0, time.UTC),
 	}
-	if err := newChannel(t, server).Send(t.Context(), d, askback.Ask{PageURL: "https://ask.example.com/sessions/ses_1"}, server.URL); err != nil {
+	if err := send(t.Context(), newChannel(t, server), d, askback.Ask{PageURL: "https://ask.example.com/sessions/ses_1"}, server.URL); err != nil {
 		t.Fatal(err)
 	}
 	var members map[string]json.RawMessage
@@ -169,7 +169,7 @@ func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
 	defer server.Close()
 	c := newChannel(t, server)
 	for event, has := range map[askback.EventType]bool{askback.EventQuestionPending: false, askback.EventQuestionAnswered: true} {
-		if err := c.Send(t.Context(), delivery(event), someAsk, server.URL); err != nil {
+		if err := send(t.Context(), c, delivery(event), someAsk, server.URL); err != nil {
 			t.Fatal(err)
 		}
 		if got := body.Outcome != nil && body.Outcome.Status == "answered"; got != has {
@@ -216,7 +216,7 @@ func TestReplies(t *testing.T) {
 		{"/503?after=-5", "the reply was 503 Service Unavailable", false, 0, 0},
 		{"/599", "the reply was 599", false, 0, 0},
 	} {
-		err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL+in.path)
+		err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL+in.path)
 		if in.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", in.path, err)
@@ -276,7 +276,7 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, in.address+"/hooks/secret")
+		err = send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, in.address+"/hooks/secret")
 		if err == nil || err.Error() != in.want {
 			t.Errorf("%s: got error %v, want %q", name, err, in.want)
 		}
@@ -284,7 +284,7 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := newChannel(t, secure).Send(stopped, delivery(askback.EventQuestionPending), someAsk, secure.URL); err == nil || err.Error() != "no reply: this server stopped" {
+	if err := send(stopped, newChannel(t, secure), delivery(askback.EventQuestionPending), someAsk, secure.URL); err == nil || err.Error() != "no reply: this server stopped" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 		"%31%32%37.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "localhost%00.example.com",
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		err := c.Send(ctx, delivery(askback.EventQuestionPending), someAsk, "http://"+host+":"+port+"/")
+		err := send(ctx, c, delivery(askback.EventQuestionPending), someAsk, "http://"+host+":"+port+"/")
 		stop()
 		if err == nil {
 			t.Errorf("%s: got no error", host)
@@ -316,7 +316,7 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 	if called.Load() > 0 {
 		t.Errorf("a private receiver was called %d times", called.Load())
 	}
-	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, egress.ErrAddress) || strings.Contains(err.Error(), "127") {
+	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL); !errors.Is(err, egress.ErrAddress) || strings.Contains(err.Error(), "127") {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 }
@@ -339,7 +339,7 @@ func TestNameThatChangesIsCheckedAtEachConnection(t *testing.T) {
 	allow := []egress.Allowed{{Addresses: netip.MustParsePrefix("127.0.0.2/32"), Port: uint16(n)}}
 	c := &Channel{client: egress.NewClient(allow, names), secret: secret, now: time.Now}
 	for range 4 {
-		if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, "http://rebind.example:"+port+"/"); err == nil {
+		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, "http://rebind.example:"+port+"/"); err == nil {
 			t.Errorf("got no error")
 		}
 	}
@@ -410,7 +410,7 @@ func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 		"http://localhost:9/x?key=hidden":          ":9 is not public",
 		"http://no-such-host.invalid/x?key=hidden": "no-such-host.invalid",
 	} {
-		err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, address)
+		err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, address)
 		var sending *askback.SendError
 		if !errors.As(err, &sending) || !errors.Is(err, egress.ErrAddress) || sending.Cause == nil || !strings.Contains(sending.Cause.Error(), cause) {
 			t.Errorf("%s: got %v, cause %v, want a cause with %q", address, err, sending, cause)
@@ -447,7 +447,7 @@ func TestEndlessBodyDoesNotHoldTheMessage(t *testing.T) {
 	}))
 	defer server.Close()
 	c := newChannel(t, server)
-	if err := c.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); err != nil {
+	if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL); err != nil {
 		t.Error(err)
 	}
 	select {
@@ -486,7 +486,7 @@ func TestMessageHasASignatureForEachSecret(t *testing.T) {
 		"rotated":          {made, made, []string{secret}},
 		"the first of its": {[]string{made[0], ""}, []string{made[0], secret}, made[1:]},
 	} {
-		if err := c.SendSigned(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL, in.secrets); err != nil {
+		if err := send(t.Context(), c, delivery(askback.EventQuestionPending), someAsk, server.URL, in.secrets...); err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range in.verify {
@@ -504,11 +504,17 @@ func TestMessageHasASignatureForEachSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := without.Send(t.Context(), delivery(askback.EventQuestionPending), someAsk, server.URL); err == nil {
+	if err := send(t.Context(), without, delivery(askback.EventQuestionPending), someAsk, server.URL); err == nil {
 		t.Error("a message without a secret was sent")
 	}
 	code, err := c.SendTest(t.Context(), "test_1", "whe_1", server.URL, made)
 	if err != nil || code != 200 || header.Get("Webhook-Id") != "test_1" || header.Get("X-Agent-Session") != "" || !verifies(made[1]) || !strings.Contains(string(body), `"event":"test","endpoint_id":"whe_1"`) {
 		t.Errorf("a test: got %d, %v, %v, %s", code, err, header, body)
 	}
+}
+
+// send sends a delivery about an ask to an address, signed with secrets.
+func send(ctx context.Context, c *Channel, d askback.Delivery, about askback.Ask, address string, secrets ...string) error {
+	_, err := c.Send(ctx, askback.Notification{Delivery: d, Ask: about, Address: address, Secrets: secrets})
+	return err
 }

@@ -33,7 +33,8 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	if err != nil {
 		return connection.Options{}, err
 	}
-	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, nil), Kind: kind, Version: version()}
+	channels := newChannelSet(file, channelOptions{key: tokens.Key()})
+	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, channels, nil), Kind: kind, Version: version()}
 	o.Engine.NoEffects = kind == "" // such a command ends at once, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
@@ -42,7 +43,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	if kind == instance.KindAsk {
 		o.Listen, o.PublicURL = cmp.Or(file.Listen, defaultListen), file.PublicURL
 		o.Handler = func(i *connection.Instance) connection.Handler {
-			return newFrontends(i, frontendOptions{kind: kind, key: tokens.Key()})
+			return newFrontends(i, frontendOptions{kind: kind, key: tokens.Key(), channels: channels})
 		}
 	}
 	return o, nil

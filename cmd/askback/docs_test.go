@@ -195,7 +195,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 			t.Errorf("docs/operations.md lacks %s", reflect.TypeFor[config.Config]().Field(i).Name)
 		}
 	}
-	o := engineOptions(got, nil)
+	o := engineOptions(got, newChannelSet(got, channelOptions{}), nil)
 	if o.Channels["webhook"] == nil || o.Settings.CallbackURL != "https://agents.example.com/answers" {
 		t.Errorf("got channels %v and callback %q, want those of the file", o.Channels, o.Settings.CallbackURL)
 	}

@@ -31,6 +31,7 @@ type frontendOptions struct {
 	settings *reloader      // nil if there is no settings file
 	login    *login.Settings
 	metrics  *telemetry.Metrics // nil counts nothing
+	channels *channelSet
 }
 
 // frontends is the HTTP handler of an instance: the API, the routes that other programs
@@ -40,6 +41,8 @@ type frontends struct {
 	api    *httpapi.Handler
 	mcp    *mcpserver.Server
 	issuer *issuer // nil if people do not log in with an issuer
+
+	stopChannels func()
 }
 
 func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
@@ -75,12 +78,17 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}
 	mux.Handle("/", web.New(engine, pages))
+	for path, handler := range o.channels.handlers {
+		mux.Handle(path, handler(i.Engine()))
+	}
 	f.Handler = mux
+	f.stopChannels = o.channels.start(i.Engine())
 	return f
 }
 
 // Stop implements [connection.Handler].
 func (f *frontends) Stop() {
+	f.stopChannels()
 	f.api.Stop()
 	f.mcp.Stop()
 }

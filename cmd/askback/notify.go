@@ -64,9 +64,5 @@ func postChannel(c config.Channels) *post.Channel {
 	for _, r := range c.Post {
 		receivers[r.Name] = r.Receiver
 	}
-	channel, err := post.New(post.Options{Receivers: receivers, Version: version()})
-	if err != nil {
-		panic(err) // the settings were checked when they were read
-	}
-	return channel
+	return must(post.New(post.Options{Receivers: receivers, Version: version()}))
 }

@@ -48,10 +48,10 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if o.Listen, o.PublicURL, err = c.addresses(file); err != nil {
 		return err
 	}
-	log := records.Logger
+	log, channels := records.Logger, newChannelSet(file, channelOptions{key: o.Tokens.Key(), log: records.Logger})
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
-	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, records), records.Access, fail
+	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, channels, records), records.Access, fail
 	counted, stopTraces, err := observe(ctx, records, o.Engine)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
-			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted,
+			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: channels,
 		})
 		return front
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
@@ -44,29 +43,13 @@ const (
 
 // engineOptions returns the options for the engine of the local database. records may be
 // nil.
-func engineOptions(file config.Config, records *serverlog.Log) *engine.Options {
+func engineOptions(file config.Config, channels *channelSet, records *serverlog.Log) *engine.Options {
 	o := &engine.Options{MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
-	o.Channels, o.EndpointSecrets = channels(file.Channels), file.Channels.Webhook.Secret == ""
+	o.Channels, o.EndpointSecrets = channels.send, file.Channels.Webhook.Secret == ""
 	return o
-}
-
-// channels returns the channels of the settings.
-func channels(c config.Channels) map[string]engine.Channel {
-	all := map[string]engine.Channel{}
-	if w := c.Webhook; w.Enabled {
-		channel, err := webhook.New(webhook.Options{Secret: w.Secret, Allow: w.Allow, Version: version()})
-		if err != nil {
-			panic(err) // the settings were checked when they were read
-		}
-		all["webhook"] = channel
-	}
-	if len(c.Post) > 0 {
-		all["post"] = postChannel(c)
-	}
-	return all
 }
 
 // engineSettings returns the settings that can change while the engine runs.

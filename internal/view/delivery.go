@@ -17,6 +17,7 @@ type Delivery struct {
 	Event    safetext.Text // what it reports, in a word: "Answered"
 	Channel  safetext.Text // "Webhook"
 	Target   safetext.Text
+	Person   safetext.Text // who reads it there; empty: several people, or a program
 	State    DeliveryState
 	Attempts int
 	At       time.Time     // of the last change
@@ -35,12 +36,14 @@ const (
 	DeliveryWaiting                       // for an earlier delivery about the same ask
 	DeliveryAccepted
 	DeliveryGivenUp
+	DeliveryNotNeeded // the ask was settled before
 )
 
 // String returns the state as people read it.
 func (s DeliveryState) String() string {
 	return [...]string{
 		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting", DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up",
+		DeliveryNotNeeded: "Not needed",
 	}[s]
 }
 
@@ -51,23 +54,30 @@ var deliveryEvents = map[askback.EventType]string{
 	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
 }
 
+// channelNames are the names of channels as people read them.
+var channelNames = map[string]string{
+	"webhook": "Webhook", "post": "Phone or chat", "telegram": "Telegram", "slack": "Slack", "email": "E-mail", "webpush": "Browser",
+}
+
 // DeliveryOf returns the view of a delivery.
 func DeliveryOf(d askback.Delivery) Delivery {
 	v := Delivery{
-		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Line(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
 		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, Error: safetext.Line(d.Error),
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
 		v.Event = safetext.Line(word)
 	}
-	if d.Channel == "webhook" {
-		v.Channel = safetext.Line("Webhook")
+	if word := channelNames[d.Channel]; word != "" {
+		v.Channel = safetext.Line(word)
 	}
 	switch {
 	case d.Status == askback.DeliverySent:
 		v.State = DeliveryAccepted
 	case d.Status == askback.DeliveryFailed:
 		v.State = DeliveryGivenUp
+	case d.Status == askback.DeliverySkipped:
+		v.State = DeliveryNotNeeded
 	case d.Status == askback.DeliveryWaiting:
 		v.State = DeliveryWaiting
 	case !d.RetryAt.IsZero():

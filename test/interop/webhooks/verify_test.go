@@ -54,7 +54,7 @@ func sent(t *testing.T, d askback.Delivery, about askback.Ask, age time.Duration
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SendSigned(t.Context(), d, about, to.URL(), secrets); err != nil {
+	if _, err := c.Send(t.Context(), askback.Notification{Delivery: d, Ask: about, Address: to.URL(), Secrets: secrets}); err != nil {
 		t.Fatal(err)
 	}
 	m := to.Wait(1)[0]
