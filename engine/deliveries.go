@@ -34,7 +34,7 @@ func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 	switch {
 	case q.AskID != "" || q.SessionID != "":
 		from.list = listOfState
-	case q.Status == askback.DeliverySent:
+	case q.Status == askback.DeliverySent || q.Status == askback.DeliverySkipped:
 		from.list = listSent
 	}
 	if err := from.parse(q.Cursor); err != nil {
@@ -193,12 +193,12 @@ func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 	return found, nil
 }
 
-// sentDeliveries returns a page of the deliveries that were sent. It reads the history
+// sentDeliveries returns a page of the deliveries that were sent, or of those that were skipped. It reads the history
 // backwards, as settled does.
 func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
 	for begun, examined := time.Now(), 0; ; {
-		list, before, err := c.sentSubjects(ctx, from.seq)
+		list, before, err := c.sentSubjects(ctx, q.Status, from.seq)
 		if err != nil {
 			return askback.DeliveryPage{}, err
 		}
@@ -230,11 +230,15 @@ func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 	}
 }
 
-// sentSubjects returns the asks and sessions with a delivery that was sent, newest event
-// first. If there may be more, before is the Seq to continue with, otherwise 0.
-func (c *client) sentSubjects(ctx context.Context, from int64) (list []store.Subject, before int64, err error) {
+// sentSubjects returns the asks and sessions with a delivery that was sent or skipped, newest
+// event first. If there may be more, before is the Seq to continue with, otherwise 0.
+func (c *client) sentSubjects(ctx context.Context, status askback.DeliveryStatus, from int64) (list []store.Subject, before int64, err error) {
+	event := askback.EventDeliverySent
+	if status == askback.DeliverySkipped {
+		event = askback.EventDeliverySkipped
+	}
 	for _, kind := range []string{kindAsk, kindSession} {
-		rows := store.SubjectQuery{Types: []string{string(askback.EventDeliverySent)}, Before: from}
+		rows := store.SubjectQuery{Types: []string{string(event)}, Before: from}
 		rows.Kind, rows.Limit, rows.Scan = kind, listChunk, examineChunk
 		found, next, err := c.engine.store.Subjects(ctx, rows)
 		if err != nil {

@@ -144,6 +144,11 @@ func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
 		if got := agent.events(); len(got) != 2 {
 			t.Errorf("the callback got %q, want the question and the outcome", got)
 		}
+		ops := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"})
+		skipped, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{Status: askback.DeliverySkipped})
+		if err != nil || len(skipped.Items) != 4 || skipped.Items[0].Person != "ana" {
+			t.Errorf("got %+v, %v, want two skipped deliveries of each receiver", skipped.Items, err)
+		}
 		a := p.ask(question())
 		synctest.Wait()
 		p.answer(p.ana, a, "SQLite")

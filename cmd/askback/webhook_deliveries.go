@@ -14,7 +14,7 @@ import (
 )
 
 type webhookDeliveries struct {
-	Status string `enum:"failed,queued,waiting,sent," default:"" placeholder:"STATUS" help:"List deliveries with this status: failed (given up), queued, waiting (for an earlier one of the same ask) or sent; by default all that were not sent."`
+	Status string `enum:"failed,queued,waiting,sent,skipped," default:"" placeholder:"STATUS" help:"List deliveries with this status: failed (given up), queued, waiting (for an earlier one of the same ask), sent or skipped (not needed any more); by default those that did not arrive."`
 	Ask    string `placeholder:"ID" complete:"ask" help:"List only deliveries about this ask, in every status."`
 	Limit  int    `default:"50" help:"List at most this many deliveries, 1 to 200."`
 	Cursor string `help:"Continue a list after this cursor, which the page before it printed."`
