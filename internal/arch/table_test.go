@@ -36,6 +36,7 @@ var layers = map[string][]string{
 	// Channels carry asks to programs and people.
 	"channel/post":          {".", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest": {},
+	"channel/channeltest":   {".", "engine", "store/memstore", "internal/safetext"},
 	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
@@ -206,7 +207,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{
