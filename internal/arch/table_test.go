@@ -34,10 +34,11 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/post":          {".", "internal/egress", "internal/loopback", "internal/notice"},
-	"channel/post/posttest": {},
-	"channel/channeltest":   {".", "engine", "store/memstore", "internal/safetext"},
-	"channel/webhook":       {".", "internal/compat", "internal/egress", "internal/safetext"},
+	"channel/email":           {".", "internal/loopback", "internal/notice"},
+	"channel/email/emailtest": {},
+	"channel/post":            {".", "internal/egress", "internal/loopback", "internal/notice"},
+	"channel/post/posttest":   {},
+	"channel/webhook":         {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},
@@ -181,11 +182,18 @@ var owners = map[string]owner{
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
-	"code.dny.dev/ssrf":                   {packages: []string{"internal/egress"}},
-	"github.com/prometheus/client_golang": {packages: []string{"internal/telemetry"}},
-	"go.opentelemetry.io/otel":            {packages: []string{"internal/telemetry"}},
-	"go.opentelemetry.io/proto/otlp":      {[]string{"internal/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},
-	"google.golang.org/protobuf":          {[]string{"internal/telemetry", "cmd/askback"}, "their tests decode traces"},
+	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
+	"github.com/emersion/go-message":                           {packages: []string{"channel/email"}},
+	"github.com/emersion/go-msgauth":                           {packages: []string{"channel/email"}},
+	"github.com/emersion/go-smtp":                              {packages: []string{"channel/email/emailtest"}},
+	"github.com/emersion/go-imap/v2":                           {[]string{"channel/email", "channel/email/emailtest"}, "one reads a mailbox, the other serves one to tests"},
+	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests"},
+	"golang.org/x/net":                                         {packages: []string{"channel/email"}},
+	"code.dny.dev/ssrf":                                        {packages: []string{"internal/egress"}},
+	"github.com/prometheus/client_golang":                      {packages: []string{"internal/telemetry"}},
+	"go.opentelemetry.io/otel":                                 {packages: []string{"internal/telemetry"}},
+	"go.opentelemetry.io/proto/otlp":                           {[]string{"internal/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},
+	"google.golang.org/protobuf":                               {[]string{"internal/telemetry", "cmd/askback"}, "their tests decode traces"},
 
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/codec", "internal/jcs", "test/faults"},
@@ -207,7 +215,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/email/emailtest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -1,0 +1,153 @@
+package email
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"net/mail"
+	"strings"
+)
+
+// The token of a reply address is the id of the ask without its prefix, then how many times
+// the person was asked again, then a code. The code authenticates all that and the person.
+const (
+	askPrefix   = "ask_"
+	askDigits   = 26 // of the id of an ask, without its prefix
+	codeDigits  = 20 // 100 bits: a server that accepts a thousand guesses a second needs 10^19 years
+	tokenLength = askDigits + 1 + codeDigits
+)
+
+// maxLocalPart is the maximum number of bytes of the part of an address before the @
+// (RFC 5321, section 4.5.3.1.1).
+const maxLocalPart = 64
+
+// placeholder stands for the token in the reply address of the settings.
+const placeholder = "{token}"
+
+// lower is base32 in lower case: servers may change the case of an address.
+var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// code returns a code for a purpose and its parts. It depends on where one part ends and the
+// next begins.
+func (c *Channel) code(purpose string, parts ...string) string {
+	h := hmac.New(sha256.New, c.key)
+	fmt.Fprintf(h, "askback email %s\n", purpose)
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d %s\n", len(p), p)
+	}
+	return lower.EncodeToString(h.Sum(nil))[:codeDigits]
+}
+
+// replyToken returns the token of the reply address for an ask and a person, who has been
+// asked again a number of times. It is "" if the id is not one that this release makes.
+func (c *Channel) replyToken(ask, person string, again int) string {
+	id, ok := strings.CutPrefix(ask, askPrefix)
+	if !ok || len(id) != askDigits || again < 0 || again > maxAgain {
+		return ""
+	}
+	return fmt.Sprintf("%s%d%s", id, again, c.code("reply", ask, person, fmt.Sprint(again)))
+}
+
+// replyAddress returns the address to which a person replies about an ask, or "".
+func (c *Channel) replyAddress(ask, person string, again int) string {
+	token := c.replyToken(ask, person, again)
+	if token == "" || c.options.Reply == "" {
+		return ""
+	}
+	return strings.ReplaceAll(c.options.Reply, placeholder, token)
+}
+
+// A replyTo is what the token of a reply address contains.
+type replyTo struct {
+	ask    string
+	person string
+	again  int
+	token  string
+}
+
+// parseToken returns what a token contains, and whether this server made it for one of the
+// people.
+func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
+	token = strings.ToLower(token)
+	if len(token) != tokenLength {
+		return r, false
+	}
+	digit := int(token[askDigits]) - '0'
+	if digit < 0 || digit > maxAgain {
+		return r, false
+	}
+	ask := askPrefix + token[:askDigits]
+	for person := range c.options.People {
+		if hmac.Equal([]byte(c.replyToken(ask, person, digit)), []byte(token)) {
+			return replyTo{ask, person, digit, token}, true
+		}
+	}
+	return r, false
+}
+
+// recipientFields are the fields that can contain the reply address, in the order of trust.
+// Servers that collect mail for several addresses in one mailbox write the first ones.
+var recipientFields = []string{"Delivered-To", "X-Original-To", "X-Delivered-To", "X-Envelope-To", "Envelope-To", "To", "Cc"}
+
+// findToken returns the token in an address, and whether it has the form of the reply address.
+func (c *Channel) findToken(address string) (token string, ok bool) {
+	before, after, _ := strings.Cut(strings.ToLower(c.options.Reply), placeholder)
+	address = strings.ToLower(strings.TrimSpace(address))
+	rest, ok := strings.CutPrefix(address, before)
+	if !ok {
+		return "", false
+	}
+	token, ok = strings.CutSuffix(rest, after)
+	return token, ok && len(token) == tokenLength
+}
+
+// CheckReply returns what is wrong with a reply address of the settings, or "".
+func CheckReply(s string) (problem string) {
+	local, domain, _ := strings.Cut(s, "@")
+	switch {
+	case strings.Count(s, placeholder) != 1 || !strings.Contains(local, placeholder):
+		return "has no {token} before the @"
+	case CheckAddress(strings.Replace(s, placeholder, strings.Repeat("a", tokenLength), 1)) != "":
+		return "is not an e-mail address"
+	case domain == "":
+		return "has no domain"
+	case len(local)-len(placeholder)+tokenLength > maxLocalPart:
+		return fmt.Sprintf("is too long: the part before the @ may have %d characters besides {token}", maxLocalPart-tokenLength)
+	}
+	return ""
+}
+
+// CheckAddress returns what is wrong with the address of a mailbox, or "".
+func CheckAddress(s string) (problem string) {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || strings.ContainsFunc(s, isControl) {
+		return "is not an e-mail address"
+	}
+	return ""
+}
+
+// isControl reports whether r is a control character, among them those that end a line.
+func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 }
+
+// personAt returns the person with an address.
+func (c *Channel) personAt(address string) (person string, ok bool) {
+	for name, a := range c.options.People {
+		if strings.EqualFold(a, address) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// messageID returns the id of a message, with the angle brackets. It is the same for the same
+// parts, so that a repeat after a crash is the same message.
+func (c *Channel) messageID(parts ...string) string {
+	return fmt.Sprintf("<askback.%s@%s>", c.code("message", parts...), c.domain)
+}
+
+// questionID returns the id of the message that asks a person.
+func (c *Channel) questionID(ask, person string) string { return c.messageID("question", ask, person) }
+
+// domainOf returns the domain of an address.
+func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }

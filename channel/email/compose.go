@@ -1,0 +1,267 @@
+package email
+
+import (
+	"cmp"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/notice"
+)
+
+// maxWhole is the maximum size of the HTML of a mail in bytes. Gmail hides what follows the
+// first 102 KB.
+const maxWhole = 100_000
+
+// maxSubject is the maximum number of characters of a subject, as RFC 5322 recommends for a
+// line.
+const maxSubject = 78
+
+// A letter is a mail before it is encoded.
+type letter struct {
+	id         string // with angle brackets
+	to         string
+	replyTo    string // "": the sender
+	subject    string
+	inReplyTo  string
+	references []string
+	automatic  string // the value of Auto-Submitted
+	first      []notice.Line
+	content    notice.Message
+	how        []notice.Line // how to reply
+}
+
+// thread puts a letter into the thread of a message.
+func (m *letter) thread(root, previous string) {
+	m.inReplyTo = previous
+	m.references = []string{root}
+	if previous != root {
+		m.references = append(m.references, previous)
+	}
+	m.subject = replySubject(m.subject)
+}
+
+// replySubject returns a subject with Re:. The number of its characters has a limit.
+func replySubject(subject string) string {
+	if utf8.RuneCountInString(subject) > maxSubject-len("Re: ") {
+		return subject
+	}
+	return "Re: " + subject
+}
+
+// outgoing returns the letter with which a person is asked, or learns that an ask is settled.
+// It has the whole of the ask, or a link.
+func (c *Channel) outgoing(a askback.Ask, person string) letter {
+	a.PageURL = c.pageFor(a, person)
+	m := letter{id: c.questionID(a.ID, person), subject: subjectOf(a), automatic: "auto-generated"}
+	switch {
+	case a.Settled():
+		m.content = notice.Settled(a, true, false)
+	case fits(a):
+		m.content = notice.Pending(a, nil)
+		m.replyTo = c.replyAddress(a.ID, person, 0)
+		m.how = c.howToReply(a)
+	default:
+		m.content = notice.Short(a, true)
+	}
+	return m
+}
+
+// fits reports whether the whole of an ask fits into a mail.
+func fits(a askback.Ask) bool {
+	return len(letter{content: notice.Pending(a, nil)}.markup()) <= maxWhole
+}
+
+// pageFor returns the address of the page where a person answers an ask. A dangerous call
+// needs the page after logging in (T14).
+func (c *Channel) pageFor(a askback.Ask, person string) string {
+	page := a.PageURL
+	if a.Confirmation == nil || !a.Confirmation.Dangerous {
+		page = c.options.Link(a, person)
+	}
+	if u, err := url.Parse(page); err != nil || loopback.IsHost(u.Host) {
+		return "" // other devices cannot open it
+	}
+	return page
+}
+
+// subjectOf returns the subject of all mails about an ask. Its title is part of it if there is
+// space.
+func subjectOf(a askback.Ask) string {
+	short := notice.Short(a, true)
+	subject := short.Title
+	for _, l := range short.Lines {
+		if with := subject + ": " + l.Foreign; l.Own == "Title: " && utf8.RuneCountInString(with) <= maxSubject-len("Re: ") {
+			subject = with
+		}
+	}
+	return subject
+}
+
+// howToReply returns how to answer by replying.
+func (c *Channel) howToReply(a askback.Ask) []notice.Line {
+	switch {
+	case c.options.Reply == "":
+		return nil
+	case a.Confirmation != nil && a.Confirmation.Dangerous:
+		return []notice.Line{notice.Own("This call is dangerous, so a reply to this mail decides nothing.")}
+	case a.Confirmation != nil:
+		return []notice.Line{notice.Own("Or reply to this mail with the one word approve or deny.")}
+	case len(a.Questions) == 1:
+		return []notice.Line{notice.Own("Or reply to this mail with %s.", replyWith(a.Questions[0]))}
+	}
+	lines := []notice.Line{notice.Own("Or reply to this mail. Begin the answer to each question with its number:")}
+	for i, q := range a.Questions {
+		s := replyWith(q)
+		if q.Optional {
+			s += ", or leave it out"
+		}
+		lines = append(lines, notice.Own("%d: %s", i+1, s))
+	}
+	return lines
+}
+
+// replyWith returns what a reply to a question is.
+func replyWith(q askback.Question) string {
+	if len(q.Options) == 0 {
+		return "your answer"
+	}
+	s := "the number or the exact name of an option"
+	if q.MultiSelect {
+		s = "the numbers or the exact names of options, with commas between them"
+	}
+	if !q.NoOther {
+		s += ", or with your own answer"
+	}
+	return s
+}
+
+// testMessage returns the letter of askback notify test.
+func (c *Channel) testMessage(to string) letter {
+	m := letter{to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test()}
+	m.subject = m.content.Title
+	return m
+}
+
+// lines returns all lines of the body, but for that above which a reply is written.
+func (m letter) lines() []notice.Line {
+	lines := append([]notice.Line{}, m.first...)
+	if len(m.first) > 0 {
+		lines = append(lines, notice.Line{})
+	}
+	lines = append(lines, notice.Line{Foreign: m.content.Title}, notice.Line{})
+	lines = append(lines, m.content.Lines...)
+	lines = append(lines, notice.Line{})
+	lines = append(lines, m.content.Footer...)
+	return append(lines, m.how...)
+}
+
+// text returns the body as plain text.
+func (m letter) text() string {
+	var b strings.Builder
+	if m.replyTo != "" {
+		b.WriteString(answerAbove + "\n\n")
+	}
+	for _, l := range m.lines() {
+		b.WriteString(l.Own + unlink(l.Foreign) + l.Link + "\n")
+	}
+	return b.String()
+}
+
+// markup returns the body as HTML. It loads nothing, and only addresses of Askback are links.
+func (m letter) markup() string {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE html><html><head><meta charset="utf-8"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"></head>` +
+		`<body style="font-family:sans-serif;font-size:15px;line-height:1.45">` + "\n")
+	if m.replyTo != "" {
+		b.WriteString(`<div style="color:#767676">` + answerAbove + "</div><br>\n")
+	}
+	for _, l := range m.lines() {
+		if l == (notice.Line{}) {
+			b.WriteString("<br>\n")
+			continue
+		}
+		b.WriteString(`<div style="white-space:pre-wrap">` + html.EscapeString(l.Own))
+		if l.Foreign != "" {
+			b.WriteString("<bdi>" + html.EscapeString(unlink(l.Foreign)) + "</bdi>")
+		}
+		if l.Link != "" {
+			address := html.EscapeString(l.Link)
+			b.WriteString(`<a href="` + address + `">` + address + "</a>")
+		}
+		b.WriteString("</div>\n")
+	}
+	b.WriteString("</body></html>\n")
+	return b.String()
+}
+
+// joiner is an invisible character at which no line breaks. Mail programs make links of what
+// looks like an address; a joiner in it prevents that.
+const joiner = '\u2060'
+
+// unlink returns a text with a joiner in everything that could become a link (T7).
+func unlink(s string) string {
+	if !strings.ContainsAny(s, `.:@\`) {
+		return s
+	}
+	var b strings.Builder
+	previous := ' '
+	for _, r := range s {
+		if strings.ContainsRune(`.:@\`, previous) && !unicode.IsSpace(r) {
+			b.WriteRune(joiner)
+		}
+		b.WriteRune(r)
+		previous = r
+	}
+	return b.String()
+}
+
+// build encodes a letter. No text of it can end a line of the header.
+func (c *Channel) build(m letter) (*mail.Msg, error) {
+	out := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
+	out.FromMailAddress(&c.from)
+	if err := out.To(m.to); err != nil {
+		return nil, err
+	}
+	if m.replyTo != "" {
+		if err := out.ReplyToFormat(c.from.Name, m.replyTo); err != nil {
+			return nil, err
+		}
+	}
+	out.Subject(fieldText(m.subject))
+	out.SetDateWithValue(c.options.Now())
+	out.SetGenHeader(mail.HeaderMessageID, m.id)
+	if m.inReplyTo != "" {
+		out.SetGenHeader(mail.HeaderInReplyTo, m.inReplyTo)
+		out.SetGenHeader(mail.HeaderReferences, strings.Join(m.references, " "))
+	}
+	out.SetGenHeader("Auto-Submitted", m.automatic)
+	out.SetGenHeader("X-Auto-Response-Suppress", "All")
+	out.SetGenHeader(mail.HeaderUserAgent, fmt.Sprintf("askback/%s", fieldText(cmp.Or(c.options.Version, "devel"))))
+	out.SetBodyString(mail.TypeTextPlain, m.text())
+	out.AddAlternativeString(mail.TypeTextHTML, m.markup())
+	return out, nil
+}
+
+// fieldText returns a text for a field of the header, in one line.
+func fieldText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// validID reports whether a text is the id of a message, which may be repeated in a header.
+func validID(s string) bool {
+	return len(s) > 2 && len(s) <= 250 && s[0] == '<' && s[len(s)-1] == '>' && strings.Count(s, "@") == 1 &&
+		!strings.ContainsFunc(s[1:len(s)-1], func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' })
+}

@@ -1,0 +1,161 @@
+// Package email sends asks to people by mail, and reads their replies from a mailbox.
+//
+// A mail has the whole of an ask or, if that is too long, who asks and the link (F3). Text of
+// agents is never a link (T7), and cannot get into the header. A reply is an answer only if it
+// is exactly an option, a decision or text where the question allows it. A dangerous call is
+// never decided by mail.
+package email
+
+import (
+	"cmp"
+	"context"
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/mail"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// Options configure a [Channel].
+type Options struct {
+	SMTP    Server
+	From    string            // the sender, with or without a name
+	Reply   string            // with {token}; "": people cannot answer by mail
+	Inbound Server            // where replies arrive, by IMAP; the zero value: people cannot answer by mail
+	People  map[string]string // the addresses of people, by name
+	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a
+	// reply counts only if this server has written that its sender is authentic.
+	AuthservID string
+	// Key returns at least 32 bytes that sign reply addresses. It is called when they are
+	// needed first.
+	Key func() ([]byte, error)
+	// Link returns the address of the page where a person answers an ask without logging in,
+	// or "". It is not called for dangerous calls.
+	Link    func(a askback.Ask, person string) string
+	Roots   *x509.CertPool // that sign certificates of servers; nil: those of the system
+	Now     func() time.Time
+	Log     *slog.Logger // nil: nothing is logged
+	Version string       // of Askback, for the User-Agent
+	// Poll is the longest time between two looks into the mailbox; 0: five minutes. A server
+	// that supports IDLE reports a message earlier.
+	Poll time.Duration
+}
+
+// A Channel sends mails and reads replies. It is safe for concurrent use.
+type Channel struct {
+	options Options
+	from    mail.Address
+	domain  string
+
+	keyed sync.Mutex
+	key   []byte
+}
+
+// New returns a Channel, or an error if the options are not valid.
+func New(o Options) (*Channel, error) {
+	from, err := mail.ParseAddress(o.From)
+	switch {
+	case err != nil || CheckAddress(from.Address) != "":
+		return nil, errors.New("the sender is not an e-mail address")
+	case o.SMTP.Host == "":
+		return nil, errors.New("there is no server for sending")
+	case o.Reply != "" && CheckReply(o.Reply) != "":
+		return nil, errors.New("the reply address " + CheckReply(o.Reply))
+	case o.Key == nil:
+		return nil, errors.New("there is no key")
+	}
+	for name, address := range o.People {
+		if problem := CheckAddress(address); problem != "" {
+			return nil, errors.New("the address of " + name + " " + problem)
+		}
+	}
+	if o.Link == nil {
+		o.Link = func(a askback.Ask, _ string) string { return a.PageURL }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	o.Poll = cmp.Or(o.Poll, 5*time.Minute)
+	if o.Inbound.Host == "" {
+		o.Reply = "" // nothing reads replies
+	}
+	from.Name = cmp.Or(from.Name, "Askback")
+	return &Channel{options: o, from: *from, domain: domainOf(from.Address)}, nil
+}
+
+// loadKey fetches the key unless it has been fetched.
+func (c *Channel) loadKey() error {
+	c.keyed.Lock()
+	defer c.keyed.Unlock()
+	if c.key != nil {
+		return nil
+	}
+	key, err := c.options.Key()
+	if err != nil {
+		return err
+	}
+	if len(key) < 32 {
+		return errors.New("the key that signs reply addresses is too short")
+	}
+	c.key = key
+	return nil
+}
+
+// Send sends a notification to its person. The receipt is the id of the message. A repeat has
+// the same id, so that a mailbox can recognize it. The errors have no text of the server.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	if n.Receipt != "" {
+		return n.Receipt, nil // the server has accepted it, and a mail cannot be edited
+	}
+	to, ok := c.options.People[n.Person]
+	switch {
+	case !ok:
+		return "", errors.New("the settings have no e-mail address for this person")
+	case n.Ask.ID == "":
+		return "", &askback.SendError{Err: errors.New("mails are only about asks"), Final: true}
+	}
+	if err := c.loadKey(); err != nil {
+		return "", err
+	}
+	m := c.outgoing(n.Ask, n.Person)
+	m.to = to
+	if n.Event != askback.EventQuestionPending {
+		m.thread(m.id, cmp.Or(n.Earlier, m.id))
+		m.id = c.messageID("delivery", n.ID)
+	}
+	built, err := c.build(m)
+	if err != nil {
+		return "", &askback.SendError{Err: errors.New("the mail cannot be written"), Final: true, Cause: err}
+	}
+	if err := c.transmit(ctx, built); err != nil {
+		return "", err
+	}
+	if n.Record != nil {
+		if err := n.Record(ctx, m.id); err != nil {
+			return "", err
+		}
+	}
+	return m.id, nil
+}
+
+// SendTest sends a test message to a person. Its errors are those of Send.
+func (c *Channel) SendTest(ctx context.Context, person string) error {
+	to, ok := c.options.People[person]
+	if !ok {
+		return errors.New("the settings have no e-mail address for this person")
+	}
+	if err := c.loadKey(); err != nil {
+		return err
+	}
+	built, err := c.build(c.testMessage(to))
+	if err != nil {
+		return err
+	}
+	return c.transmit(ctx, built)
+}

@@ -1,0 +1,323 @@
+// Package emailtest runs a mail server on loopback: SMTP for the messages that Askback sends,
+// and IMAP for a mailbox with replies. It behaves as RFC 5321 and RFC 9051 say, and fails as a
+// test wants.
+package emailtest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapserver"
+	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// The user of both servers.
+const (
+	User     = "askback"
+	Password = "pass word/%#:@"
+)
+
+// Encryption is how connections to a [Server] are encrypted.
+type Encryption int
+
+// The ways of encryption.
+const (
+	None Encryption = iota
+	TLS
+	StartTLS
+)
+
+// Options configure a [Server].
+type Options struct {
+	Encryption Encryption
+	NoIdle     bool // the server for IMAP does not report new messages
+	MaxBytes   int64
+}
+
+// A Message is one that the server has accepted.
+type Message struct {
+	From string
+	To   []string
+	Raw  []byte
+}
+
+// A Failure is how the server fails once. Only one of the fields is set.
+type Failure struct {
+	Mail int // the reply code to the sender
+	Rcpt int // to the recipient
+	Data int // to the message
+	// LostReply accepts a message, and closes the connection before the reply.
+	LostReply bool
+}
+
+// A Server is a mail server. It is safe for concurrent use.
+type Server struct {
+	SMTPAddress string // host and port
+	IMAPAddress string
+	Roots       *x509.CertPool // that sign its certificate; nil without encryption
+
+	mailbox *imapmemserver.User
+	smtp    *smtp.Server
+
+	mu       sync.Mutex
+	accepted []Message
+	failures []Failure
+	unknown  map[string]int // reply codes to recipients, each time
+	changed  chan struct{}
+	imap     *imapserver.Server
+	options  Options
+	config   *tls.Config
+}
+
+// Start starts a server, which ends with the test.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	s := &Server{options: o, unknown: map[string]int{}, changed: make(chan struct{}), mailbox: imapmemserver.NewUser(User, Password)}
+	if o.Encryption != None {
+		web := httptest.NewUnstartedServer(http.NotFoundHandler())
+		web.StartTLS()
+		s.config = &tls.Config{Certificates: web.TLS.Certificates}
+		s.Roots = x509.NewCertPool()
+		s.Roots.AddCert(web.Certificate())
+		web.Close()
+	}
+	if err := s.mailbox.Create("INBOX", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.startSMTP(t)
+	s.StartIMAP(t, "127.0.0.1:0")
+	return s
+}
+
+func (s *Server) listen(t testing.TB, address string) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.options.Encryption == TLS {
+		l = tls.NewListener(l, s.config)
+	}
+	return l
+}
+
+func (s *Server) startSMTP(t testing.TB) {
+	server := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{s: s, conn: c}, nil }))
+	server.Domain = "mail.example.com"
+	server.AllowInsecureAuth = s.options.Encryption != StartTLS
+	server.MaxMessageBytes = s.options.MaxBytes
+	server.ErrorLog = log.New(io.Discard, "", 0)
+	if s.options.Encryption == StartTLS {
+		server.TLSConfig = s.config
+	}
+	s.smtp = server
+	l := s.listen(t, "127.0.0.1:0")
+	s.SMTPAddress = l.Addr().String()
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+}
+
+// StartIMAP starts the server for IMAP, again after [Server.StopIMAP].
+func (s *Server) StartIMAP(t testing.TB, address string) {
+	t.Helper()
+	memory := imapmemserver.New()
+	memory.AddUser(s.mailbox)
+	caps := imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapUIDPlus: {}}
+	options := &imapserver.Options{
+		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
+			return memory.NewSession(), nil, nil
+		},
+		Caps: caps, Logger: log.New(io.Discard, "", 0), InsecureAuth: s.options.Encryption != StartTLS,
+	}
+	if s.options.Encryption == StartTLS {
+		options.TLSConfig = s.config
+	}
+	server := imapserver.New(options)
+	l := s.listen(t, address)
+	if s.options.NoIdle {
+		l = withoutIdle{l}
+	}
+	s.mu.Lock()
+	s.imap, s.IMAPAddress = server, l.Addr().String()
+	s.mu.Unlock()
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+}
+
+// A withoutIdle is a listener of a server that does not offer IDLE.
+type withoutIdle struct{ net.Listener }
+
+// Accept implements [net.Listener].
+func (l withoutIdle) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return idleHider{c}, err
+}
+
+type idleHider struct{ net.Conn }
+
+// Write hides the capability. Its name keeps its length.
+func (c idleHider) Write(p []byte) (int, error) {
+	return c.Conn.Write(bytes.ReplaceAll(p, []byte(" IDLE"), []byte(" XXXX")))
+}
+
+// StopIMAP breaks all connections to the server for IMAP.
+func (s *Server) StopIMAP() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.imap.Close()
+}
+
+// Fail lets the next attempts fail, in this order.
+func (s *Server) Fail(f ...Failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(s.failures, f...)
+}
+
+// Reject replies with a code whenever a message is for an address.
+func (s *Server) Reject(address string, code int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unknown[address] = code
+}
+
+// Messages returns the accepted messages.
+func (s *Server) Messages() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Message(nil), s.accepted...)
+}
+
+// Changed returns a channel that is closed when the next message is accepted.
+func (s *Server) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Deliver puts a message into the mailbox.
+func (s *Server) Deliver(t testing.TB, raw string) {
+	t.Helper()
+	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")
+	if _, err := s.mailbox.Append("INBOX", literal{strings.NewReader(raw), int64(len(raw))}, &imap.AppendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type literal struct {
+	io.Reader
+	size int64
+}
+
+func (l literal) Size() int64 { return l.size }
+
+// Unseen returns how many messages of the mailbox are not marked as seen.
+func (s *Server) Unseen(t testing.TB) int {
+	t.Helper()
+	data, err := s.mailbox.Status("INBOX", &imap.StatusOptions{NumUnseen: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(*data.NumUnseen)
+}
+
+// ReplaceMailbox deletes the mailbox and makes a new one, with another UIDVALIDITY.
+func (s *Server) ReplaceMailbox(t testing.TB) {
+	t.Helper()
+	if err := errors.Join(s.mailbox.Rename("INBOX", "Old", nil), s.mailbox.Create("INBOX", nil)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session is a connection to the server for SMTP.
+type session struct {
+	s    *Server
+	conn *smtp.Conn
+	user bool
+	now  Message
+	fail Failure
+}
+
+func (c *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (c *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != User || password != Password {
+			return &smtp.SMTPError{Code: 535, EnhancedCode: smtp.EnhancedCode{5, 7, 8}, Message: "Authentication failed for " + password}
+		}
+		c.user = true
+		return nil
+	}), nil
+}
+
+// reply returns a reply with a code. Its text is hostile: it must not get into an error.
+func reply(code int) error {
+	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1}, Message: "server text " + Password}
+}
+
+func (c *session) Mail(from string, _ *smtp.MailOptions) error {
+	if !c.user {
+		return &smtp.SMTPError{Code: 530, EnhancedCode: smtp.EnhancedCode{5, 7, 0}, Message: "Authentication required"}
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.fail = Failure{}
+	if len(c.s.failures) > 0 {
+		c.fail, c.s.failures = c.s.failures[0], c.s.failures[1:]
+	}
+	if c.fail.Mail != 0 {
+		return reply(c.fail.Mail)
+	}
+	c.now = Message{From: from}
+	return nil
+}
+
+func (c *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if c.fail.Rcpt != 0 {
+		return reply(c.fail.Rcpt)
+	}
+	if code := c.s.unknown[to]; code != 0 {
+		return reply(code)
+	}
+	c.now.To = append(c.now.To, to)
+	return nil
+}
+
+func (c *session) Data(r io.Reader) error {
+	var raw bytes.Buffer
+	if _, err := io.Copy(&raw, r); err != nil {
+		return err
+	}
+	if c.fail.Data != 0 {
+		return reply(c.fail.Data)
+	}
+	c.now.Raw = raw.Bytes()
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.s.accepted = append(c.s.accepted, c.now)
+	close(c.s.changed)
+	c.s.changed = make(chan struct{})
+	if c.fail.LostReply {
+		c.conn.Conn().Close()
+	}
+	return nil
+}
+
+func (c *session) Reset() {}
+
+func (c *session) Logout() error { return nil }

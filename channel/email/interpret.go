@@ -1,0 +1,246 @@
+package email
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+)
+
+// An unclear is the reason why a reply is no answer, as a sentence to its author.
+type unclear string
+
+// The reasons why a reply is no answer.
+const (
+	notWritten    unclear = "Your reply has no text of your own."
+	notAnOption   unclear = "Your reply is not exactly one of the options."
+	moreThanLabel unclear = "Your reply begins with an option, but has more text, so it is not clear."
+	twoMeanings   unclear = "Your reply is the number of one option and the name of another."
+	tooMany       unclear = "This question has one answer, and your reply has several."
+	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in “1: …”."
+	notADecision  unclear = "Reply with the one word approve or deny."
+	neverByMail   unclear = "This call is dangerous. It cannot be decided by e-mail, only on its page after logging in."
+	notAccepted   unclear = "Your answer was not accepted."
+	notReadable   unclear = "Your reply could not be read."
+	tooLong       unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
+)
+
+// interpret returns the answer that a text is, or why it is not one. It guesses nothing: an option
+// must be written exactly, up to the case of its letters, or with its number.
+func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
+	if c := a.Confirmation; c != nil {
+		if c.Dangerous {
+			return askback.Answer{}, neverByMail
+		}
+		return decision(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return askback.Answer{}, notWritten
+	}
+	if len(a.Questions) == 1 {
+		q, why := answerTo(a.Questions[0], text)
+		return askback.Answer{Answers: []askback.QuestionAnswer{q}}, why
+	}
+	parts, why := numbered(a.Questions, text)
+	if why != "" {
+		return askback.Answer{}, why
+	}
+	var out askback.Answer
+	for i, q := range a.Questions {
+		if parts[i] == "" {
+			if !q.Optional {
+				return askback.Answer{}, notNumbered
+			}
+			continue
+		}
+		given, why := answerTo(q, parts[i])
+		if why != "" {
+			return askback.Answer{}, why
+		}
+		out.Answers = append(out.Answers, given)
+	}
+	return out, ""
+}
+
+// decision returns the decision that a text is. Only two words decide.
+func decision(text string) (askback.Answer, unclear) {
+	if strings.TrimSpace(text) == "" {
+		return askback.Answer{}, notWritten
+	}
+	switch strings.ToLower(strings.TrimSpace(withoutClosing(text))) {
+	case "approve":
+		return askback.Decide(askback.Approve, ""), ""
+	case "deny":
+		return askback.Decide(askback.Deny, ""), ""
+	}
+	return askback.Answer{}, notADecision
+}
+
+// number matches the beginning of the answer to one of several questions.
+var number = regexp.MustCompile(`^\s*([1-9])\s*[:.)]\s*(.*)$`)
+
+// numbered returns the text for each question. A line without a number belongs to the answer
+// above it.
+func numbered(questions []askback.Question, text string) (parts []string, why unclear) {
+	parts = make([]string, len(questions))
+	at := -1
+	for line := range strings.SplitSeq(withoutClosing(text), "\n") {
+		if m := number.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			if n > len(questions) || parts[n-1] != "" {
+				return nil, notNumbered
+			}
+			at = n - 1
+			parts[at] = strings.TrimSpace(m[2])
+			continue
+		}
+		switch {
+		case at >= 0:
+			parts[at] = strings.TrimRight(parts[at]+"\n"+line, " \n")
+		case strings.TrimSpace(line) != "":
+			return nil, notNumbered
+		}
+	}
+	if at < 0 {
+		return nil, notNumbered
+	}
+	return parts, ""
+}
+
+// answerTo returns the answer to a question that a text is, or why it is not one.
+func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
+	text = strings.TrimSpace(text)
+	out := askback.QuestionAnswer{ID: q.ID}
+	if len(q.Options) == 0 {
+		out.Other = text
+		return out, ""
+	}
+	for _, attempt := range []string{text, strings.TrimSpace(withoutClosing(text))} {
+		label, why := option(q, attempt)
+		if why == twoMeanings {
+			return out, why
+		}
+		if why == "" {
+			out.Selected = []string{label}
+			return out, ""
+		}
+		if labels, why := options(q, attempt); why == "" {
+			if len(labels) > 1 && !q.MultiSelect {
+				return out, tooMany
+			}
+			out.Selected = labels
+			return out, ""
+		} else if why == twoMeanings {
+			return out, why
+		}
+	}
+	return freeText(q, text)
+}
+
+// freeText returns an answer in words of the person to a question with options, unless the
+// question has none or the text looks as if it should be an option.
+func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
+	first, _, more := strings.Cut(text, "\n")
+	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
+		return askback.QuestionAnswer{}, moreThanLabel
+	}
+	if q.NoOther || onlyNumbers.MatchString(text) {
+		return askback.QuestionAnswer{}, notAnOption
+	}
+	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
+}
+
+// onlyNumbers matches what must be numbers of options, even if there are no such options.
+var onlyNumbers = regexp.MustCompile(`^[\s\d,;.#]+$`)
+
+// option returns the label of the option that a text names.
+func option(q askback.Question, text string) (label string, why unclear) {
+	var found []string
+	for i, o := range q.Options {
+		if o.Label == text {
+			found = []string{o.Label}
+			break
+		}
+		if strings.EqualFold(strings.TrimSpace(o.Label), text) || oneLine(o.Label) == oneLine(text) {
+			found = append(found, q.Options[i].Label)
+		}
+	}
+	n, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(text, "#"), ".)"))
+	if err == nil && n >= 1 && n <= len(q.Options) && !slices.Contains(found, q.Options[n-1].Label) {
+		found = append(found, q.Options[n-1].Label)
+	}
+	switch len(found) {
+	case 0:
+		return "", notAnOption
+	case 1:
+		return found[0], ""
+	}
+	return "", twoMeanings
+}
+
+// oneLine returns a text in lower case with single spaces: mail programs break long lines.
+func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+// options returns the labels of the options that a text names, one in a line or separated by
+// commas. Every part must name one.
+func options(q askback.Question, text string) (labels []string, why unclear) {
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*-• "))
+		if line == "" {
+			continue
+		}
+		label, why := option(q, line)
+		if why == "" {
+			labels = appendNew(labels, label)
+			continue
+		}
+		if why == twoMeanings {
+			return nil, why
+		}
+		for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ',' || r == ';' || r == '、' || r == '，' || r == '،' }) {
+			label, why := option(q, strings.TrimSpace(part))
+			if why != "" {
+				return nil, why
+			}
+			labels = appendNew(labels, label)
+		}
+	}
+	if len(labels) == 0 {
+		return nil, notAnOption
+	}
+	return labels, ""
+}
+
+func appendNew(labels []string, label string) []string {
+	if slices.Contains(labels, label) {
+		return labels
+	}
+	return append(labels, label)
+}
+
+// closing matches a line that ends a letter.
+var closing = regexp.MustCompile(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
+	`(mit )?(freundlichen|freundliche|besten|beste|herzlichen|herzliche|schönen|schöne|lieben|liebe|vielen|viele) grüßen?|grüße|gruß|mfg|lg|vg|danke|vielen dank|` +
+	`cordialement|bien à vous|merci|saludos|un saludo|gracias|atentamente|saluti|cordiali saluti|grazie|obrigad[oa]|atenciosamente|abraços|` +
+	`met vriendelijke groet(en)?|groet(en)?|mvh|med vänlig(a)? hälsning(ar)?|hilsen|med vennlig hilsen|pozdrawiam|s pozdravem|с уважением)[ ,.!]*$`)
+
+// postscript matches a line with something to be read after the end of a letter.
+var postscript = regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
+
+// withoutClosing returns a text without its end of a letter, which is the name of a person and
+// often that of a company. A text with a postscript is returned unchanged.
+func withoutClosing(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if i == 0 || !closing.MatchString(strings.TrimSpace(l)) {
+			continue
+		}
+		if len(lines)-i > 15 || slices.ContainsFunc(lines[i:], postscript.MatchString) {
+			return text
+		}
+		return strings.Join(lines[:i], "\n")
+	}
+	return text
+}

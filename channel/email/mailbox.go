@@ -1,0 +1,309 @@
+package email
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+	"github.com/emersion/go-sasl"
+)
+
+// How long to wait for a mailbox.
+const (
+	commandTimeout = 2 * time.Minute  // for the commands of one look into it
+	firstRetry     = 5 * time.Second  // after an error; then twice as long each time
+	lastRetry      = 5 * time.Minute  // at most
+	repeatAfter    = 10 * time.Second // a message that could not be handled now
+	maxAttempts    = 20               // to handle a message, before it waits for the next start
+)
+
+// Run reads replies from the mailbox until ctx ends. Without a mailbox it returns at once.
+//
+// A message that has been handled is marked as seen in the mailbox, after the answer was
+// stored. So nothing else needs to be stored, and several servers can read the same mailbox.
+func (c *Channel) Run(ctx context.Context, e Engine) {
+	if c.options.Reply == "" {
+		return
+	}
+	box := &mailbox{c: c, e: e, changed: make(chan struct{}, 1)}
+	wait := firstRetry
+	for {
+		worked, err := box.connect(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		c.options.Log.Warn("the mailbox for replies cannot be read", "server", c.options.Inbound.Address(), "error", err)
+		if worked {
+			wait = firstRetry
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(min(wait, c.options.Poll)):
+		}
+		wait = min(2*wait, lastRetry)
+	}
+}
+
+// A mailbox is that in which replies arrive.
+type mailbox struct {
+	c       *Channel
+	e       Engine
+	client  *imapclient.Client
+	changed chan struct{} // the server has reported a change
+
+	// What is known about messages by UID, as long as their UIDs are valid.
+	validity uint32
+	skip     map[imap.UID]bool // they are no replies, or could not be handled
+	failed   map[imap.UID]int  // how often they could not be handled
+}
+
+// connect reads the mailbox until ctx ends or the connection breaks. Worked is true if the
+// mailbox could be read.
+func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	timer := time.AfterFunc(commandTimeout, cancel)
+	defer timer.Stop()
+	if err := b.open(ctx); err != nil {
+		return false, err
+	}
+	defer b.client.Close()
+	for {
+		timer.Reset(commandTimeout)
+		repeat, err := b.sweep(ctx)
+		if err != nil {
+			return worked, fmt.Errorf("read the mailbox: %w", plain(err))
+		}
+		worked = true
+		timer.Stop()
+		wait := b.c.options.Poll
+		if repeat {
+			wait = min(wait, repeatAfter)
+		}
+		if err := b.wait(ctx, wait); err != nil {
+			return worked, fmt.Errorf("wait for a message: %w", plain(err))
+		}
+	}
+}
+
+// plain returns an error without text of the server.
+func plain(err error) error {
+	var of *imap.Error
+	if errors.As(err, &of) {
+		return fmt.Errorf("the server replied %s %s", of.Type, of.Code)
+	}
+	return err
+}
+
+// open connects, logs in and selects the mailbox. The connection ends with ctx.
+func (b *mailbox) open(ctx context.Context) error {
+	s := b.c.options.Inbound
+	conn, err := (&net.Dialer{Timeout: sendTimeout / 2}).DialContext(ctx, "tcp", s.Address())
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(ctx, func() { conn.Close() })
+	config := b.c.tlsConfig(s.Host)
+	options := &imapclient.Options{TLSConfig: config, UnilateralDataHandler: &imapclient.UnilateralDataHandler{
+		Mailbox: func(*imapclient.UnilateralDataMailbox) { b.notify() },
+	}}
+	switch s.TLS {
+	case ImplicitTLS:
+		b.client = imapclient.New(tls.Client(conn, config), options)
+	case StartTLS:
+		if b.client, err = imapclient.NewStartTLS(conn, options); err != nil {
+			conn.Close()
+			return fmt.Errorf("begin encryption: %w", plain(err))
+		}
+	default:
+		b.client = imapclient.New(conn, options)
+	}
+	if err := b.logIn(s); err != nil {
+		b.client.Close()
+		return err
+	}
+	return nil
+}
+
+// logIn logs in and selects the mailbox. Its errors have no text of the server, which could
+// repeat the password.
+func (b *mailbox) logIn(s Server) error {
+	err := b.client.WaitGreeting()
+	if err != nil {
+		return fmt.Errorf("read the greeting: %w", plain(err))
+	}
+	if b.client.Caps().Has(imap.AuthCap("PLAIN")) {
+		err = b.client.Authenticate(sasl.NewPlainClient("", s.User, s.Password))
+	} else {
+		err = b.client.Login(s.User, s.Password).Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("log in: check the user and the password: %w", plain(err))
+	}
+	name := s.Mailbox
+	if name == "" {
+		name = "INBOX"
+	}
+	selected, err := b.client.Select(name, nil).Wait()
+	if err != nil {
+		return fmt.Errorf("select the mailbox: %w", plain(err))
+	}
+	if b.skip == nil || b.validity != selected.UIDValidity {
+		b.validity, b.skip, b.failed = selected.UIDValidity, map[imap.UID]bool{}, map[imap.UID]int{}
+	}
+	return nil
+}
+
+func (b *mailbox) notify() {
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
+// wait returns when the mailbox may have changed, or after a while.
+func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	if !b.client.Caps().Has(imap.CapIdle) {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	idle, err := b.client.Idle()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-b.changed:
+	case <-timer.C:
+	case <-b.client.Closed():
+		return errors.New("the server closed the connection")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := idle.Close(); err != nil {
+		return err
+	}
+	return idle.Wait()
+}
+
+// sweep handles the messages that have not been seen. Repeat is true if some could not be
+// handled now. An error is one of the mailbox.
+func (b *mailbox) sweep(ctx context.Context) (repeat bool, err error) {
+	select {
+	case <-b.changed:
+	default:
+	}
+	found, err := b.client.UIDSearch(&imap.SearchCriteria{NotFlag: []imap.Flag{imap.FlagSeen}}, nil).Wait()
+	if err != nil {
+		return false, err
+	}
+	uids := slices.DeleteFunc(found.AllUIDs(), func(uid imap.UID) bool { return b.skip[uid] })
+	for _, uid := range uids {
+		done, err := b.one(ctx, uid)
+		if err != nil {
+			return false, err
+		}
+		repeat = repeat || !done
+	}
+	return repeat, nil
+}
+
+// one handles a message. Done is false if it must be repeated.
+func (b *mailbox) one(ctx context.Context, uid imap.UID) (done bool, err error) {
+	raw, err := b.fetch(uid, &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true})
+	if err != nil || raw == nil { // another program has deleted it
+		return true, err
+	}
+	header, err := parseHeader(raw)
+	if err != nil {
+		b.skip[uid] = true
+		return true, nil
+	}
+	m := received{header: header, id: strings.TrimSpace(header.Get("Message-Id"))}
+	if m.id == "" {
+		m.id = fmt.Sprintf("%d/%d", b.validity, uid)
+	}
+	var broken error // of the mailbox
+	m.body = func() ([]byte, error) {
+		raw, err := b.fetch(uid, &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxIncoming}})
+		broken = err
+		return raw, err
+	}
+	m.again = func(ask, address string) (n int, err error) {
+		n, broken = b.countAgain(ask, address)
+		return n, broken
+	}
+	disposal, err := b.c.handle(ctx, b.e, m)
+	switch {
+	case broken != nil:
+		return false, broken
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil:
+		return b.postpone(uid, err), nil
+	case disposal == foreign:
+		b.skip[uid] = true
+		return true, nil
+	}
+	return true, b.mark(uid, disposal)
+}
+
+// postpone records that a message could not be handled. It reports whether to give up.
+func (b *mailbox) postpone(uid imap.UID, err error) bool {
+	b.failed[uid]++
+	b.skip[uid] = b.failed[uid] >= maxAttempts
+	b.c.options.Log.Warn("a reply by mail could not be handled", "error", err, "attempt", b.failed[uid], "given_up", b.skip[uid])
+	return b.skip[uid]
+}
+
+// mark marks a message as handled. One that got a question back is also marked as answered.
+func (b *mailbox) mark(uid imap.UID, d disposal) error {
+	flags := []imap.Flag{imap.FlagSeen}
+	if d == askedAgain {
+		flags = append(flags, imap.FlagAnswered)
+	}
+	delete(b.failed, uid)
+	b.skip[uid] = true
+	return b.client.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: flags}, nil).Close()
+}
+
+// fetch returns a part of a message, or nil if there is no such message.
+func (b *mailbox) fetch(uid imap.UID, part *imap.FetchItemBodySection) ([]byte, error) {
+	messages, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{part}}).Collect()
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	for _, section := range messages[0].BodySection {
+		return section.Bytes, nil
+	}
+	return nil, nil
+}
+
+// countAgain returns how many replies from an address about an ask got a question back.
+func (b *mailbox) countAgain(ask, address string) (int, error) {
+	id := strings.TrimPrefix(ask, askPrefix)
+	has := func(field string) imap.SearchCriteria {
+		return imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: field, Value: id}}}
+	}
+	found, err := b.client.UIDSearch(&imap.SearchCriteria{
+		Flag:   []imap.Flag{imap.FlagAnswered},
+		Header: []imap.SearchCriteriaHeaderField{{Key: "From", Value: address}},
+		Or:     [][2]imap.SearchCriteria{{has("To"), has("Delivered-To")}},
+	}, nil).Wait()
+	if err != nil {
+		return 0, err
+	}
+	return len(found.AllUIDs()), nil
+}

@@ -1,0 +1,196 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/emersion/go-message/textproto"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/notice"
+)
+
+// An Engine gives access to asks as a person.
+type Engine interface {
+	// Person returns a client for a person who answers through a channel. The error is
+	// [askback.ErrForbidden] if this person may not answer.
+	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+}
+
+// maxAgain is how many times a person is asked again about one ask. More would not help, and
+// two programs could reply to each other for ever.
+const maxAgain = 3
+
+// A received is a message in the mailbox.
+type received struct {
+	header textproto.Header
+	id     string                                     // its Message-ID; or what is unique in the mailbox
+	body   func() ([]byte, error)                     // at most maxIncoming bytes, with the header
+	again  func(ask, address string) (n int, _ error) // how many replies of a person about an ask got a question back
+}
+
+// A disposal is what happened to a message.
+type disposal string
+
+// The disposals. The first ones are for messages that need no more attention.
+const (
+	answered   disposal = "answered"
+	askedAgain disposal = "asked again"
+	refused    disposal = "refused"
+	foreign    disposal = "foreign" // it is not a reply, and stays as it is
+)
+
+// handle answers an ask with a message, if it is a reply of a person who may answer. It can be
+// repeated: the same answer and the same question back are then no second ones. After an error
+// it must be repeated.
+func (c *Channel) handle(ctx context.Context, e Engine, m received) (disposal, error) {
+	if err := c.loadKey(); err != nil {
+		return "", err
+	}
+	to, ours := c.tokenOf(m.header)
+	if !ours {
+		return foreign, nil
+	}
+	why := c.refusal(m.header, to)
+	if why != "" {
+		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", why)
+		return refused, nil
+	}
+	client, err := e.Person(ctx, to.person, askback.ChannelEmail)
+	if err == nil {
+		return c.answer(ctx, client, m, to)
+	}
+	return c.rejected(err, to)
+}
+
+// tokenOf returns what the reply address of a message contains. Ours is false if it has none;
+// a token that this server did not make for a person has no person.
+func (c *Channel) tokenOf(h textproto.Header) (to replyTo, ours bool) {
+	for _, address := range recipients(h) {
+		token, ok := c.findToken(address)
+		if !ok {
+			continue
+		}
+		ours = true
+		if to, ok = c.parseToken(token); ok {
+			return to, true
+		}
+	}
+	return replyTo{}, ours
+}
+
+// refusal returns why a message cannot be an answer, or "".
+func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
+	if to.person == "" {
+		return "the reply address is not one that this server made"
+	}
+	if why := automatic(h); why != "" {
+		return why
+	}
+	from := sender(h)
+	switch {
+	case !strings.EqualFold(from, c.options.People[to.person]):
+		return "the sender is not the person who was asked"
+	case c.options.AuthservID != "" && !authenticated(h, c.options.AuthservID, from):
+		return "the sender is not authenticated: there is no dmarc=pass of " + c.options.AuthservID
+	}
+	return ""
+}
+
+// answer answers an ask with a message of a person.
+func (c *Channel) answer(ctx context.Context, client askback.Client, m received, to replyTo) (disposal, error) {
+	a, err := client.Get(ctx, to.ask)
+	if err != nil {
+		return c.rejected(err, to)
+	}
+	raw, err := m.body()
+	if err != nil {
+		return "", err
+	}
+	given, why := c.read(a, raw)
+	if why == "" {
+		settled, err := client.Answer(ctx, to.ask, given)
+		var invalid askback.Invalid
+		switch {
+		case err == nil:
+			return answered, nil
+		case errors.Is(err, askback.ErrSettled):
+			if a = settled; !a.Settled() {
+				if a, err = client.Get(ctx, to.ask); err != nil {
+					return c.rejected(err, to)
+				}
+			}
+		case errors.As(err, &invalid):
+			why = notAccepted
+		default:
+			return c.rejected(err, to)
+		}
+	}
+	return c.askAgain(ctx, m, to, a, why)
+}
+
+// read returns the answer in a message, or why it has none.
+func (c *Channel) read(a askback.Ask, raw []byte) (askback.Answer, unclear) {
+	in, err := parse(raw)
+	switch {
+	case err != nil || in.cutOff:
+		return askback.Answer{}, notReadable
+	case !fits(a):
+		return askback.Answer{}, tooLong
+	}
+	reply, _, _ := strings.Cut(strings.ToLower(c.options.Reply), placeholder)
+	return interpret(a, written(in.text, c.from.Address, reply))
+}
+
+// rejected returns the disposal of a message that the engine rejects. An error that may pass is
+// returned, so that the message is handled again.
+func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
+	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) {
+		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "this person may not answer it")
+		return refused, nil
+	}
+	return "", err
+}
+
+// askAgain sends a person a letter about a reply that is not an answer: why, and the whole ask
+// again, or how it was settled. It sends at most maxAgain about one ask.
+func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
+	address := c.options.People[to.person]
+	n, err := m.again(to.ask, address)
+	if err != nil {
+		return "", err
+	}
+	if n = max(n, to.again); n >= maxAgain {
+		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "it is not clear, and the person was asked again often enough")
+		return refused, nil
+	}
+	letter := c.outgoing(a, to.person)
+	letter.to, letter.automatic = address, "auto-replied"
+	if letter.replyTo != "" {
+		letter.replyTo = c.replyAddress(to.ask, to.person, n+1)
+	}
+	switch {
+	case a.Settled():
+		letter.first = []notice.Line{notice.Own("Your reply came too late. It is recorded, but changes nothing.")}
+	default:
+		letter.first = []notice.Line{notice.Own("%s", string(why)), notice.Own("Nothing was decided. Please answer again:")}
+	}
+	root, previous := letter.id, letter.id
+	if validID(m.id) {
+		previous = m.id
+	}
+	letter.thread(root, previous)
+	letter.id = c.messageID("again", to.ask, to.person, m.id)
+	built, err := c.build(letter)
+	if err != nil {
+		return refused, nil //nolint:nilerr // the settings were checked, so it cannot be written at all
+	}
+	var final *askback.SendError
+	if err := c.transmit(ctx, built); errors.As(err, &final) && final.Final {
+		return refused, nil
+	} else if err != nil {
+		return "", err
+	}
+	return askedAgain, nil
+}

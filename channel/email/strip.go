@@ -1,0 +1,156 @@
+package email
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// answerAbove is the first line of the text of every message. In a reply, everything from it
+// on is quoted, even if the quotation has no other mark.
+const answerAbove = "-=- Reply above this line -=-"
+
+// written returns the text that a person has written in a reply: without quoted lines, the
+// lines before them, the signature and the footer of a phone. Addresses are those of this
+// server, which occur in the line before a quotation in any language.
+func written(text string, addresses ...string) string {
+	lines := strings.Split(normalizeLines(text), "\n")
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, ">") {
+			continue
+		}
+		if line == "-- " || trimmed == "--" || strings.Contains(trimmed, answerAbove) || isSeparator(trimmed) || isHeaderBlock(lines[i:]) {
+			break
+		}
+		if n := attribution(lines[i:], addresses); n > 0 {
+			if !quoteFollows(lines[i+n:]) {
+				break
+			}
+			i += n - 1
+			continue
+		}
+		kept = append(kept, strings.TrimRightFunc(line, unicode.IsSpace))
+	}
+	return strings.Trim(strings.Join(withoutFooter(kept), "\n"), "\n")
+}
+
+// normalizeLines returns a text with plain line ends and spaces, and without invisible
+// characters that mail programs insert.
+func normalizeLines(text string) string {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '\u00a0', '\u202f', '\u2007':
+			return ' '
+		case '\u200b', '\u2060', '\ufeff', '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u2066', '\u2067', '\u2068', '\u2069', 0:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// wrote matches the line that mail programs write before a quotation, in the languages in
+// which they are used most.
+var wrote = regexp.MustCompile(`(?i)^(on|am|le|el|il|em|op|den|dne|w dniu|dnia|il giorno|på|tor|man|fre|ons|tir|søn|lør|kl) .{4,300}` +
+	`( wrote| schrieb| a écrit| escribió| ha scritto| escreveu| schreef| skrev| napsal\(a\)| napsal| napisał\(a\)| napisał| написал\(а\)| írta| kirjoitti| yazdı)( .{0,200})?[:：]$`)
+
+// wroteFirst matches such a line in which the verb comes early, as in Japanese or in
+// "Ana <ana@example.com> schrieb am …:".
+var wroteFirst = regexp.MustCompile(`(?i)^.{1,200}( schrieb am | wrote on | a écrit le | escribió el | ha scritto il | skrev den | schreef op |のメール| 写道|님이 작성:|さんは書きました).{0,200}[:：]$`)
+
+// dated matches the line of mail programs that name no verb, as in
+// "2026-11-23 14:03 GMT+01:00 Askback <ask@example.com>:".
+var dated = regexp.MustCompile(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`)
+
+// attribution returns how many of the first lines are the line before a quotation, which mail
+// programs break in up to four, or 0.
+func attribution(lines []string, addresses []string) int {
+	joined := ""
+	for n := 1; n <= min(4, len(lines)); n++ {
+		line := strings.TrimSpace(lines[n-1])
+		if line == "" || strings.HasPrefix(line, ">") {
+			return 0
+		}
+		joined = strings.TrimSpace(joined + " " + line)
+		if !strings.HasSuffix(joined, ":") && !strings.HasSuffix(joined, "：") {
+			continue
+		}
+		if hasDigit(joined) && (wrote.MatchString(joined) || wroteFirst.MatchString(joined) || dated.MatchString(joined)) {
+			return n
+		}
+		for _, a := range addresses {
+			if a != "" && strings.Contains(strings.ToLower(joined), strings.ToLower(a)) {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// hasDigit reports whether a line has a digit, as every date has.
+func hasDigit(s string) bool { return strings.ContainsFunc(s, unicode.IsDigit) }
+
+// quoteFollows reports whether the next line with text is quoted with >.
+func quoteFollows(lines []string) bool {
+	for _, l := range lines {
+		if l = strings.TrimSpace(l); l != "" {
+			return strings.HasPrefix(l, ">")
+		}
+	}
+	return false
+}
+
+// original matches the line before the quotation in Outlook and in forwards.
+var original = regexp.MustCompile(`(?i)^-{2,}\s*(original message|original appointment|forwarded message|ursprüngliche nachricht|ursprungliche nachricht|` +
+	`originalnachricht|weitergeleitete nachricht|message d'origine|message transféré|mensaje original|mensagem original|messaggio originale|` +
+	`oorspronkelijk bericht|ursprungligt meddelande|opprinnelig melding|oprindelig meddelelse|pôvodná správa|původní zpráva|wiadomość oryginalna|` +
+	`исходное сообщение|元のメッセージ|原始邮件|reply message|antwort)\s*-{2,}$`)
+
+// isSeparator reports whether a line begins the quoted message in the way of Outlook.
+func isSeparator(line string) bool {
+	return original.MatchString(line) || len(line) >= 20 && strings.Trim(line, "_") == ""
+}
+
+// The names of fields in the header that Outlook and others repeat above a quotation.
+var (
+	fromField  = regexp.MustCompile(`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`)
+	otherField = regexp.MustCompile(`(?i)^\*?(sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|assunto|inviato|data|oggetto|a|` +
+		`verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|odesláno|komu|předmět|wysłano|do|temat|дата|кому|тема|lähetetty|konu|kime|发送时间|收件人|主题|送信日時|宛先|件名)\s?\*?\s?[:：]\*? ?\S`)
+)
+
+// isHeaderBlock reports whether lines begin with a header as Outlook repeats it: a sender and
+// at least two other fields within the next six lines.
+func isHeaderBlock(lines []string) bool {
+	if !fromField.MatchString(strings.TrimSpace(lines[0])) {
+		return false
+	}
+	fields := 0
+	for _, l := range lines[1:min(7, len(lines))] {
+		if otherField.MatchString(strings.TrimSpace(l)) {
+			fields++
+		}
+	}
+	return fields >= 2
+}
+
+// footer matches a line that mail programs of phones add at the end.
+var footer = regexp.MustCompile(`(?i)^(sent from my \S.{0,40}|sent from (outlook|yahoo|mail|proton|samsung|gmail|aol|blackberry|nine|spark|mobile).{0,60}|get outlook for .{1,40}|` +
+	`sent with .{1,40}|sent via .{1,40}|von mein(em|er) .{1,40} gesendet\.?|gesendet (mit|von|aus) .{1,60}|diese nachricht wurde von mein.{1,60} gesendet.{0,40}|` +
+	`outlook für (android|ios) .{0,30}|envoyé (de|depuis|à partir) .{1,60}|enviado (desde|do|de) .{1,60}|inviato da .{1,60}|verstuurd (vanaf|met) .{1,60}|` +
+	`verzonden vanaf .{1,60}|skickat från .{1,60}|sendt fra .{1,60}|wysłane z .{1,60}|odesláno z .{1,60}|отправлено (с|из) .{1,60}|iphoneから送信|发自我的.{1,20}|` +
+	`(obtener|télécharger|obtenir|holen sie sich|scarica) outlook .{1,40})( <?https?://\S+>?)?$`)
+
+// withoutFooter returns lines without empty lines and the footers of phones at the end.
+func withoutFooter(lines []string) []string {
+	for len(lines) > 0 {
+		last := strings.TrimSpace(lines[len(lines)-1])
+		if last != "" && (len(lines) == 1 || !footer.MatchString(strings.Trim(last, "[]*_"))) {
+			return lines
+		}
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
