@@ -19,6 +19,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/web/pages"
@@ -67,16 +68,17 @@ type Options struct {
 	// that it redirects browsers to. Nil means that there is no issuer.
 	Issuer    Issuer
 	PublicURL string // the address of the pages, without a slash at the end
+	Links     *Links // nil: links of messages do not work
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim and its draft, /history
-// with its asks and its export, /sessions, /grants and their revocation, /more, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
+// with its asks and its export, /sessions, /grants and their revocation, /more, /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
 	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL = o.Zone, o.Issuer, o.PublicURL
+		s.zone, s.issuer, s.publicURL, s.links = o.Zone, o.Issuer, o.PublicURL, o.Links
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -120,6 +122,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 		mux.Handle("GET "+signInPath, s.handler(s.signIn))
 		mux.Handle("GET "+login.CallbackPath, s.handler(s.signInCallback))
 	}
+	s.handleLinks(mux)
 	mux.Handle("POST /logout", s.handler(s.logout))
 	mux.Handle("GET /assets/", s.handler(s.assets.serve))
 	mux.Handle("GET "+manifestPath, s.handler(s.assets.serveManifest))
@@ -127,6 +130,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET "+offlinePath, s.handler(s.offline))
 	mux.Handle("/", s.handler(func(http.ResponseWriter, *http.Request) error { return askback.ErrNotFound }))
 	guard := http.NewCrossOriginProtection()
+	guard.AddInsecureBypassPattern("POST " + linkPattern)
 	guard.SetDenyHandler(s.handler(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
 	return secureHeaders(guard.Handler(mux))
 }
@@ -144,6 +148,7 @@ type site struct {
 	assets    assets
 	issuer    Issuer
 	publicURL string
+	links     *Links // nil if links do not work
 
 	warnProxy sync.Once // logs that a proxy does not set X-Forwarded-Proto
 }
@@ -253,7 +258,7 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		s.log.Debug("client disconnected while a page was sent", "path", r.URL.Path, "error", err)
+		s.log.Debug("client disconnected while a page was sent", "path", answerlink.Redact(r.URL.Path), "error", err)
 	}
 	return nil
 }

@@ -44,8 +44,11 @@ func TestTokensOfDifferentLinksDiffer(t *testing.T) {
 	s := answerlink.New(key(1), answerlink.Page)
 	seen := map[string]bool{}
 	for _, l := range []answerlink.Link{
-		{AskID: "ab", Person: "c", Channel: "x"}, {AskID: "a", Person: "bc", Channel: "x"}, {AskID: "a", Person: "b", Channel: "cx"},
-		{AskID: "a", Person: "b", Channel: "cx", Choice: 1}, {AskID: "a", Person: "b", Channel: "cx", Choice: 2},
+		{AskID: "ab", Person: "c", Channel: "x"},
+		{AskID: "a", Person: "bc", Channel: "x"},
+		{AskID: "a", Person: "b", Channel: "cx"},
+		{AskID: "a", Person: "b", Channel: "cx", Choice: 1},
+		{AskID: "a", Person: "b", Channel: "cx", Choice: 2},
 	} {
 		seen[sign(t, s, l)] = true
 	}

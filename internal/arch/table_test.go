@@ -38,6 +38,7 @@ var layers = map[string][]string{
 	"channel/email/emailtest": {},
 	"channel/post":            {".", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest":   {},
+	"channel/channeltest":     {".", "engine", "store/memstore", "internal/safetext"},
 	"channel/webhook":         {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
@@ -215,7 +216,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/email/emailtest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

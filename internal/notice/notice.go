@@ -301,6 +301,17 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 	return m
 }
 
+// Late returns a sentence for a person whose answer was late: how a settled ask ended.
+func Late(a askback.Ask, person string) string {
+	s := view.ConflictOf(*a.Outcome, person).Sentence.String()
+	for _, answer := range a.Outcome.Answers {
+		if text := safetext.Line(answer.String()).String(); text != "" && utf8.RuneCountInString(text) <= maxNoticeAnswer {
+			s += ": " + text
+		}
+	}
+	return s
+}
+
 // Test returns the message of askback notify test.
 func Test() Message {
 	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}

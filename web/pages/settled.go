@@ -63,6 +63,22 @@ func lateHeading(w view.Conflict) string {
 	return "Too late"
 }
 
+// linkSettledHeading returns the heading of the page of a link to a settled ask. mine reports
+// whether the person of the link settled it.
+func linkSettledHeading(a view.Ask, mine bool, c view.Conflict) string {
+	switch {
+	case isSet(c.Sentence):
+		return lateHeading(c)
+	case mine && len(a.Outcome.Answers) > 0:
+		return "You answered"
+	case mine && a.Outcome.Approved:
+		return "You approved this call"
+	case mine && a.Confirmation != nil:
+		return "You did not approve this call"
+	}
+	return settledHeading(a.Outcome)
+}
+
 // argumentsLabel returns the label of the arguments in a settled confirmation.
 func argumentsLabel(a view.Ask) string {
 	if a.Outcome.Approved {

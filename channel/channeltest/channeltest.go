@@ -1,0 +1,157 @@
+// Package channeltest tests channels that carry questions to people and bring their answers
+// back.
+//
+// A channel passes [Test] with a [Driver], which has a service that behaves as the real one is
+// documented, and does there what people do. The suite acts as the engine that sends: it
+// repeats what a crash repeats, with the same ids.
+package channeltest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+)
+
+// A Driver connects the suite to one channel.
+type Driver struct {
+	Channel string          // its name in deliveries
+	Via     askback.Channel // of answers that people give in a message; "": they give none there
+	Start   func(t testing.TB, s Settings) Service
+
+	// Short are the names of the [Cases] that do not fit into a message. All others must be
+	// whole.
+	Short []string
+	// InPlace are the answers that people can give in a message, as CASE/ANSWER of [Cases].
+	// Messages about other asks must have only the link.
+	InPlace []string
+	// RetryAfter is the time that the service asks for with [TooMany]; 0: it names none.
+	RetryAfter time.Duration
+	// Appends is set if the service cannot change a message, so that the outcome is another
+	// one, and the question stays as it was.
+	Appends bool
+	// Without has what this service cannot do or suffer, with the reason: a [Failure] or an
+	// [Attack].
+	Without map[string]string
+	// Patience is how long the suite waits for what happens on other goroutines; 0: 10 seconds.
+	Patience time.Duration
+}
+
+// Settings are what a channel gets from the server, apart from its own settings.
+type Settings struct {
+	Now  func() time.Time
+	Log  *slog.Logger
+	Link func(a askback.Ask, person string) string // of the page where this person answers
+}
+
+// A Service is a service with the channel to it.
+type Service interface {
+	// Open returns the channel as a new process makes it, with the same settings each time.
+	Open(t testing.TB) Channel
+	// Join makes a person known at the service, if the settings do not. It is called once for
+	// each person, while the channel takes answers.
+	Join(ctx context.Context, e *engine.Engine, person string) error
+	// Receivers returns the receivers of ana and ben in the settings; none if Join makes them
+	// known.
+	Receivers() []engine.Receiver
+	// Address returns where the messages of a person go: the name of the receiver, or the
+	// address of the contact.
+	Address(person string) string
+	// Messages returns the messages that a person sees now, in order.
+	Messages(person string) []Message
+	// Answer does what a person does in a message to give an answer, and returns what the
+	// service shows the person at once, or "".
+	Answer(ctx context.Context, person string, m Message, a askback.Answer) (reply string, err error)
+	// Attack does what an attacker does to give an answer in a message of ana.
+	Attack(ctx context.Context, how Attack, m Message, a askback.Answer) error
+	// Fail lets the next requests that send or change messages succeed, as many as skip, and
+	// then lets count of them fail. It replaces what it did before. The function that it
+	// returns returns how many have failed.
+	Fail(how Failure, skip, count int) (failed func() int)
+	// Secrets returns what is secret in the settings.
+	Secrets() []string
+}
+
+// A Channel is what the server makes of the settings of a channel.
+type Channel struct {
+	Send engine.Channel
+	Run  func(ctx context.Context, e *engine.Engine) // takes answers until ctx ends; nil: it takes none
+}
+
+// A Message is a message as a person sees it.
+type Message struct {
+	ID      string   // by the service
+	AskID   string   // the ask that it is about
+	Text    string   // everything that can be read in it, with its title and its files
+	Also    []string // the same in other forms, of which a program shows one
+	Link    string   // to the page of the ask
+	Live    bool     // it can be answered in place
+	Settled bool     // it says that no answer is needed any more
+	Damage  []string // what the service changed in the text, or would act on
+}
+
+// A Failure is what a service does to a request.
+type Failure string
+
+// The failures.
+const (
+	TooMany   Failure = "too many"   // it refuses the request for some time
+	Broken    Failure = "broken"     // it fails, and has done nothing
+	LostReply Failure = "lost reply" // it does what it should, but the reply is lost
+	Slow      Failure = "slow"       // it does not reply until the caller gives up
+)
+
+// An Attack is what is done by one who may not answer.
+type Attack string
+
+// The attacks.
+const (
+	Stranger Attack = "stranger"     // one who is at the service, but not a person of the settings, answers
+	Forged   Attack = "forged"       // the answer has the right form, without the secret or the signature
+	Tampered Attack = "tampered"     // a part of an authentic answer was changed
+	Other    Attack = "other person" // ben answers in a message to ana
+	Replayed Attack = "replayed"     // the last answer that the service carried comes once more
+)
+
+// Attacks lists every [Attack].
+var Attacks = []Attack{Stranger, Forged, Tampered, Other, Replayed}
+
+// A Check is one test of the suite.
+type Check struct {
+	Name string
+	Run  func(t testing.TB, d Driver)
+}
+
+// Test tests a channel.
+func Test(t *testing.T, d Driver) {
+	t.Helper()
+	for _, c := range Checks() {
+		t.Run(c.Name, func(t *testing.T) { c.Run(t, d) })
+	}
+}
+
+// Checks returns the tests of the suite.
+func Checks() []Check {
+	return []Check{
+		{"the driver names what exists", testDriver},
+		{"each ask is whole or a link", testMatrix},
+		{"an answer in a message is the same as elsewhere", testAnswers},
+		{"an old message can be answered after a restart", testRestart},
+		{"an ask settled elsewhere is not live", testSettled},
+		{"a late answer learns who was first", testLate},
+		{"two people race and one wins", testRace},
+		{"an answer after the deadline is not taken", testDeadline},
+		{"foreign input changes nothing and is logged", testAttacks},
+		{"a repeat after a lost reply leaves nothing live", testLostReply},
+		{"a repeat without a record leaves nothing live", testLostRecord},
+		{"a settled question is never live", testSettledQuestion},
+		{"an unknown event shows the ask as it is", testUnknownEvent},
+		{"a service that wants a pause gets it", testTooMany},
+		{"a broken service is tried again", testBroken},
+		{"a slow service holds nothing up", testSlow},
+		{"a broken service gets everything in order", testOrder},
+	}
+}

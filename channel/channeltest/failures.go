@@ -1,0 +1,272 @@
+package channeltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// maxSteps is more requests than a channel needs for one message.
+const maxSteps = 12
+
+// testLostReply loses the reply to each request of an event in turn, and sends the event again
+// as a new process does. At no moment can an old message be answered that the channel does not
+// know any more, and none is live after the outcome.
+func testLostReply(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	c := byName("single")
+	for step := range maxSteps {
+		p := f.place(f.ask(c.Request), ana)
+		name := fmt.Sprint("reply ", step+1, " of the question is lost")
+		failed := f.service.Fail(LostReply, step, 1)
+		err := p.trySend(t.Context(), askback.EventQuestionPending)
+		if failed() == 0 {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if step == 0 {
+				t.Error("no reply was lost")
+			}
+			f.service.Fail(LostReply, 0, 0)
+			break
+		}
+		if err != nil {
+			f.checkRetried(name, err)
+			f.restart()
+			p.send(askback.EventQuestionPending)
+		}
+		f.checkRepeated(name, p, c)
+	}
+	for step := range maxSteps {
+		p, _ := f.question(c.Request, ana)
+		if _, err := f.as(ben).Answer(t.Context(), p.ask, askback.Choose("No")); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprint("reply ", step+1, " of the outcome is lost")
+		failed := f.service.Fail(LostReply, step, 1)
+		err := p.trySend(t.Context(), askback.EventQuestionAnswered)
+		if failed() == 0 {
+			f.service.Fail(LostReply, 0, 0)
+			break
+		}
+		if err != nil {
+			f.checkRetried(name, err)
+			f.restart()
+			p.sendOutcome()
+		}
+		f.wantNothingLive(name, p)
+	}
+}
+
+// checkRetried checks that the engine sends again after an error.
+func (f *fixture) checkRetried(when string, err error) {
+	f.Helper()
+	if sending, ok := errors.AsType[*askback.SendError](err); ok && (sending.Final || sending.Gone) {
+		f.Errorf("%s: the error is final: %v", when, err)
+	}
+}
+
+// checkRepeated checks a question that was sent twice, and then its outcome.
+func (f *fixture) checkRepeated(when string, p *place, c Case) {
+	f.Helper()
+	live := f.live(ana, p.ask)
+	if n, want := len(live), f.driver.inPlace(c); n > 1 || (n == 1) != want {
+		f.Errorf("%s: %d messages are live after it was sent again, of %+v", when, n, f.messages(ana, p.ask))
+	}
+	if len(live) == 1 {
+		if _, err := f.service.Answer(f.Context(), ana, live[0], askback.Choose("No")); err != nil {
+			f.Errorf("%s: the message cannot be answered: %v", when, err)
+		}
+		f.settled(p.ask)
+	} else if _, err := f.as(ben).Answer(f.Context(), p.ask, askback.Choose("No")); err != nil {
+		f.Fatal(err)
+	}
+	p.sendOutcome()
+	f.wantNothingLive(when, p)
+}
+
+// wantNothingLive checks that no message is live and that one tells the outcome. A message
+// that was left over by a crash need not be marked.
+func (f *fixture) wantNothingLive(when string, p *place) {
+	f.Helper()
+	all := f.messages(p.person, p.ask)
+	if len(f.live(p.person, p.ask)) > 0 {
+		f.Errorf("%s: a message is live after the outcome: %+v", when, all)
+	}
+	if len(all) > 0 && !slices.ContainsFunc(all, func(m Message) bool { return m.Settled }) {
+		f.Errorf("%s: no message tells that the ask is settled: %+v", when, all)
+	}
+}
+
+// testLostRecord lets the store fail after the service has accepted a message, so that the
+// channel does not know what the service calls it.
+func testLostRecord(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	c := byName("single")
+	p := f.place(f.ask(c.Request), ana)
+	p.record = errors.New("the store is full")
+	err := p.trySend(t.Context(), askback.EventQuestionPending)
+	switch {
+	case p.record != nil: // it records nothing
+		return
+	case err == nil:
+		t.Error("the receipt was not stored, and the channel says that it has sent the message")
+	}
+	if live := f.live(ana, p.ask); len(live) > 0 {
+		t.Errorf("a message is live although its receipt was not stored: %+v", live)
+	}
+	f.restart()
+	p.send(askback.EventQuestionPending)
+	f.checkRepeated("the receipt was not stored", p, c)
+}
+
+// testTooMany checks that the engine learns how long it must wait.
+func testTooMany(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	p := f.place(f.ask(deploy()), ana)
+	failed := f.service.Fail(TooMany, 0, 1)
+	err := p.trySend(t.Context(), askback.EventQuestionPending)
+	sending, _ := errors.AsType[*askback.SendError](err)
+	switch {
+	case failed() != 1:
+		t.Error("the service has refused nothing")
+	case err == nil:
+		t.Error("the service refused the message, and the channel says that it has sent it")
+	case d.RetryAfter > 0 && (sending == nil || sending.RetryAfter < d.RetryAfter):
+		t.Errorf("got %#v, want at least %s until the next attempt", err, d.RetryAfter)
+	}
+	f.checkRetried("too many", err)
+	p.send(askback.EventQuestionPending)
+	f.checkRepeated("too many", p, byName("single"))
+}
+
+// testBroken checks that a failure of the service is not final, at each request.
+func testBroken(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	c := byName("single")
+	for step := range maxSteps {
+		p := f.place(f.ask(c.Request), ana)
+		name := fmt.Sprint("request ", step+1, " fails")
+		failed := f.service.Fail(Broken, step, 1)
+		err := p.trySend(t.Context(), askback.EventQuestionPending)
+		if failed() == 0 {
+			f.service.Fail(Broken, 0, 0)
+			break
+		}
+		if step == 0 && err == nil {
+			t.Error("the service failed, and the channel says that it has sent the message")
+		}
+		if err != nil {
+			f.checkRetried(name, err)
+			p.send(askback.EventQuestionPending)
+		}
+		f.checkRepeated(name, p, c)
+	}
+}
+
+// testSlow checks that a service that does not reply holds a channel no longer than the engine
+// allows.
+func testSlow(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	p := f.place(f.ask(deploy()), ana)
+	f.service.Fail(Slow, 0, 1)
+	defer f.service.Fail(Slow, 0, 0)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- p.trySend(ctx, askback.EventQuestionPending) }()
+	select {
+	case err := <-done:
+		if err == nil {
+			t.Error("the service did not reply, and the channel says that it has sent the message")
+		}
+		f.checkRetried("slow", err)
+	case <-time.After(f.patience()):
+		t.Fatal("the channel still waits for a service that does not reply, although its time is over")
+	}
+}
+
+// testOrder lets the engine send while the service fails, and then while it works: each person
+// gets each event, in order, and each attempt at a delivery has the same id.
+func testOrder(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	stop := f.run()
+	defer func() { stop() }()
+	recovered := func() { // at the time of the next attempt; the engine has timers of the real clock, so it starts anew
+		stop()
+		f.service.Fail(Broken, 0, 0)
+		f.pass(time.Hour)
+		stop = f.run()
+	}
+	f.service.Fail(Broken, 0, 1000)
+	asks := []askback.Ask{f.ask(deploy()), f.ask(deploy())}
+	f.eventually("each message is tried", func() bool { return len(f.attempted(askback.EventQuestionPending)) >= 2*len(asks) })
+	recovered()
+	for _, a := range asks {
+		f.eventually("everybody has each question", func() bool { return len(f.messages(ana, a.ID)) == 1 && len(f.messages(ben, a.ID)) == 1 })
+	}
+	f.eventually("the receipts are stored", func() bool { return f.allSent() })
+	f.service.Fail(Broken, 0, 1000)
+	for _, a := range asks {
+		if _, err := f.as(ben).Answer(t.Context(), a.ID, askback.Choose("No")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.eventually("each outcome is tried", func() bool { return len(f.attempted(askback.EventQuestionAnswered)) >= 2*len(asks) })
+	recovered()
+	f.eventually("everything is sent", func() bool { return f.allSent() })
+	for _, a := range asks {
+		f.wantSettled("after the failure", ana, a.ID)
+		f.wantSettled("after the failure", ben, a.ID)
+	}
+	f.checkAttempts()
+}
+
+// allSent reports whether no delivery is on its way.
+func (f *fixture) allSent() bool {
+	operator := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "olga"})
+	page, err := operator.Deliveries(f.Context(), askback.DeliveryQuery{Limit: askback.MaxLimit})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return err == nil && len(page.Items) == 0
+}
+
+// attempted returns the attempts at an event that the engine made.
+func (f *fixture) attempted(event askback.EventType) []attempt {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(f.attempts), func(a attempt) bool { return a.event != event })
+}
+
+// checkAttempts checks the attempts that the engine made.
+func (f *fixture) checkAttempts() {
+	f.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	type key struct {
+		ask, person string
+		event       askback.EventType
+	}
+	ids, sent := map[key]string{}, map[key]bool{}
+	for _, a := range f.attempts {
+		k := key{a.ask, a.person, a.event}
+		if ids[k] == "" {
+			ids[k] = a.id
+		}
+		switch {
+		case ids[k] != a.id:
+			f.Errorf("%+v: an earlier attempt has the id %s", a, ids[k])
+		case sent[k]:
+			f.Errorf("%+v: it was sent before", a)
+		case a.event.Settles() && !sent[key{a.ask, a.person, askback.EventQuestionPending}]:
+			f.Errorf("%+v: before the question was sent", a)
+		}
+		sent[k] = !a.failed
+	}
+}

@@ -1,0 +1,391 @@
+package channeltest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// The people of the suite. Both have the channel.
+const (
+	ana = "ana"
+	ben = "ben"
+)
+
+// Pages is the address of the server, and linkSecret is in each link for a person.
+const (
+	Pages      = "https://ask.example.com"
+	linkSecret = "lnk-4c1e9a"
+)
+
+// A fixture is an engine with a channel.
+type fixture struct {
+	testing.TB
+	driver  Driver
+	service Service
+	channel Channel
+	engine  *engine.Engine
+	agent   askback.Client
+	log     *logBuffer
+	offset  atomic.Int64 // of the clock
+	stop    func()       // the goroutine that takes answers
+	sent    int
+
+	mu       sync.Mutex
+	errs     []error // of attempts
+	texts    []string
+	attempts []attempt
+}
+
+// newFixture starts a service, a channel and an engine. The engine sends nothing: the suite
+// does.
+func newFixture(t testing.TB, d Driver) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, driver: d, log: &logBuffer{}}
+	f.service = d.Start(t, Settings{
+		Now: f.now, Log: f.log.logger(),
+		Link: func(a askback.Ask, person string) string {
+			return Pages + "/a/" + a.ID + "/" + person + "/" + linkSecret
+		},
+	})
+	f.channel = f.service.Open(t)
+	f.engine = engine.New(memstore.New(), &engine.Options{
+		Now: f.now, Log: f.log.logger(), Channels: map[string]engine.Channel{d.Channel: sender{f}},
+		Settings: engine.Settings{People: people(), Receivers: f.service.Receivers()},
+	})
+	f.engine.Link(Pages)
+	f.agent = f.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	t.Cleanup(func() { f.stop(); f.checkSecrets() })
+	f.listen()
+	for _, person := range []string{ana, ben} {
+		if err := f.service.Join(t.Context(), f.engine, person); err != nil {
+			t.Fatalf("%s cannot join: %v", person, err)
+		}
+	}
+	return f
+}
+
+func people() []askback.Person { return []askback.Person{{Name: ana}, {Name: ben}} }
+
+// sender is the channel of the engine. It records what the engine sends.
+type sender struct{ *fixture }
+
+// Send implements [engine.Channel].
+func (s sender) Send(ctx context.Context, n askback.Notification) (string, error) {
+	receipt, err := s.channel.Send.Send(ctx, n)
+	s.keep(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempts = append(s.attempts, attempt{n.ID, n.AskID, n.Person, n.Event, err != nil})
+	return receipt, err
+}
+
+// An attempt is one attempt of the engine to send.
+type attempt struct {
+	id     string
+	ask    string
+	person string
+	event  askback.EventType
+	failed bool
+}
+
+func (f *fixture) keep(err error) {
+	if err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.errs = append(f.errs, err)
+	}
+}
+
+// listen takes answers until stop is called.
+func (f *fixture) listen() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	if run := f.channel.Run; run != nil {
+		group.Go(func() { run(ctx, f.engine) })
+	}
+	f.stop = func() { cancel(); group.Wait() }
+}
+
+// restart replaces the channel, as a new process does.
+func (f *fixture) restart() {
+	f.stop()
+	f.channel = f.service.Open(f.TB)
+	f.listen()
+}
+
+// run lets the engine send, until the function that it returns is called.
+func (f *fixture) run() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { _ = f.engine.Run(ctx) })
+	return func() { cancel(); group.Wait() }
+}
+
+func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
+
+// pass moves the clock.
+func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
+
+// as returns what a person does on another channel.
+func (f *fixture) as(person string) askback.Client {
+	return f.engine.As(askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb})
+}
+
+func (f *fixture) ask(r askback.Request) askback.Ask {
+	f.Helper()
+	a, err := f.agent.Ask(f.Context(), r)
+	if err != nil {
+		f.Fatalf("ask: %v", err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, q := range a.Questions {
+		f.texts = append(f.texts, q.Text)
+	}
+	if a.Confirmation != nil {
+		f.texts = append(f.texts, string(a.Confirmation.Input))
+	}
+	return a.WithPageURL(Pages)
+}
+
+func (f *fixture) get(id string) askback.Ask {
+	f.Helper()
+	a, err := f.agent.Get(f.Context(), id)
+	if err != nil {
+		f.Fatalf("get: %v", err)
+	}
+	return a.WithPageURL(Pages)
+}
+
+// settled waits for the outcome of an ask.
+func (f *fixture) settled(id string) askback.Ask {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.Context(), f.patience())
+	defer cancel()
+	a, err := f.agent.Wait(ctx, id)
+	if err != nil {
+		f.Fatalf("the ask is not settled: %v; the log:\n%s", err, f.log.text())
+	}
+	return a.WithPageURL(Pages)
+}
+
+// patience returns how long the suite waits for what happens on other goroutines.
+func (f *fixture) patience() time.Duration { return cmp.Or(f.driver.Patience, 10*time.Second) }
+
+// eventually waits until something is true.
+func (f *fixture) eventually(what string, ok func() bool) bool {
+	f.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for until := time.Now().Add(f.patience()); !ok(); <-tick.C {
+		if time.Now().After(until) {
+			f.Errorf("this did not happen in time: %s; the log:\n%s", what, f.log.text())
+			return false
+		}
+	}
+	return true
+}
+
+// messages returns the messages about an ask that a person sees.
+func (f *fixture) messages(person, id string) (found []Message) {
+	for _, m := range f.service.Messages(person) {
+		if m.AskID == id {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// message returns the only message about an ask that a person sees.
+func (f *fixture) message(person, id string) Message {
+	f.Helper()
+	found := f.messages(person, id)
+	if len(found) != 1 {
+		f.Fatalf("%s sees %d messages about the ask, want 1: %+v", person, len(found), found)
+	}
+	return found[0]
+}
+
+// live returns the messages about an ask that can be answered.
+func (f *fixture) live(person, id string) (found []Message) {
+	for _, m := range f.messages(person, id) {
+		if m.Live {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+// wantSettled checks that a person sees the outcome of an ask and cannot answer it any more.
+func (f *fixture) wantSettled(when, person, id string) {
+	f.Helper()
+	all := f.messages(person, id)
+	if n := len(f.live(person, id)); n > 0 {
+		f.Errorf("%s: %d of %d messages to %s are live after the outcome: %+v", when, n, len(all), person, all)
+	}
+	open := func(m Message) bool { return !m.Settled }
+	switch {
+	case len(all) > 0 && slices.ContainsFunc(all, open) && !f.driver.Appends:
+		f.Errorf("%s: %s sees a message that is not marked: %+v", when, person, all)
+	case !slices.ContainsFunc(all, func(m Message) bool { return m.Settled }) && f.driver.Appends:
+		f.Errorf("%s: %s does not see that the ask is settled: %+v", when, person, all)
+	}
+}
+
+// A place is what was sent about an ask to one person.
+type place struct {
+	*fixture
+	ask      string
+	person   string
+	ids      map[askback.EventType]string // of deliveries
+	receipts map[askback.EventType]string
+	record   error // of the next record
+}
+
+// place returns the place of a person in an ask to which nothing was sent.
+func (f *fixture) place(a askback.Ask, person string) *place {
+	return &place{fixture: f, ask: a.ID, person: person, ids: map[askback.EventType]string{}, receipts: map[askback.EventType]string{}}
+}
+
+// notification returns what the engine sends for an event. The same event has the same id.
+func (p *place) notification(event askback.EventType) askback.Notification {
+	if p.ids[event] == "" {
+		p.fixture.sent++
+		p.ids[event] = fmt.Sprintf("dlv_01k6m3v7q8r9s0t1v2w3x%05d", p.fixture.sent)
+	}
+	a := p.get(p.ask)
+	address := p.service.Address(p.person)
+	n := askback.Notification{
+		Delivery: askback.Delivery{
+			ID: p.ids[event], AskID: a.ID, SessionID: a.SessionID, Channel: p.driver.Channel, Target: address, Event: event,
+			Status: askback.DeliveryQueued, At: p.now(), Person: p.person, Receipt: p.receipts[event],
+		},
+		Ask: a, Address: address,
+	}
+	if event != askback.EventQuestionPending {
+		n.Earlier = p.receipts[askback.EventQuestionPending]
+	}
+	n.Record = func(_ context.Context, receipt string) error {
+		if err := p.record; err != nil {
+			p.record = nil
+			return err
+		}
+		p.receipts[event] = receipt
+		return nil
+	}
+	return n
+}
+
+// trySend sends an event once.
+func (p *place) trySend(ctx context.Context, event askback.EventType) error {
+	receipt, err := p.channel.Send.Send(ctx, p.notification(event))
+	p.keep(err)
+	if err == nil && receipt != "" {
+		p.receipts[event] = receipt
+	}
+	return err
+}
+
+// send sends an event, which must succeed.
+func (p *place) send(event askback.EventType) {
+	p.Helper()
+	if err := p.trySend(p.Context(), event); err != nil {
+		p.Fatalf("%s to %s: %v %v", event, p.person, err, cause(err))
+	}
+}
+
+// sendOutcome sends the outcome of a settled ask.
+func (p *place) sendOutcome() {
+	p.Helper()
+	p.send(outcomeEvent(p.settled(p.ask)))
+}
+
+// question sends a question to a person and returns the place and the message.
+func (f *fixture) question(r askback.Request, person string) (*place, Message) {
+	f.Helper()
+	p := f.place(f.ask(r), person)
+	p.send(askback.EventQuestionPending)
+	return p, f.message(person, p.ask)
+}
+
+// outcomeEvent returns the event of the outcome of an ask.
+func outcomeEvent(a askback.Ask) askback.EventType {
+	switch a.Status {
+	case askback.Declined:
+		return askback.EventQuestionDeclined
+	case askback.Cancelled:
+		return askback.EventQuestionCancelled
+	case askback.Expired:
+		return askback.EventQuestionExpired
+	}
+	return askback.EventQuestionAnswered
+}
+
+func cause(err error) error {
+	if sending, ok := errors.AsType[*askback.SendError](err); ok {
+		return sending.Cause
+	}
+	return nil
+}
+
+// checkSecrets checks that no secret and no text of an ask got into an error, the log or an
+// event.
+func (f *fixture) checkSecrets() {
+	f.Helper()
+	var out strings.Builder
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, err := range f.errs {
+		fmt.Fprintf(&out, "%v %+v %v\n", err, err, cause(err))
+	}
+	out.WriteString(f.log.text())
+	for _, text := range f.texts {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); len(line) > 8 && strings.Contains(out.String(), line) {
+				f.Errorf("text of an ask is in the log or in an error: %.80q", line)
+			}
+		}
+	}
+	for _, secret := range append(f.service.Secrets(), linkSecret) {
+		if at := strings.Index(out.String(), secret); at >= 0 {
+			f.Errorf("a secret is in the log or in an error: …%.200s", out.String()[max(0, at-100):])
+		}
+	}
+}
+
+// A logBuffer keeps the log.
+type logBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logBuffer) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *logBuffer) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}

@@ -1,0 +1,101 @@
+package channeltest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// parts returns the texts of an ask that a whole message must show, line by line.
+func parts(a askback.Ask) (lines []string) {
+	add := func(texts ...string) {
+		for _, text := range texts {
+			for line := range strings.SplitSeq(safetext.Block(text).String(), "\n") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+	}
+	add(a.Title, a.Agent)
+	add(values(a.Context)...)
+	for _, q := range a.Questions {
+		add(q.Text, q.Header)
+		add(q.Default...)
+		for _, o := range q.Options {
+			add(safetext.Line(o.Label).String(), o.Description, o.Preview)
+		}
+	}
+	if c := a.Confirmation; c != nil {
+		add(c.ToolName, c.Server, c.Description, c.Context)
+		add(values(c.Input)...)
+	}
+	return lines
+}
+
+// values returns a string as it is, and of an object its names and its values as they are
+// in JSON, without the quotes.
+func values(raw json.RawMessage) (all []string) {
+	var text string
+	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
+		return []string{text}
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		panic(err) // the engine accepts only strings and objects
+	}
+	for name, value := range members {
+		all = append(all, name)
+		if value[0] != '[' && value[0] != '{' {
+			all = append(all, strings.Trim(string(value), `"`))
+		}
+	}
+	return all
+}
+
+// excerpts returns texts of which a message with only the link must have none: the beginnings
+// of what is asked and offered.
+func excerpts(a askback.Ask) (all []string) {
+	add := func(text string) {
+		if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); len(line) >= 8 {
+			all = append(all, line[:8])
+		}
+	}
+	for _, q := range a.Questions {
+		add(q.Text)
+		for _, o := range q.Options {
+			add(o.Label)
+			add(o.Preview)
+		}
+	}
+	if c := a.Confirmation; c != nil {
+		for _, value := range values(c.Input) {
+			add(value)
+		}
+	}
+	return all
+}
+
+// lacks returns a part of an ask that a text does not have, or "".
+func lacks(text string, a askback.Ask) string {
+	for _, part := range parts(a) {
+		if !strings.Contains(text, part) {
+			return fmt.Sprintf("%.80q", part)
+		}
+	}
+	return ""
+}
+
+// spoofs returns a line of a text that looks like one of Askback's own, or "".
+func spoofs(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") || strings.HasPrefix(line, "From Askback") {
+			return line
+		}
+	}
+	if i := strings.IndexAny(text, "\x1b\u202e\u2066"); i >= 0 {
+		return fmt.Sprintf("a control character at %d", i)
+	}
+	return ""
+}

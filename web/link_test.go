@@ -1,0 +1,376 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/web"
+)
+
+// linkServer is a server with links, which ben may no longer use.
+type linkServer struct {
+	*server
+	signer *answerlink.Signer
+	log    bytes.Buffer
+}
+
+func newLinkServer(t *testing.T) *linkServer {
+	t.Helper()
+	h := &linkServer{server: newServer(t)}
+	h.signer = answerlink.New(func() ([]byte, error) { return make([]byte, 32), nil }, answerlink.Page)
+	h.handler = web.New(h.engine, &web.Options{
+		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
+			if name == "ben" {
+				return nil, askback.ErrForbidden
+			}
+			return h.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via}), nil
+		}},
+	})
+	return h
+}
+
+// path returns the path of a link of ana in a notification.
+func (h *linkServer) path(a askback.Ask, choice int) string {
+	return h.pathOf(answerlink.Link{AskID: a.ID, Person: "ana", Channel: askback.ChannelPush, Choice: choice})
+}
+
+func (h *linkServer) pathOf(l answerlink.Link) string {
+	h.t.Helper()
+	token, err := h.signer.Sign(l)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return answerlink.Path + token
+}
+
+// send sends a request as a browser without a cookie does from the page of a link, or as
+// another program does if change sets its headers.
+func (h *linkServer) send(method, path string, form url.Values, change ...func(*http.Request)) *httptest.ResponseRecorder {
+	r := browser{server: h.server}.request(method, path, form)
+	if method == http.MethodPost {
+		r.Header.Set("Origin", "null") // because of the referrer policy
+		r.Header.Set("Accept", "text/html")
+	}
+	for _, f := range change {
+		f(r)
+	}
+	return h.do(r)
+}
+
+// press sends what the button of a notification sends.
+func (h *linkServer) press(path, body string) *httptest.ResponseRecorder {
+	return h.do(httptest.NewRequest(http.MethodPost, "http://127.0.0.1:7575"+path, strings.NewReader(body)))
+}
+
+func (h *linkServer) checkOpen(name string, a askback.Ask) {
+	h.t.Helper()
+	if now := h.get(a.ID); now.Settled() || len(now.Claims) > 0 {
+		h.t.Errorf("%s: the ask is %s, with claims %v", name, now.Status, now.Claims)
+	}
+}
+
+func database() askback.Request {
+	return askback.Request{Questions: []askback.Question{{Text: "Which database?", Options: []askback.Option{
+		{Label: "PostgreSQL", Description: "needs a server"}, {Label: "SQLite"},
+	}, Default: []string{"SQLite"}}}, Context: json.RawMessage(`"The tests took 3 minutes."`)}
+}
+
+func deployment(dangerous bool) askback.Request {
+	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`), Dangerous: dangerous}}
+}
+
+// Opening a link shows the whole ask to its person, selects nothing, stores nothing in the
+// browser and changes nothing, with GET and with HEAD, as programs that check mails do (T13).
+func TestOpeningALinkChangesNothing(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(database())
+	for _, choice := range []int{0, 2} {
+		for range 3 {
+			if w := h.send(http.MethodHead, h.path(a, choice), nil); w.Code != http.StatusOK {
+				t.Errorf("HEAD: got %d", w.Code)
+			}
+			w := h.send(http.MethodGet, h.path(a, choice), nil)
+			page := w.Body.String()
+			for _, part := range []string{"Which database?", "PostgreSQL", "needs a server", "SQLite", "The tests took 3 minutes.", `<bdi class="username">ana</bdi>`} {
+				if !strings.Contains(page, part) {
+					t.Errorf("choice %d: the page lacks %q", choice, part)
+				}
+			}
+			for _, part := range []string{" checked", "<script", "/logout", "<nav", "hx-get", "https://", "Set-Cookie"} {
+				if strings.Contains(page, part) {
+					t.Errorf("choice %d: the page has %q", choice, part)
+				}
+			}
+			for name, want := range map[string]string{
+				"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "Set-Cookie": "",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+			} {
+				if got := w.Header().Get(name); w.Code != http.StatusOK || got != want {
+					t.Errorf("choice %d: %d, %s is %q, want %q", choice, w.Code, name, got, want)
+				}
+			}
+		}
+	}
+	h.checkOpen("GET and HEAD", a)
+}
+
+// The form of a link answers as its person, and the outcome names the channel of the link.
+func TestLinkAnswersAsItsPerson(t *testing.T) {
+	h := newLinkServer(t)
+	for name, c := range map[string]struct {
+		request askback.Request
+		choice  int
+		form    url.Values
+		want    string // on the page after the answer
+		status  askback.Status
+	}{
+		"option":       {database(), 0, url.Values{"action": {"answer"}, "q1": {"1"}}, "You answered", askback.Answered},
+		"own text":     {database(), 0, url.Values{"action": {"answer"}, "q1": {"own"}, "q1-other": {"Redis"}}, "Redis", askback.Answered},
+		"choice":       {database(), 2, url.Values{"action": {"answer"}, "choice": {"2"}}, "SQLite", askback.Answered},
+		"decline":      {database(), 0, url.Values{"action": {"decline"}, "reason": {"not now"}}, "not now", askback.Declined},
+		"approve":      {deployment(false), 0, url.Values{"action": {"approve"}}, "You approved this call", askback.Answered},
+		"deny":         {deployment(false), 0, url.Values{"action": {"deny"}, "reason": {"too early"}}, "You did not approve", askback.Answered},
+		"deny, choice": {deployment(false), 2, url.Values{"action": {"answer"}, "choice": {"2"}}, "You did not approve", askback.Answered},
+	} {
+		a := h.ask(c.request)
+		path := h.path(a, c.choice)
+		w := h.send(http.MethodPost, path, c.form)
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != path {
+			t.Errorf("%s: got %d to %q: %s", name, w.Code, w.Header().Get("Location"), w.Body)
+			continue
+		}
+		o := h.get(a.ID).Outcome
+		if o == nil || o.Status != c.status || o.Actor.Name != "ana" || o.Actor.Kind != askback.ActorPerson || o.Channel != askback.ChannelPush {
+			t.Errorf("%s: got outcome %+v", name, o)
+		}
+		if page := h.send(http.MethodGet, path, nil); page.Code != http.StatusOK || !strings.Contains(page.Body.String(), c.want) {
+			t.Errorf("%s: the page after the answer lacks %q: %d", name, c.want, page.Code)
+		}
+	}
+}
+
+// The button of a notification answers with one request, without a page or a cookie. Pressing
+// it again has no effect, and the loser is told who was first (E10, F6).
+func TestButtonOfANotificationAnswersOnce(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(database())
+	for _, bad := range []string{"", "choice=1", "choice=", "choice=2&choice=1", "choice=2&action=answer", "%zz", "choice=2&q1=0", strings.Repeat("x", 1<<20)} {
+		if w := h.press(h.path(a, 2), bad); w.Code != http.StatusBadRequest {
+			t.Errorf("%.30q: got %d %s", bad, w.Code, w.Body)
+		}
+	}
+	if w := h.press(h.path(a, 0), "choice=2"); w.Code != http.StatusBadRequest {
+		t.Errorf("a link without a choice: got %d", w.Code)
+	}
+	h.checkOpen("malformed buttons", a)
+	for range 2 {
+		if w := h.press(h.path(a, 2), "choice=2"); w.Code != http.StatusOK || w.Body.String() != "You answered: SQLite\n" {
+			t.Errorf("got %d %q", w.Code, w.Body)
+		}
+	}
+	if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusConflict || !strings.HasPrefix(w.Body.String(), "You answered this from a notification: SQLite") {
+		t.Errorf("another button of the same person: got %d %q", w.Code, w.Body)
+	}
+	loser := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush, Choice: 1})
+	if w := h.press(loser, "choice=1"); w.Code != http.StatusConflict || w.Body.String() != "ana answered first: SQLite\n" {
+		t.Errorf("the loser: got %d %q", w.Code, w.Body)
+	}
+	if o := h.get(a.ID).Outcome; o.Actor.Name != "ana" || !slices.Equal(o.Answers[0].Selected, []string{"SQLite"}) {
+		t.Errorf("got outcome %+v", o)
+	}
+}
+
+// A person who is late sees who was first, and the link then shows how the ask ended.
+func TestLateFormOfALinkShowsWhoWasFirst(t *testing.T) {
+	h := newLinkServer(t)
+	for _, form := range []url.Values{{"action": {"answer"}, "q1": {"0"}}, {"action": {"answer"}}, {"action": {"decline"}}} {
+		a := h.ask(database())
+		if _, err := h.client(askback.Responder, "eva").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+			t.Fatal(err)
+		}
+		w := h.send(http.MethodPost, h.path(a, 0), form)
+		if page := w.Body.String(); w.Code != http.StatusConflict || !strings.Contains(page, "eva answered first") || !strings.Contains(page, "SQLite") {
+			t.Errorf("%v: got %d: %s", form, w.Code, page)
+		}
+		for _, choice := range []int{0, 1} {
+			w = h.send(http.MethodGet, h.path(a, choice), nil)
+			if page := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(page, "Answered by eva") || strings.Contains(page, "<form") {
+				t.Errorf("%v: later: got %d: %s", form, w.Code, page)
+			}
+		}
+	}
+}
+
+// A dangerous call is not decided by a link alone: neither approved nor denied nor declined.
+func TestLinkDoesNotDecideDangerousCalls(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(deployment(true))
+	w := h.send(http.MethodGet, h.path(a, 0), nil)
+	if page := w.Body.String(); w.Code != http.StatusOK || strings.Contains(page, "<form") || !strings.Contains(page, `href="/asks/`+a.ID+`"`) || !strings.Contains(page, "staging") {
+		t.Errorf("got %d: %s", w.Code, page)
+	}
+	for _, form := range []url.Values{{"action": {"approve"}, "word": {"approve"}}, {"action": {"deny"}}, {"action": {"decline"}}, {"choice": {"1"}}, {"choice": {"1"}, "action": {"answer"}}} {
+		if w := h.send(http.MethodPost, h.path(a, 0), form); w.Code != http.StatusForbidden {
+			t.Errorf("%v: got %d", form, w.Code)
+		}
+	}
+	for _, body := range []string{"choice=1", "choice=2"} {
+		if w := h.press(h.path(a, int(body[7]-'0')), body); w.Code < 400 {
+			t.Errorf("%s: got %d", body, w.Code)
+		}
+	}
+	h.checkOpen("a dangerous call", a)
+}
+
+// A link cannot do what needs a log-in: edit the arguments, or allow later calls.
+func TestLinkMakesNoStandingApproval(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(deployment(false))
+	for _, form := range []url.Values{
+		{"action": {"approve_all"}, "scope": {"tool"}, "expires_in": {"1h"}},
+		{"action": {"approve_all"}},
+		{"action": {"approve"}, "scope": {"tool"}},
+		{"action": {"approve"}, "input": {`{"target":"production"}`}},
+		{"action": {"approve"}, "expires_in": {"1h"}},
+		{"action": {"answer"}},
+		{"action": {""}},
+		{"action": {"other"}},
+	} {
+		if w := h.send(http.MethodPost, h.path(a, 0), form); w.Code != http.StatusBadRequest {
+			t.Errorf("%v: got %d", form, w.Code)
+		}
+	}
+	for _, form := range []url.Values{{"action": {"answer"}}, {"action": {"answer"}, "choice": {"2"}}, {"action": {"approve"}, "choice": {"2"}}} {
+		if w := h.send(http.MethodPost, h.path(a, 1), form); w.Code != http.StatusBadRequest {
+			t.Errorf("choice 1, %v: got %d", form, w.Code)
+		}
+	}
+	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"stay"}}); w.Code != http.StatusUnprocessableEntity {
+		t.Errorf("the Enter key: got %d", w.Code)
+	}
+	h.checkOpen("forms of other pages", a)
+}
+
+// A form of a link that is not complete is shown again as it was filled in.
+func TestIncompleteFormOfALinkIsShownAgain(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(askback.Request{Questions: []askback.Question{
+		{Text: "Which checks?", Options: askback.Options("lint", "race"), MultiSelect: true}, {Text: "Which name?", Options: askback.Options("alpha", "beta")},
+	}})
+	w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q1-notes": {"both, please"}})
+	page := w.Body.String()
+	if w.Code != http.StatusUnprocessableEntity || strings.Count(page, " checked") != 2 || !strings.Contains(page, "both, please") || !strings.Contains(page, "Not sent yet.") {
+		t.Errorf("got %d: %s", w.Code, page)
+	}
+	h.checkOpen("an incomplete form", a)
+	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"answer"}, "q1": {"0", "1"}, "q2": {"1"}}); w.Code != http.StatusSeeOther {
+		t.Errorf("the complete form: got %d", w.Code)
+	}
+}
+
+// A forged token, one of a person who may no longer answer, and one of an ask that does not
+// exist change nothing and get a clear page. The log has neither of the tokens (T20, T22).
+func TestInvalidLinksAreRejected(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(database())
+	other := h.ask(askback.Request{Questions: []askback.Question{{Text: "Only for eva?", Options: askback.Options("Yes", "No")}}, To: []string{"eva"}})
+	valid := h.path(a, 1)
+	for name, c := range map[string]struct {
+		path string
+		code int
+		want string
+	}{
+		"forged":          {valid[:len(valid)-4] + "AAAA", http.StatusNotFound, "This link does not work"},
+		"cut":             {valid[:20], http.StatusNotFound, "This link does not work"},
+		"no such choice":  {h.path(a, 3), http.StatusNotFound, "This link does not work"},
+		"person left":     {h.pathOf(answerlink.Link{AskID: a.ID, Person: "ben", Channel: askback.ChannelPush}), http.StatusGone, "This link has ended"},
+		"not a recipient": {h.path(other, 0), http.StatusGone, "This link has ended"},
+		"no such ask":     {h.path(askback.Ask{ID: "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"}, 0), http.StatusGone, "This link has ended"},
+	} {
+		for _, form := range []url.Values{nil, {"action": {"answer"}, "q1": {"0"}}, {"choice": {"1"}}} {
+			method := http.MethodGet
+			if form != nil {
+				method = http.MethodPost
+			}
+			w := h.send(method, c.path, form)
+			if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s, %s: got %d %s", name, method, w.Code, w.Body)
+			}
+			if strings.Contains(w.Body.String(), "Which database?") || strings.Contains(w.Body.String(), "Only for eva?") {
+				t.Errorf("%s: the page reveals the ask", name)
+			}
+			if token := strings.TrimPrefix(c.path, "/a/"); strings.Contains(h.log.String(), token) {
+				t.Errorf("%s: the log has the token", name)
+			}
+		}
+		if w := h.press(c.path, "choice=1"); w.Code != c.code || strings.Contains(w.Body.String(), "<") || !strings.HasPrefix(w.Body.String(), c.want) {
+			t.Errorf("%s, a button: got %d %s", name, w.Code, w.Body)
+		}
+	}
+	if !strings.Contains(h.log.String(), "name=ben") {
+		t.Errorf("the log lacks the person who left: %s", h.log.String())
+	}
+	h.checkOpen("invalid links", a)
+}
+
+// The token is the only credential of a link: the token of an agent is rejected, cookies are
+// not read, and a page of another origin with the token may send it (T1, T11).
+func TestLinkAcceptsNoOtherCredential(t *testing.T) {
+	h := newLinkServer(t)
+	a := h.ask(database())
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		w := h.send(method, h.path(a, 2), url.Values{"choice": {"2"}}, func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+h.secret(askback.Agent, "bot"))
+		})
+		if w.Code != http.StatusForbidden {
+			t.Errorf("%s with the token of an agent: got %d", method, w.Code)
+		}
+	}
+	h.checkOpen("the token of an agent", a)
+	w := h.send(http.MethodPost, h.path(a, 2), url.Values{"choice": {"2"}}, func(r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: "askback", Value: h.secret(askback.Responder, "eva")})
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		r.Header.Set("Origin", "https://ntfy.sh")
+	})
+	if w.Code != http.StatusOK || w.Header().Get("Access-Control-Allow-Origin") != "*" || w.Header().Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("another origin: got %d %v", w.Code, w.Header())
+	}
+	if o := h.get(a.ID).Outcome; o == nil || o.Actor.Name != "ana" {
+		t.Errorf("with the cookie of eva: got %+v, want the person of the link", o)
+	}
+}
+
+// Without links in the options, the address does not exist.
+func TestLinksAreOffWithoutASigner(t *testing.T) {
+	h := newLinkServer(t)
+	path := h.path(h.ask(database()), 0)
+	h.handler = web.New(h.engine, nil)
+	if w := h.send(http.MethodGet, path, nil); w.Code != http.StatusNotFound {
+		t.Errorf("got %d", w.Code)
+	}
+}
+
+// Hostile text of an agent stays text on the page of a link.
+func TestAgentTextOnThePageOfALink(t *testing.T) {
+	h := newLinkServer(t)
+	const text = `<script>alert(1)</script><img src=https://evil.example/x>`
+	a := h.ask(askback.Request{Agent: text, Questions: []askback.Question{{Text: text, Options: askback.Options(text, "b")}}})
+	for choice := range 2 {
+		page := h.send(http.MethodGet, h.path(a, choice), nil).Body.String()
+		if strings.Contains(page, "<script") || strings.Contains(page, "<img src=https") || !strings.Contains(page, "&lt;script&gt;") {
+			t.Errorf("choice %d: got %s", choice, page)
+		}
+	}
+}
