@@ -34,8 +34,8 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// values returns a string as it is, and of an object its names and its values as they are
-// in JSON, without the quotes.
+// values returns a string as it is, and of an object its names and those values that are not
+// objects or arrays.
 func values(raw json.RawMessage) (all []string) {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -47,8 +47,12 @@ func values(raw json.RawMessage) (all []string) {
 	}
 	for name, value := range members {
 		all = append(all, name)
-		if value[0] != '[' && value[0] != '{' {
-			all = append(all, strings.Trim(string(value), `"`))
+		var text string
+		switch {
+		case json.Unmarshal(value, &text) == nil:
+			all = append(all, text)
+		case value[0] != '[' && value[0] != '{':
+			all = append(all, string(value))
 		}
 	}
 	return all

@@ -22,13 +22,13 @@ import (
 const page = "https://ask.example.com/asks/ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
 // newReceiver starts a service and returns the settings of a receiver there.
-func newReceiver(t *testing.T, template post.Template) (post.Receiver, *posttest.Service) {
+func newReceiver(t testing.TB, template post.Template) (post.Receiver, *posttest.Service) {
 	t.Helper()
 	s := posttest.NewService(t, string(template))
 	return receiverAt(t, template, s.URL), s
 }
 
-func receiverAt(t *testing.T, template post.Template, address string) post.Receiver {
+func receiverAt(t testing.TB, template post.Template, address string) post.Receiver {
 	t.Helper()
 	r := post.Receiver{Template: template, URL: address, Allow: allow(t, address)}
 	switch template {
@@ -41,7 +41,7 @@ func receiverAt(t *testing.T, template post.Template, address string) post.Recei
 }
 
 // allow returns the entry for a service on this machine.
-func allow(t *testing.T, address string) []egress.Allowed {
+func allow(t testing.TB, address string) []egress.Allowed {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {

@@ -17,7 +17,7 @@ type Request struct {
 	Whole  bool // it has the whole of the ask, and not only the link
 }
 
-// Render returns the request that reports an event of an ask to a receiver. The receiver
+// Render returns the request that reports an event of an ask to a receiver: the ask as it is now. The receiver
 // passes [Receiver.Check]. The buttons are those of [notice.Choices], in their order, and are left
 // out if the whole ask does not fit or the service has none.
 //
@@ -26,11 +26,8 @@ func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that can answer without a public address
 	}
-	if event.Settles() {
+	if event.Settles() || a.Settled() {
 		return first(r, notice.Settled(a, true, len(buttons) > 0), notice.Settled(a, false, len(buttons) > 0))
-	}
-	if event != askback.EventQuestionPending {
-		return Request{}, fmt.Errorf("there is no message for the event %s", event)
 	}
 	request, err := first(r, notice.Pending(a, buttons))
 	if err == nil {

@@ -46,6 +46,7 @@ type Service struct {
 	mu       sync.Mutex
 	messages []Message
 	failures []int // statuses of the next replies
+	failure  *failure
 	rejected []string
 }
 
@@ -100,9 +101,8 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, parse parser) {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	if status := s.nextFailure(); status > 0 {
-		w.Header().Set("Retry-After", "7")
-		http.Error(w, "the service is not well", status)
+	how := s.failsAs()
+	if s.fail(w, r, how) {
 		return
 	}
 	m, err := parse(r, body)
@@ -121,6 +121,10 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, parse parser) {
 		return
 	}
 	s.add(m)
+	if how == "lost reply" {
+		hangUp(w)
+		return
+	}
 	_, _ = io.WriteString(w, "{}")
 }
 
