@@ -34,6 +34,7 @@ type Line struct {
 	Own     string
 	Foreign string // safe text
 	Link    string
+	Exact   bool // it is shown like source code, with all spaces and in a fixed width
 }
 
 // All returns the lines with the footer.
@@ -77,7 +78,7 @@ func quote(indent, text string) (lines []Line) {
 // quoteExact returns the lines of a foreign text in which each character matters.
 func quoteExact(text safetext.Text) (lines []Line) {
 	for l := range strings.SplitSeq(text.String(), "\n") {
-		lines = append(lines, Line{Own: Gutter, Foreign: l})
+		lines = append(lines, Line{Own: Gutter, Foreign: l, Exact: true})
 	}
 	return lines
 }
@@ -101,7 +102,7 @@ func Pending(a askback.Ask, buttons []Button) Message {
 		if len(a.Questions) > 1 {
 			m.Lines = append(m.Lines, Own("Question %d of %d", i+1, len(a.Questions)))
 		}
-		m.Lines = append(m.Lines, questionLines(q)...)
+		m.Lines = append(m.Lines, Question(q)...)
 	}
 	for _, w := range v.Warnings {
 		m.Lines = append(m.Lines, Line{Own: "Repaired: ", Foreign: w.String()})
@@ -183,8 +184,8 @@ func callLines(c askback.Confirmation, v view.Ask) (lines []Line) {
 	return lines
 }
 
-// questionLines returns one question with everything that it offers.
-func questionLines(q askback.Question) (lines []Line) {
+// Question returns the lines of one question with everything that it offers.
+func Question(q askback.Question) (lines []Line) {
 	if q.Header != "" {
 		lines = append(lines, Line{Own: "Subject: ", Foreign: safetext.Line(q.Header).String()})
 	}
@@ -195,7 +196,10 @@ func questionLines(q askback.Question) (lines []Line) {
 		lines = append(lines, quote("   ", o.Description)...)
 		if o.Preview != "" {
 			lines = append(lines, Own("   Preview:"))
-			lines = append(lines, quote("   ", o.Preview)...)
+			for _, l := range quote("   ", o.Preview) {
+				l.Exact = true
+				lines = append(lines, l)
+			}
 		}
 	}
 	for _, d := range q.Default {
