@@ -39,6 +39,8 @@ var layers = map[string][]string{
 	"channel/post":            {".", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest":   {},
 	"channel/channeltest":     {".", "engine", "store/memstore", "internal/safetext"},
+	"channel/slack":           {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
+	"channel/slack/slacktest": {},
 	"channel/webhook":         {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
@@ -188,9 +190,11 @@ var owners = map[string]owner{
 	"github.com/emersion/go-msgauth":                           {packages: []string{"channel/email"}},
 	"github.com/emersion/go-smtp":                              {packages: []string{"channel/email/emailtest"}},
 	"github.com/emersion/go-imap/v2":                           {[]string{"channel/email", "channel/email/emailtest"}, "one reads a mailbox, the other serves one to tests"},
-	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests"},
+	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest", "channel/slack/slacktest"}, "one logs in to a mailbox, the other serves one to tests"},
 	"golang.org/x/net":                                         {packages: []string{"channel/email"}},
 	"code.dny.dev/ssrf":                                        {packages: []string{"internal/egress"}},
+	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
+	"github.com/gorilla/websocket":                             {packages: []string{"channel/slack/slacktest"}},
 	"github.com/prometheus/client_golang":                      {packages: []string{"internal/telemetry"}},
 	"go.opentelemetry.io/otel":                                 {packages: []string{"internal/telemetry"}},
 	"go.opentelemetry.io/proto/otlp":                           {[]string{"internal/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},
@@ -216,7 +220,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -1,0 +1,220 @@
+package slack
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slack-go/slack"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// The limits of Slack for elements, and the most options that are shown as buttons.
+const (
+	maxLabel    = 75
+	maxFew      = 10 // radio buttons, checkboxes
+	maxButtons  = 5
+	buttonLabel = 30 // cells of the longest label of a button
+	maxModal    = 100
+	codeBytes   = 16
+)
+
+// The actions of the elements in a message. Those of several buttons in a block have an index,
+// as in "choose.2".
+const (
+	actChoose  = "choose"
+	actPick    = "pick" // an element in which options are marked; actSend sends them
+	actSend    = "send"
+	actForm    = "form"
+	actApprove = "approve"
+	actDeny    = "deny"
+	actReason  = "reason"
+)
+
+// code returns what a button or an option carries: a text that means something only to this
+// app, for one ask and one action. It names neither an answer nor arguments.
+func (c *Channel) code(ask string, parts ...string) string {
+	mac := hmac.New(sha256.New, c.key)
+	for _, p := range append([]string{c.options.Team, ask}, parts...) {
+		var size [4]byte
+		binary.BigEndian.PutUint32(size[:], uint32(len(p)))
+		mac.Write(size[:])
+		mac.Write([]byte(p))
+	}
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:codeBytes])
+}
+
+// is reports whether a value is the code for an ask and an action.
+func (c *Channel) is(value, ask string, parts ...string) bool {
+	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...)))
+}
+
+// answerable reports whether an ask may be answered in Slack. What is dangerous or hard to see
+// is answered on its page.
+func answerable(a askback.Ask) bool {
+	v := view.Of(a)
+	if a.Settled() || v.Hidden {
+		return false
+	}
+	return a.Confirmation == nil || v.Together()
+}
+
+// controls returns the blocks with which people answer an ask, or none if it must be answered
+// on its page.
+func (c *Channel) controls(a askback.Ask) []slack.Block {
+	switch {
+	case !answerable(a):
+		return nil
+	case a.Confirmation != nil:
+		return c.decision(a)
+	case len(a.Questions) > 1:
+		return c.formButton(a, fmt.Sprintf("Answer %d questions…", len(a.Questions)))
+	case len(a.Questions[0].Options) == 0:
+		return c.formButton(a, "Write an answer…")
+	}
+	q := a.Questions[0]
+	var blocks []slack.Block
+	if buttons := c.choices(a.ID, q); buttons != nil {
+		blocks = append(blocks, buttons)
+	} else {
+		send := c.button(a.ID, actSend, "Send", slack.StylePrimary)
+		blocks = append(blocks, slack.NewActionBlock(blockID(a.ID, actPick), c.picker(a.ID, 0, q, nil)), slack.NewActionBlock(blockID(a.ID, actSend), send))
+	}
+	words := "Add a note…"
+	if !q.NoOther {
+		words = "Other, or add a note…"
+	}
+	form := c.formButton(a, words)
+	if form == nil {
+		return nil
+	}
+	return append(blocks, form...)
+}
+
+// decision returns Approve and Deny, apart, each with a dialog of Slack in between.
+func (c *Channel) decision(a askback.Ask) []slack.Block {
+	approve := c.button(a.ID, actApprove, "Approve", slack.StylePrimary)
+	approve.Confirm = dialog("Approve this call?", "It runs with exactly the arguments in the message.", "Approve")
+	deny := c.button(a.ID, actDeny, "Deny", slack.StyleDanger)
+	deny.Confirm = dialog("Deny this call?", "The agent is told that it may not run it.", "Deny")
+	return []slack.Block{
+		slack.NewActionBlock(blockID(a.ID, actApprove), approve),
+		slack.NewDividerBlock(),
+		slack.NewActionBlock(blockID(a.ID, actDeny), deny, c.button(a.ID, actReason, "Deny with a reason…", "")),
+	}
+}
+
+func dialog(title, text, yes string) *slack.ConfirmationBlockObject {
+	return slack.NewConfirmationBlockObject(plain(title), plain(text), plain(yes), plain("Back"))
+}
+
+// button returns a button. Its words are Askback's own, or safe text.
+func (c *Channel) button(ask, action, words string, style slack.Style) *slack.ButtonBlockElement {
+	b := slack.NewButtonBlockElement(action, c.code(ask, action), plain(words))
+	b.Style = style
+	return b
+}
+
+// formButton returns the button that opens the form of an ask, or nil if the form does not fit.
+func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
+	if _, ok := c.form(a, ""); !ok {
+		return nil
+	}
+	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""))}
+}
+
+// choices returns a button for each option of a question, or nil if it has many or long ones or
+// allows several.
+func (c *Channel) choices(ask string, q askback.Question) slack.Block {
+	if q.MultiSelect || len(q.Options) > maxButtons {
+		return nil
+	}
+	var buttons []slack.BlockElement
+	for i, label := range labels(q) {
+		if safetext.Width(safetext.Line(label)) > buttonLabel {
+			return nil
+		}
+		buttons = append(buttons, c.button(ask, indexed(actChoose, i), label, ""))
+	}
+	return slack.NewActionBlock(blockID(ask, actChoose), buttons...)
+}
+
+// picker returns the element in which the options of a question are marked, followed by extra
+// ones: radio buttons, checkboxes or a list, by their number.
+func (c *Channel) picker(ask string, question int, q askback.Question, extra []*slack.OptionBlockObject) slack.BlockElement {
+	var options []*slack.OptionBlockObject
+	for i, label := range labels(q) {
+		options = append(options, slack.NewOptionBlockObject(c.code(ask, "option", indexed("", question), indexed("", i)), plain(label), nil))
+	}
+	options = append(options, extra...)
+	switch few := len(options) <= maxFew; {
+	case q.MultiSelect && few:
+		return slack.NewCheckboxGroupsBlockElement(actPick, options...)
+	case q.MultiSelect:
+		return slack.NewOptionsMultiSelectBlockElement(slack.MultiOptTypeStatic, plain("Choose any number"), actPick, options...)
+	case few:
+		return slack.NewRadioButtonsBlockElement(actPick, options...)
+	}
+	return slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, plain("Choose one"), actPick, options...)
+}
+
+// optionsOf returns the options of an element.
+func optionsOf(e slack.BlockElement) []*slack.OptionBlockObject {
+	switch e := e.(type) {
+	case *slack.CheckboxGroupsBlockElement:
+		return e.Options
+	case *slack.RadioButtonsBlockElement:
+		return e.Options
+	case *slack.SelectBlockElement:
+		return e.Options
+	case *slack.MultiSelectBlockElement:
+		return e.Options
+	}
+	return nil
+}
+
+// labels returns the labels of the options of a question. If one is too long for Slack, or
+// looks like another, all have the number that they have in the message, where they are whole.
+func labels(q askback.Question) []string {
+	all := make([]string, len(q.Options))
+	seen, number := map[string]bool{}, false
+	for i, o := range q.Options {
+		all[i] = safetext.Line(o.Label).String()
+		number = number || seen[all[i]] || length(all[i]) > maxLabel || strings.TrimSpace(all[i]) == ""
+		seen[all[i]] = true
+	}
+	if number {
+		for i, label := range all {
+			all[i] = cut(fmt.Sprintf("%d. %s", i+1, label), maxLabel)
+		}
+	}
+	return all
+}
+
+// cut shortens a text visibly to a length.
+func cut(s string, limit int) string {
+	if length(s) <= limit {
+		return s
+	}
+	end, size := 0, 1 // of the mark
+	for i, r := range s {
+		if size += length(string(r)); size > limit {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return s[:end] + "…"
+}
+
+// blockID returns the id of a block: the ask and what the block is for.
+func blockID(ask, use string) string { return ask + "." + use }
+
+// indexed returns an action with an index.
+func indexed(action string, i int) string { return fmt.Sprintf("%s.%d", action, i) }

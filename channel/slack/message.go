@@ -1,0 +1,233 @@
+package slack
+
+import (
+	"html"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/slack-go/slack"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/view"
+)
+
+// The limits of Slack for a message. Lengths are those of the text after &, < and > were
+// escaped, in UTF-16, which is never less than what Slack counts. The limit for all blocks
+// together is not documented; this value is below those that were observed.
+const (
+	maxHeader = 150
+	maxText   = 3000
+	maxBlocks = 50
+	maxTotal  = 12_000
+)
+
+// A message is what the channel posts.
+type message struct {
+	title    string        // safe text, for the notification and the header
+	body     []slack.Block // text
+	controls []slack.Block // what people answer with
+	footer   []slack.Block
+}
+
+// blocks returns the blocks of the whole message.
+func (m message) blocks() []slack.Block {
+	all := append(headerBlocks(m.title), m.body...)
+	all = append(all, m.controls...)
+	return append(all, m.footer...)
+}
+
+// options returns the options of a call with the message. The text is for notifications; it is
+// in Slack's markup, so it is escaped.
+func (m message) options() []slack.MsgOption {
+	return []slack.MsgOption{
+		slack.MsgOptionText(m.title, true), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
+	}
+}
+
+// withoutControls returns the message as it is before its buttons are added.
+func (m message) withoutControls() message {
+	m.controls = nil
+	return m
+}
+
+// length returns the length of a text as Slack may count it.
+func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
+
+// plain returns a text without markup, mentions, links and emoji.
+func plain(s string) *slack.TextBlockObject {
+	return slack.NewTextBlockObject(slack.PlainTextType, s, false, false)
+}
+
+// headerBlocks returns a title as a block.
+func headerBlocks(title string) []slack.Block {
+	if length(title) > maxHeader {
+		return []slack.Block{slack.NewSectionBlock(plain(title), nil, nil)}
+	}
+	return []slack.Block{slack.NewHeaderBlock(plain(title))}
+}
+
+// pending returns the message about an open ask: whole, with controls if it may be answered
+// here, or only the link.
+func (c *Channel) pending(a askback.Ask) message {
+	n := notice.Pending(a, nil)
+	m := message{title: n.Title}
+	m.controls = c.controls(a)
+	m.footer = footer(a.PageURL, len(m.controls) > 0)
+	var ok bool
+	if m.body, ok = draw(n.Lines); !ok || !m.fits(n.Lines) {
+		return short(a)
+	}
+	return m
+}
+
+// fits reports whether a message with these lines is within the limits.
+func (m message) fits(lines []notice.Line) bool {
+	total := length(m.title)
+	for _, l := range lines {
+		total += length(l.Own) + length(l.Foreign) + 1
+	}
+	return len(m.blocks()) <= maxBlocks && total+weight(m.controls) <= maxTotal
+}
+
+// weight returns the length of the texts of controls.
+func weight(controls []slack.Block) (total int) {
+	for _, b := range controls {
+		actions, ok := b.(*slack.ActionBlock)
+		if !ok {
+			continue
+		}
+		for _, e := range actions.Elements.ElementSet {
+			for _, o := range optionsOf(e) {
+				total += length(o.Text.Text)
+			}
+		}
+	}
+	return total
+}
+
+// short returns the message for an ask whose whole does not fit.
+func short(a askback.Ask) message {
+	n := notice.Short(a, true)
+	body, ok := draw(n.Lines)
+	if !ok {
+		n = notice.Short(a, false)
+		body, _ = draw(n.Lines)
+	}
+	return message{title: n.Title, body: body, footer: footer(a.PageURL, false)}
+}
+
+// settled returns the message about an ask that needs no answer any more.
+func settled(a askback.Ask) message {
+	n := notice.Settled(a, true, false)
+	body, ok := draw(n.Lines)
+	if !ok {
+		n = notice.Settled(a, false, false)
+		body, _ = draw(n.Lines)
+	}
+	m := message{title: n.Title, body: body}
+	if a.PageURL != "" {
+		m.footer = []slack.Block{linkBlock("Details: ", a.PageURL)}
+	}
+	return m
+}
+
+// reassigned returns the message for a person who is not asked any more.
+func reassigned(a askback.Ask) message {
+	return message{title: "No answer needed any more", body: []slack.Block{
+		slack.NewSectionBlock(plain("This is now for "+strings.Join(names(view.Of(a)), ", ")+"."), nil, nil),
+	}}
+}
+
+func names(v view.Ask) (names []string) {
+	for i, to := range v.To {
+		if i == maxNames {
+			return append(names, "others")
+		}
+		names = append(names, to.String())
+	}
+	return names
+}
+
+// maxNames is how many people a message lists.
+const maxNames = 5
+
+// test returns the message of askback notify test.
+func test() message {
+	n := notice.Test()
+	body, _ := draw(n.Lines)
+	return message{title: n.Title, body: body}
+}
+
+// notePlain returns a message with a text for one person.
+func notePlain(text string) message {
+	lines := strings.SplitSeq(text, "\n")
+	var all []notice.Line
+	for l := range lines {
+		all = append(all, notice.Own("%s", l))
+	}
+	body, ok := draw(all)
+	if !ok {
+		body = []slack.Block{slack.NewSectionBlock(plain("See the page of this ask."), nil, nil)}
+	}
+	return message{title: "Askback", body: body}
+}
+
+// footer returns the last block of a message about an open ask.
+func footer(link string, controls bool) []slack.Block {
+	switch {
+	case link == "" && controls:
+		return nil
+	case link == "":
+		return []slack.Block{slack.NewSectionBlock(plain("Answer at the computer: askback inbox"), nil, nil)}
+	case controls:
+		return []slack.Block{linkBlock("Or answer on the page: ", link)}
+	}
+	return []slack.Block{linkBlock("Answer on the page: ", link)}
+}
+
+// linkBlock returns words and a link, which is not markup.
+func linkBlock(words, link string) slack.Block {
+	return slack.NewRichTextBlock("", slack.NewRichTextSection(
+		slack.NewRichTextSectionTextElement(words, nil), slack.NewRichTextSectionLinkElement(link, "", nil),
+	))
+}
+
+// draw returns lines as blocks without markup: exact lines as preformatted text, without the
+// gutter since they have a frame, and others as sections. It reports whether each line fits.
+func draw(lines []notice.Line) (blocks []slack.Block, ok bool) {
+	var part []string
+	var exact bool
+	total := 0
+	flush := func() {
+		text := strings.Join(part, "\n")
+		part, total = nil, 0
+		switch {
+		case strings.TrimSpace(text) == "":
+		case exact:
+			e := slack.NewRichTextSectionTextElement(text, nil)
+			blocks = append(blocks, slack.NewRichTextBlock("", &slack.RichTextPreformatted{
+				Type: slack.RTEPreformatted, Elements: []slack.RichTextSectionElement{e},
+			}))
+		default:
+			blocks = append(blocks, slack.NewSectionBlock(plain(text), nil, nil))
+		}
+	}
+	for _, l := range lines {
+		s := l.Own + l.Foreign + l.Link
+		if l.Exact {
+			s = l.Foreign
+		}
+		size := length(s) + 1
+		if size > maxText {
+			return nil, false
+		}
+		if l.Exact != exact || total+size > maxText {
+			flush()
+		}
+		exact = l.Exact
+		part, total = append(part, s), total+size
+	}
+	flush()
+	return blocks, len(blocks) > 0
+}

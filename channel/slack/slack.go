@@ -1,0 +1,265 @@
+// Package slack asks people in Slack: in one channel of a workspace or, if an ask is addressed
+// to people, in their direct messages. Answers come back over Socket Mode, which needs no
+// public address, or over HTTP.
+//
+// A message has the whole of an ask or, if that does not fit, only who asks and the link (F3).
+// Text of agents is plain text everywhere, so it cannot mention people, link or imitate
+// Askback's own lines (T7, T9, T10). What buttons carry names no answer: it is a code that only
+// this app can make for this ask.
+package slack
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/loopback"
+)
+
+// Room is the address of deliveries to the channel of the settings. Other addresses are ids of
+// members, who get direct messages.
+const Room = "channel"
+
+// Options configure a [Channel].
+type Options struct {
+	Key           []byte // signs what buttons carry; at least 32 bytes
+	BotToken      string // of the installed app, xoxb-…
+	SigningSecret string // verifies requests over HTTP; "": all are refused
+	AppToken      string // for Socket Mode, xapp-…; "": none
+	Channel       string // the id of the channel
+	Team          string // the id of the workspace; accounts of another one are refused
+	// Person returns the name of the person with a member id, and whether there is one.
+	Person func(member string) (name string, ok bool)
+	// Parent returns the receipt of the first message of the session of an ask at the same
+	// address, or "". Nil: every message stands alone.
+	Parent func(ctx context.Context, n askback.Notification) (receipt string)
+	// Link returns the address of the page where a person can answer, or "". It is for direct
+	// messages. Nil: the page of the ask.
+	Link func(a askback.Ask, person string) string
+
+	Log     *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
+	Version string           // of Askback, for the User-Agent
+
+	APIURL string        // of the Web API, for tests; it ends with a slash
+	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
+	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
+}
+
+// minKey is the size in bytes of the shortest key.
+const minKey = 32
+
+// The defaults of [Options].
+const (
+	defaultBudget = 2500 * time.Millisecond
+	defaultPace   = time.Second
+)
+
+// An Engine gives access to asks in the name of a person.
+type Engine interface {
+	// Person returns what a person can do. The error is [askback.ErrForbidden] if the person
+	// may not answer now.
+	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+}
+
+// A Channel sends asks to Slack and receives answers. It is safe for concurrent use.
+type Channel struct {
+	options Options
+	api     *slack.Client
+	http    *http.Client
+	key     []byte // of the codes in buttons
+	pacer   pacer
+	seen    seen
+	working sync.WaitGroup // messages that follow an acknowledgement
+}
+
+// New returns a Channel, or an error if the options are not complete.
+func New(o Options) (*Channel, error) {
+	switch {
+	case o.BotToken == "" || o.Channel == "" || o.Team == "":
+		return nil, errors.New("bot_token, channel and team are required")
+	case len(o.Key) < minKey:
+		return nil, fmt.Errorf("the key has fewer than %d bytes", minKey)
+	case o.SigningSecret == "" && o.AppToken == "":
+		return nil, errors.New("app_token or signing_secret is required, to receive answers")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Person == nil {
+		o.Person = func(string) (string, bool) { return "", false }
+	}
+	if o.Budget == 0 {
+		o.Budget = defaultBudget
+	}
+	if o.Pace == 0 {
+		o.Pace = defaultPace
+	}
+	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
+	mac := hmac.New(sha256.New, o.Key) // so that the codes are not valid for another purpose
+	mac.Write([]byte("buttons in Slack"))
+	c.key = mac.Sum(nil)
+	c.http = egress.NewClient(nil, nil)
+	settings := []slack.Option{slack.OptionAppLevelToken(o.AppToken)}
+	if o.APIURL != "" {
+		c.http = &http.Client{Timeout: time.Minute}
+		settings = append(settings, slack.OptionAPIURL(o.APIURL))
+	}
+	c.api = slack.New(o.BotToken, append(settings, slack.OptionHTTPClient(c.http))...)
+	return c, nil
+}
+
+// Close waits for messages that are being sent and closes idle connections.
+func (c *Channel) Close() {
+	c.working.Wait()
+	c.http.CloseIdleConnections()
+}
+
+// Send posts a delivery about an ask, or changes the message of the question. The receipt is the
+// channel and the timestamp of the message.
+//
+// The question is posted without buttons, its receipt is recorded, and then the buttons are
+// added. So a message that a crash leaves behind has no buttons.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	if n.Session != nil {
+		return "", &askback.SendError{Err: errors.New("Slack gets asks only"), Final: true}
+	}
+	if u, err := url.Parse(n.Ask.PageURL); err != nil || loopback.IsHost(u.Host) {
+		n.Ask.PageURL = "" // a phone cannot open it
+	}
+	if c.options.Link != nil && n.Person != "" && !n.Ask.Settled() {
+		if link := c.options.Link(n.Ask, n.Person); link != "" {
+			n.Ask.PageURL = link
+		}
+	}
+	receipt = n.Receipt
+	if receipt == "" {
+		receipt = n.Earlier
+	}
+	switch {
+	case receipt == "" && n.Ask.Settled():
+		return "", nil // nothing is there to change, and nothing is needed any more
+	case receipt == "":
+		return c.question(ctx, n)
+	}
+	err = c.show(ctx, receipt, n.Ask, c.current(n))
+	if gone(err) && n.Ask.Settled() {
+		err = nil // someone deleted the message, with its buttons
+	}
+	return receipt, err
+}
+
+// question posts a question, records its receipt and adds the buttons.
+func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	address, err := c.addressOf(n.Address)
+	if err != nil {
+		return "", err
+	}
+	full := c.current(n)
+	receipt, err = c.post(ctx, address, c.parent(ctx, n), full.withoutControls())
+	if tooLong(err) {
+		full = short(n.Ask)
+		receipt, err = c.post(ctx, address, c.parent(ctx, n), full)
+	}
+	if err != nil {
+		return "", err
+	}
+	if n.Record != nil {
+		if err := n.Record(ctx, receipt); err != nil {
+			return "", fmt.Errorf("record the message: %w", err)
+		}
+	}
+	if len(full.controls) == 0 {
+		return receipt, nil
+	}
+	return receipt, c.show(ctx, receipt, n.Ask, full)
+}
+
+// show replaces a message by another one or, if that does not fit, by less: first without
+// buttons, then without the question.
+func (c *Channel) show(ctx context.Context, receipt string, a askback.Ask, m message) error {
+	err := c.edit(ctx, receipt, m)
+	if tooLong(err) && len(m.controls) > 0 {
+		err = c.edit(ctx, receipt, m.withoutControls())
+	}
+	if tooLong(err) && !a.Settled() {
+		err = c.edit(ctx, receipt, short(a))
+	}
+	return err
+}
+
+// current returns the message about an ask as it is now.
+func (c *Channel) current(n askback.Notification) message {
+	switch {
+	case n.Ask.Settled():
+		return settled(n.Ask)
+	case n.Person != "" && len(n.Ask.To) > 0 && !slices.Contains(n.Ask.To, n.Person):
+		return reassigned(n.Ask)
+	}
+	return c.pending(n.Ask)
+}
+
+// parent returns the timestamp of the message in whose thread a question belongs, or "".
+func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
+	if c.options.Parent == nil || ownSession(n.Ask) {
+		return ""
+	}
+	_, ts, _ := strings.Cut(c.options.Parent(ctx, n), receiptSeparator)
+	return ts
+}
+
+// ownSession reports whether the session of an ask has no other asks.
+func ownSession(a askback.Ask) bool {
+	_, ask, _ := strings.Cut(a.ID, "_")
+	_, session, _ := strings.Cut(a.SessionID, "_")
+	return ask == session
+}
+
+// addressOf returns the conversation for the address of a delivery.
+func (c *Channel) addressOf(address string) (string, error) {
+	switch {
+	case address == Room:
+		return c.options.Channel, nil
+	case strings.HasPrefix(address, "U") || strings.HasPrefix(address, "W"):
+		return address, nil
+	}
+	return "", &askback.SendError{Err: errors.New("this is not the id of a member of Slack"), Final: true}
+}
+
+// SendTest posts a test message to the channel, after it has checked that the token belongs to
+// the workspace of the settings.
+func (c *Channel) SendTest(ctx context.Context) error {
+	if err := c.checkTeam(ctx); err != nil {
+		return err
+	}
+	_, err := c.post(ctx, c.options.Channel, "", test())
+	return err
+}
+
+// checkTeam returns an error unless the token belongs to the workspace of the settings.
+func (c *Channel) checkTeam(ctx context.Context) error {
+	who, err := c.api.AuthTestContext(ctx)
+	switch {
+	case err != nil:
+		return c.failed("auth.test", err)
+	case who.TeamID != c.options.Team:
+		return fmt.Errorf("the token belongs to the workspace %s, and the settings have team: %s", who.TeamID, c.options.Team)
+	}
+	return nil
+}
