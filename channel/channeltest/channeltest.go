@@ -16,7 +16,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// A Driver connects the suite to one channel.
+// A Driver connects the suite to one channel. The package of its service, such as posttest, has
+// it, because test/faults uses it as well.
 type Driver struct {
 	Channel string          // its name in deliveries
 	Via     askback.Channel // of answers that people give in a message; "": they give none there

@@ -191,40 +191,64 @@ func testSlow(t testing.TB, d Driver) {
 	}
 }
 
-// testOrder lets the engine send while the service fails, and then while it works: each person
-// gets each event, in order, and each attempt at a delivery has the same id.
+// outage are the times between the attempts at a delivery while a service fails for three days.
+// They are a bit longer than the pauses of the engine, which are partly random.
+var outage = []time.Duration{
+	6 * time.Second, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
+}
+
+// lastPause is the time from the last of these attempts to the one that succeeds.
+const lastPause = 27 * time.Hour
+
+// testOrder lets the service fail for three days with the questions, and again with the
+// outcomes. Each person gets everything in order, and each attempt at a delivery has the same
+// id (E3 to E7).
 func testOrder(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	stop := f.run()
 	defer func() { stop() }()
-	recovered := func() { // at the time of the next attempt; the engine has timers of the real clock, so it starts anew
+	later := func(by time.Duration) { // the engine has timers of the real clock, so it starts anew
 		stop()
-		f.service.Fail(Broken, 0, 0)
-		f.pass(time.Hour)
+		f.pass(by)
 		stop = f.run()
 	}
 	f.service.Fail(Broken, 0, 1000)
 	asks := []askback.Ask{f.ask(deploy()), f.ask(deploy())}
-	f.eventually("each message is tried", func() bool { return len(f.attempted(askback.EventQuestionPending)) >= 2*len(asks) })
-	recovered()
+	f.failFor(asks, askback.EventQuestionPending, later)
+	asks = append(asks, f.ask(deploy()))
 	for _, a := range asks {
 		f.eventually("everybody has each question", func() bool { return len(f.messages(ana, a.ID)) == 1 && len(f.messages(ben, a.ID)) == 1 })
 	}
-	f.eventually("the receipts are stored", func() bool { return f.allSent() })
+	f.eventually("the receipts are stored", f.allSent)
 	f.service.Fail(Broken, 0, 1000)
 	for _, a := range asks {
 		if _, err := f.as(ben).Answer(t.Context(), a.ID, askback.Choose("No")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.eventually("each outcome is tried", func() bool { return len(f.attempted(askback.EventQuestionAnswered)) >= 2*len(asks) })
-	recovered()
-	f.eventually("everything is sent", func() bool { return f.allSent() })
+	f.failFor(asks, askback.EventQuestionAnswered, later)
+	f.eventually("everything is sent", f.allSent)
 	for _, a := range asks {
 		f.wantSettled("after the failure", ana, a.ID)
 		f.wantSettled("after the failure", ben, a.ID)
 	}
 	f.checkAttempts()
+}
+
+// failFor lets the service, which fails, do so at each attempt for three days, and then work.
+func (f *fixture) failFor(asks []askback.Ask, event askback.EventType, later func(time.Duration)) {
+	f.Helper()
+	began := f.now()
+	for i, pause := range append([]time.Duration{0}, outage...) {
+		later(pause)
+		want := 2 * len(asks) * (i + 1)
+		f.eventually(fmt.Sprint("attempt ", i+1, " at each ", event), func() bool { return len(f.attempted(event)) >= want })
+	}
+	f.service.Fail(Broken, 0, 0)
+	later(lastPause)
+	if took := f.now().Sub(began); took < 72*time.Hour {
+		f.Errorf("the service failed for %s, want three days", took)
+	}
 }
 
 // allSent reports whether no delivery is on its way.
