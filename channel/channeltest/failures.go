@@ -194,7 +194,7 @@ func testSlow(t testing.TB, d Driver) {
 // outage are the times between the attempts at a delivery while a service fails for three days.
 // They are a bit longer than the pauses of the engine, which are partly random.
 var outage = []time.Duration{
-	6 * time.Second, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
+	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
 }
 
 // lastPause is the time from the last of these attempts to the one that succeeds.
