@@ -1506,6 +1506,118 @@ func (e *EndpointPage) readJSON(r *codec.Reader) {
 	}
 }
 
+// AppendJSON appends c to b as JSON, in the format of docs/wire.md §2.
+func (c Contact) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"id":`...)
+	b = codec.AppendString(b, c.ID)
+	b = append(b, `,"person":`...)
+	b = codec.AppendString(b, c.Person)
+	b = append(b, `,"channel":`...)
+	b = codec.AppendString(b, c.Channel)
+	b = append(b, `,"label":`...)
+	b = codec.AppendString(b, c.Label)
+	b = append(b, `,"created_at":`...)
+	b = codec.AppendTime(b, c.CreatedAt)
+	b = append(b, `,"last_used_at":`...)
+	b = codec.AppendTime(b, c.UsedAt)
+	b = append(b, `,"ended":`...)
+	b = strconv.AppendBool(b, c.Ended)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
+func (c Contact) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (c *Contact) UnmarshalJSON(b []byte) error {
+	var out Contact
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*c = out
+	}
+	return err
+}
+
+func (c *Contact) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "id":
+			c.ID = r.String()
+		case "person":
+			c.Person = r.String()
+		case "channel":
+			c.Channel = r.String()
+		case "label":
+			c.Label = r.String()
+		case "created_at":
+			c.CreatedAt = r.Time()
+		case "last_used_at":
+			c.UsedAt = r.Time()
+		case "ended":
+			c.Ended = r.Bool()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends c to b as JSON, in the format of docs/wire.md §2.
+func (c ContactCode) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"code":`...)
+	b = codec.AppendString(b, c.Code)
+	b = append(b, `,"channel":`...)
+	b = codec.AppendString(b, c.Channel)
+	b = append(b, `,"to":`...)
+	b = codec.AppendStringOrNull(b, c.To)
+	b = append(b, `,"url":`...)
+	b = codec.AppendStringOrNull(b, c.URL)
+	b = append(b, `,"expires_at":`...)
+	b = codec.AppendTime(b, c.ExpiresAt)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns c as JSON, in the format of docs/wire.md §2.
+func (c ContactCode) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *c. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (c *ContactCode) UnmarshalJSON(b []byte) error {
+	var out ContactCode
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*c = out
+	}
+	return err
+}
+
+func (c *ContactCode) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "code":
+			c.Code = r.String()
+		case "channel":
+			c.Channel = r.String()
+		case "to":
+			c.To = r.String()
+		case "url":
+			c.URL = r.String()
+		case "expires_at":
+			c.ExpiresAt = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // AppendJSON appends p to b as JSON, in the format of docs/wire.md §2.
 func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')

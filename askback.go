@@ -95,6 +95,7 @@ type Client interface {
 	Deliveries
 	Endpoints
 	EndpointControl
+	Contacts
 }
 
 // A Query selects asks. The zero value selects the pending ones.

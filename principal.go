@@ -71,6 +71,7 @@ const (
 	ActResume     Action = "resume"     // start the next turn of a session
 	ActEvents     Action = "events"     // read the events of every session
 	ActPeople     Action = "people"     // list people, agents and statistics
+	ActContacts   Action = "contacts"   // list, add and remove contacts
 	ActLogin      Action = "login"      // log in a browser as the same principal
 	ActTokens     Action = "tokens"     // create and revoke tokens
 	ActTokenList  Action = "token_list" // list tokens, without their secrets
@@ -81,7 +82,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

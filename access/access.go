@@ -56,6 +56,7 @@ var table = []rule{
 	{askback.Responder, askback.ActGrants, anyRelation},
 	{askback.Responder, askback.ActRevoke, anyRelation}, // any person may withdraw an approval
 	{askback.Responder, askback.ActLogin, owner},
+	{askback.Responder, askback.ActContacts, owner},
 
 	// An operator may read how the server is used, but not questions or answers.
 	{askback.Operator, askback.ActSessions, anyRelation},
@@ -69,6 +70,7 @@ var table = []rule{
 	{askback.Operator, askback.ActLogin, owner},
 
 	{askback.Admin, askback.ActTokens, anyRelation},
+	{askback.Admin, askback.ActContacts, anyRelation},
 	{askback.Admin, askback.ActYield, anyRelation},
 }
 

@@ -182,7 +182,7 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 			return nil
 		}
 		return err
-	case auth.KindToken, auth.KindLogin, kindDraft, kindSnooze:
+	case auth.KindToken, auth.KindLogin, kindDraft, kindSnooze, kindContactCode:
 		return e.deleteExpired(ctx, row)
 	}
 	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)

@@ -119,6 +119,11 @@ type Engine struct {
 	performer Performer
 	channels  map[string]Channel
 	endpoints endpoints
+	contacts  contacts
+	guesses   guesses
+
+	hasContacts bool // a channel carries asks to contacts
+
 	noEffects bool     // see [Options.NoEffects]
 	effects   dueTimer // of effects
 	quota     quota
@@ -149,6 +154,11 @@ func New(s Store, o *Options) *Engine {
 	}
 	e.noEffects = o.NoEffects
 	e.endpoints = endpoints{ownSecrets: o.EndpointSecrets, sealer: sealer{key: o.SecretKey, rand: e.rand}}
+	for _, c := range o.Channels {
+		_, coded := c.(CodeChannel)
+		_, added := c.(AddressChannel)
+		e.hasContacts = e.hasContacts || coded || added
+	}
 	e.Authority = auth.New(auth.Options{
 		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {

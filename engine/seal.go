@@ -3,7 +3,10 @@ package engine
 import (
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +22,7 @@ type sealer struct {
 
 	mu   sync.Mutex
 	aead cipher.AEAD // nil until it is needed
+	mac  []byte      // the key of fingerprints, with aead
 }
 
 // The forms of stored secrets: as they are, or encrypted with AES-GCM.
@@ -85,6 +89,24 @@ func (s *sealer) cipher() (cipher.AEAD, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key for secrets: %w", err)
 	}
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte("fingerprints"))
+	s.mac = h.Sum(nil)
 	s.aead, err = cipher.NewGCM(block)
 	return s.aead, err
+}
+
+// fingerprint returns a text by which a record can be found and that does not reveal what it
+// was made from. Without a key it can be guessed.
+func (s *sealer) fingerprint(text string) (string, error) {
+	if s.key == nil {
+		sum := sha256.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:]), nil
+	}
+	if _, err := s.cipher(); err != nil {
+		return "", err
+	}
+	h := hmac.New(sha256.New, s.mac)
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -21,6 +21,9 @@ func (e *Engine) useLoop(ctx context.Context) {
 		if err := e.StoreUses(end); err != nil {
 			e.log.Warn("the last uses of tokens could not be stored", "error", err)
 		}
+		if err := e.storeContactUses(end); err != nil {
+			e.log.Warn("the last uses of contacts could not be stored", "error", err)
+		}
 		cancel()
 	}
 }

@@ -307,6 +307,24 @@ func appendEndpointRequest(e askback.EndpointRequest, b []byte) (_ []byte, err e
 	return append(b, '}'), nil
 }
 
+// appendContactRequest appends c as a part of the body of a request.
+func appendContactRequest(c askback.ContactRequest, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if c.Channel != "" {
+		b = append(b, `"channel":`...)
+		b = codec.AppendString(b, c.Channel)
+	}
+	if c.Label != "" {
+		b = codec.AppendName(b, "label")
+		b = codec.AppendString(b, c.Label)
+	}
+	if c.Address != "" {
+		b = codec.AppendName(b, "address")
+		b = codec.AppendString(b, c.Address)
+	}
+	return append(b, '}'), nil
+}
+
 // appendSessionRequest appends s as a part of the body of a request.
 func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')

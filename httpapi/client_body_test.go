@@ -30,6 +30,7 @@ func TestClientSendsEveryField(t *testing.T) {
 	testClientSends(t, filltest.New[askback.Answer](), decode.Answer)
 	testClientSends(t, filltest.New[askback.TokenRequest](), decode.TokenRequest)
 	testClientSends(t, filltest.New[askback.EndpointRequest](), decode.EndpointRequest)
+	testClientSends(t, filltest.New[askback.ContactRequest](), decode.ContactRequest)
 	testClientSends(t, filltest.New[askback.SessionRequest](), decode.SessionRequest)
 	testClientSends(t, filltest.New[askback.ResumeSession](), decode.Resume)
 	testClientSends(t, filltest.New[askback.Complete](), decode.Complete)

@@ -45,6 +45,7 @@ var about = openapi.Info{
 		{Name: "sessions", Description: "The runs of agents, with their messages and events."},
 		{Name: "directory", Description: "Standing approvals, people, agents and statistics."},
 		{Name: "endpoints", Description: "The receivers of webhooks."},
+		{Name: "contacts", Description: "The chats and browsers where people get asks."},
 		{Name: "tokens", Description: "Tokens and log-in links."},
 		{Name: "server", Description: "The state of the server."},
 		{Name: "dialects", Description: "The same asks in the formats of other programs."},

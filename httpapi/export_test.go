@@ -24,6 +24,8 @@ func Body(v any) ([]byte, error) {
 		return appendTokenRequest(v, nil)
 	case askback.EndpointRequest:
 		return appendEndpointRequest(v, nil)
+	case askback.ContactRequest:
+		return appendContactRequest(v, nil)
 	case askback.SessionRequest:
 		content = sessionBody(v)
 	case askback.Command:

@@ -37,7 +37,7 @@ const base = "/api/v1"
 const maxBody = 2 << 20
 
 // routes has all routes, in the order of the documentation page.
-var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, endpointRoutes, tokenRoutes, serverRoutes, compatRoutes)
+var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, endpointRoutes, contactRoutes, tokenRoutes, serverRoutes, compatRoutes)
 
 // notFoundDetails has the details of the problem for unknown paths, by prefix.
 var notFoundDetails = map[string]string{

@@ -119,6 +119,34 @@ var endpointRoutes = []route{
 	},
 }
 
+// contactRoutes are the routes for the places where people get asks.
+var contactRoutes = []route{
+	{
+		method: "GET", path: base + "/contacts", action: askback.ActContacts, serve: (*call).contacts,
+		tag: "contacts", summary: "List the chats and browsers that get your asks, oldest first.",
+		detail: "An admin gets those of all people.",
+		who:    forPeople, out: "ContactPage",
+	},
+	{
+		method: "POST", path: base + "/contacts", action: askback.ActContacts, limit: maxBody, serve: (*call).addContact,
+		tag: "contacts", summary: "Add a contact, such as a browser that shows notifications.",
+		detail: "If its address is known, that contact becomes yours, bound to the token of this request.",
+		who:    forPeople, in: "ContactRequest", out: "Contact", statuses: []int{201},
+	},
+	{
+		method: "POST", path: base + "/contacts/codes", action: askback.ActContacts, limit: maxBody, serve: (*call).contactCode,
+		tag: "contacts", summary: "Make a code that links a chat to you.",
+		detail: "It can be used once, within 10 minutes. At most three are valid; a further one replaces the oldest.",
+		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},
+	},
+	{
+		method: "DELETE", path: base + "/contacts/{id}", action: askback.ActContacts, serve: (*call).deleteContact,
+		tag: "contacts", summary: "Remove a contact.",
+		detail: "What waits for it is given up.",
+		who:    forPeople, out: "Contact",
+	},
+}
+
 // tokenRoutes are the routes for tokens and log-in links.
 var tokenRoutes = []route{
 	{

@@ -26,10 +26,11 @@ type Client interface {
 	askback.Deliveries
 	askback.Endpoints
 	askback.EndpointControl
+	askback.Contacts
 }
 
 // A client is a [Client] that repeats a lost call on the next connection. A repeated call
-// has no further effect, except CreateToken, RotateEndpoint and TestEndpoint. That of
+// has no further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. That of
 // RetryDelivery may return [askback.ErrNotFound].
 type client struct {
 	connector *Connector

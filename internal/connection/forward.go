@@ -113,6 +113,22 @@ func (c client) TestEndpoint(ctx context.Context, id string) (askback.EndpointTe
 	return retry1(ctx, c, askback.Client.TestEndpoint, id)
 }
 
+func (c client) Contacts(ctx context.Context) ([]askback.Contact, error) {
+	return retry0(ctx, c, askback.Client.Contacts)
+}
+
+func (c client) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
+	return retry1(ctx, c, askback.Client.AddContact, r)
+}
+
+func (c client) DeleteContact(ctx context.Context, id string) (askback.Contact, error) {
+	return retry1(ctx, c, askback.Client.DeleteContact, id)
+}
+
+func (c client) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
+	return retry1(ctx, c, askback.Client.ContactCode, channel)
+}
+
 func (c client) ResendToEndpoint(ctx context.Context, id string, since time.Time) (int, error) {
 	return retry2(ctx, c, askback.Client.ResendToEndpoint, id, since)
 }

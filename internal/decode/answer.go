@@ -172,6 +172,34 @@ func EndpointRequest(raw []byte) (askback.EndpointRequest, error) {
 	return out, r.err()
 }
 
+// ContactRequest parses the body of POST /contacts: {"channel", "label", "address"}.
+func ContactRequest(raw []byte) (askback.ContactRequest, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return askback.ContactRequest{}, err
+	}
+	var out askback.ContactRequest
+	r.members(n, `{"channel": "webpush", "address": "{…}"}`, contactRequestNames, func(name string, n node) bool {
+		return r.contactRequestMember(&out, name, n)
+	})
+	return out, r.err()
+}
+
+// ContactCode parses the body of POST /contacts/codes: {"channel"}.
+func ContactCode(raw []byte) (channel string, err error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return "", err
+	}
+	r.members(n, `{"channel": "telegram"}`, []string{"channel"}, func(name string, n node) bool {
+		return r.only("channel", name, n, &channel)
+	})
+	if channel == "" && r.err() == nil {
+		r.problemAt("/channel", "channel is missing", `"channel": "telegram"`)
+	}
+	return channel, r.err()
+}
+
 // Resend parses the body of POST /endpoints/{id}/resend: {"since"}. Without it, the time is
 // zero.
 func Resend(raw []byte) (since time.Time, err error) {

@@ -37,6 +37,8 @@ func TestListedFieldsAreKnown(t *testing.T) {
 		{"{%s}", func(b []byte) error { _, err := decode.TokenRequest(b); return err }},
 		{"{%s}", func(b []byte) error { _, err := decode.EndpointRequest(b); return err }},
 		{"{%s}", func(b []byte) error { _, err := decode.Resend(b); return err }},
+		{"{%s}", func(b []byte) error { _, err := decode.ContactRequest(b); return err }},
+		{"{%s}", func(b []byte) error { _, err := decode.ContactCode(b); return err }},
 	} {
 		list := unknownFields(tt.parse(fmt.Appendf(nil, tt.body, `"z": 1`)))
 		if len(list) != 1 {

@@ -356,3 +356,24 @@ func (r *reader) endpointRequestMember(e *askback.EndpointRequest, name string, 
 	}
 	return true
 }
+
+// contactRequestNames are the names of the members of the type ContactRequest in a request.
+var contactRequestNames = []string{
+	"address", "channel", "label",
+}
+
+// contactRequestMember reads the member of c with this name. It reports false if there is no
+// such member, or if its tag has the option manual.
+func (r *reader) contactRequestMember(c *askback.ContactRequest, name string, n node) bool {
+	switch name {
+	case "channel":
+		r.text(n, &c.Channel)
+	case "label":
+		r.text(n, &c.Label)
+	case "address":
+		r.text(n, &c.Address)
+	default:
+		return false
+	}
+	return true
+}

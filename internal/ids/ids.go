@@ -18,6 +18,9 @@ const (
 	Token    = "tok_"
 	Grant    = "grt_"
 	Endpoint = "whe_"
+	Contact  = "ctc_"
+
+	ContactCode = "code_" // is in no reply
 )
 
 const (

@@ -53,6 +53,14 @@ var readers = map[string]func([]byte) error{
 		}
 		return r.Check()
 	},
+	"ContactRequest": func(raw []byte) error {
+		r, err := decode.ContactRequest(raw)
+		if err != nil {
+			return err
+		}
+		return r.Check()
+	},
+	"ContactCodeRequest": func(raw []byte) error { _, err := decode.ContactCode(raw); return err },
 	"ResendRequest": func(raw []byte) error { _, err := decode.Resend(raw); return err },
 	"AnyJSON": func(raw []byte) error {
 		claude, _ := compat.ClientNamed("claude")

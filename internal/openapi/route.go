@@ -202,6 +202,8 @@ func pathParam(before string) string {
 		return "The id of the delivery: dlv_…"
 	case "endpoints":
 		return "The id of the endpoint: whe_…"
+	case "contacts":
+		return "The id of the contact: ctc_…"
 	case "tokens":
 		return "The id of the token: tok_…"
 	}

@@ -103,7 +103,7 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 }
 
 // auditedClient is a client that logs when its principal revokes a grant, creates or revokes a
-// token, changes an endpoint, or creates a log-in link.
+// token, changes an endpoint or a contact, or creates a log-in link.
 type auditedClient struct {
 	askback.Client
 	revision.Source
@@ -179,6 +179,32 @@ func (c auditedClient) ResumeEndpoint(ctx context.Context, id string) (askback.E
 func (c auditedClient) recordEndpoint(ctx context.Context, event string, e askback.Endpoint, err error) {
 	if err == nil {
 		c.record(ctx, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner), slog.String("origin", e.Origin))
+	}
+}
+
+func (c auditedClient) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
+	made, err := c.Client.AddContact(ctx, r)
+	c.recordContact(ctx, "contact_added", made, err)
+	return made, err
+}
+
+func (c auditedClient) DeleteContact(ctx context.Context, id string) (askback.Contact, error) {
+	removed, err := c.Client.DeleteContact(ctx, id)
+	c.recordContact(ctx, "contact_removed", removed, err)
+	return removed, err
+}
+
+func (c auditedClient) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
+	code, err := c.Client.ContactCode(ctx, channel)
+	if err == nil {
+		c.record(ctx, "contact_code_created", slog.String("channel", channel))
+	}
+	return code, err
+}
+
+func (c auditedClient) recordContact(ctx context.Context, event string, of askback.Contact, err error) {
+	if err == nil {
+		c.record(ctx, event, slog.String("contact", of.ID), slog.String("person", of.Person), slog.String("channel", of.Channel))
 	}
 }
 

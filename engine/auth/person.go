@@ -1,0 +1,79 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// HasPersonToken reports whether a person with a name has a valid token.
+func (a *Authority) HasPersonToken(ctx context.Context, name string) (bool, error) {
+	now := a.o.Now()
+	q := store.Query{Kind: KindToken, Owner: name, Open: new(true), Limit: store.MaxList}
+	for row, err := range a.o.Rows(ctx, q) {
+		if err != nil {
+			return false, fmt.Errorf("tokens of %q: %w", name, err)
+		}
+		c, err := a.resolve(ctx, row)
+		if err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && c.validAt(now) && a.signerValid(c.signer, c.Name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Generation returns a number that changes when a token was revoked.
+func (a *Authority) Generation() int {
+	a.cache.mu.Lock()
+	defer a.cache.mu.Unlock()
+	return a.cache.generation
+}
+
+// IsRevoked reports whether a token was revoked. One that was deleted because it had expired
+// was not. The token "" is that of the program itself.
+func (a *Authority) IsRevoked(ctx context.Context, token string) (bool, error) {
+	t, err := a.token(ctx, token)
+	if errors.Is(err, askback.ErrNotFound) {
+		return false, nil
+	}
+	return !t.RevokedAt.IsZero(), err
+}
+
+// RootEnd returns the time from which a root that [Authority.Root] returned is not valid: zero
+// if it has no such time, and a time in the past if it is not valid now. It reads no settings.
+func (a *Authority) RootEnd(ctx context.Context, root string) (time.Time, error) {
+	if _, signedIn := parseSigner(root); signedIn || root == "" {
+		return time.Time{}, nil
+	}
+	t, err := a.token(ctx, root)
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		return time.UnixMilli(0), nil
+	case err == nil && !t.RevokedAt.IsZero():
+		return t.RevokedAt, nil
+	}
+	return t.ExpiresAt, err
+}
+
+// IsSignIn reports whether a root that [Authority.Root] returned is that of a sign-in.
+func IsSignIn(root string) bool {
+	_, ok := parseSigner(root)
+	return ok
+}
+
+// token reads a token. For "", the error is [askback.ErrNotFound].
+func (a *Authority) token(ctx context.Context, id string) (askback.Token, error) {
+	if id == "" {
+		return askback.Token{}, askback.ErrNotFound
+	}
+	row, err := a.o.Store.Read(ctx, KindToken, id)
+	if err != nil {
+		return askback.Token{}, err
+	}
+	c, err := decode(row)
+	return c.Token, err
+}

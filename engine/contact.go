@@ -1,0 +1,332 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// kindContact is the kind of the records of contacts. They have no state machine.
+const kindContact = "contact"
+
+// An AddressChannel is a [Channel] to contacts, which people add by their address.
+type AddressChannel interface {
+	Channel
+	// CheckAddress returns the form of an address in which it is stored: equal addresses
+	// have equal forms. The error may be an [askback.Invalid].
+	CheckAddress(address string) (string, error)
+}
+
+// A CodeChannel is a [Channel] to contacts, which people link by a code: the channel calls
+// [Engine.LinkContact] with the code and the place from where it was sent.
+type CodeChannel interface {
+	Channel
+	// CodeTarget returns where to send a code, and the address of a page that sends it.
+	// Both may be "".
+	CodeTarget(code string) (to, url string)
+}
+
+// A contact is a contact with what is stored about it. It is not changed after it was
+// published, except for what the mutex of [contacts] guards.
+type contact struct {
+	askback.Contact // without Ended
+	address         string
+	binding
+
+	// Guarded by the mutex of [contacts].
+	used   time.Time // instead of UsedAt
+	stored time.Time // the stored time of use
+	ends   contactEnd
+}
+
+// A binding is what the validity of a contact or a code depends on.
+type binding struct {
+	root  string // see [Engine.Root]
+	token string // the token of the call that added it; "": the program itself
+}
+
+// contactState is the stored state of a contact. Times are in milliseconds since 1970.
+type contactState struct {
+	Format  int    `json:"v"`
+	Channel string `json:"channel"`
+	Label   string `json:"label"`
+	Address string `json:"address"` // sealed
+	Root    string `json:"root,omitempty"`
+	Token   string `json:"token,omitempty"`
+	Used    int64  `json:"used,omitempty"`
+}
+
+// decodeContact returns the contact of a record. If its address cannot be decrypted, it is
+// "", and the contact can only be listed and removed.
+func (e *Engine) decodeContact(row store.Record) (*contact, error) {
+	var s contactState
+	if _, err := readable(s, json.Unmarshal(row.State, &s)); err != nil {
+		return nil, err
+	}
+	c := &contact{
+		Contact: askback.Contact{ID: row.ID, Person: row.Owner, Channel: s.Channel, Label: s.Label, CreatedAt: row.Created},
+		binding: binding{root: s.Root, token: s.Token},
+	}
+	if s.Used != 0 {
+		c.used = time.UnixMilli(s.Used).UTC()
+	}
+	c.UsedAt, c.stored = c.used, c.used
+	address, err := e.endpoints.open(s.Address, row.ID)
+	if err != nil {
+		e.log.Error("the address of a contact cannot be decrypted: remove it, and add it again", "contact", row.ID, "error", err)
+	}
+	c.address = address
+	return c, nil
+}
+
+// encodeContact returns the record of a contact, which replaces another one with this version.
+func (e *Engine) encodeContact(c *contact, key string, version int64, now time.Time) (store.Record, error) {
+	sealed, err := e.endpoints.seal(c.address, c.ID)
+	if err != nil {
+		return store.Record{}, err
+	}
+	s := contactState{Format: 1, Channel: c.Channel, Label: c.Label, Address: sealed, Root: c.root, Token: c.token}
+	if !c.used.IsZero() {
+		s.Used = c.used.UnixMilli()
+	}
+	row := store.Record{
+		Kind: kindContact, ID: c.ID, Version: version, Key: key, Open: true, Owner: c.Person, Status: c.Channel, Created: c.CreatedAt, Updated: now,
+	}
+	if version == 0 {
+		row.Fixed = []byte(`{"v":1}`)
+	}
+	row.State, err = json.Marshal(s)
+	return row, err
+}
+
+// contactKey returns the key of the record of a contact. It does not reveal the address.
+func (e *Engine) contactKey(channel, address string) (string, error) {
+	return e.endpoints.fingerprint(channel + "\x00" + address)
+}
+
+// putContact adds a contact to a tx, or changes the one with its address. That of another
+// person is deleted: the address belongs to the person who has it now.
+func (t *tx) putContact(c *contact) (*contact, error) {
+	e := t.engine
+	key, err := e.contactKey(c.Channel, c.address)
+	if err == nil {
+		err = cmp.Or(t.Lock(kindContact+" "+key), t.Lock(kindContact+" of "+c.Person))
+	}
+	if err != nil {
+		return nil, err
+	}
+	old, err := e.store.ReadKey(t.ctx, kindContact, key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	made := *c
+	if old.Version != 0 && old.Owner == c.Person {
+		before, err := e.decodeContact(old)
+		if err != nil {
+			return nil, err
+		}
+		made.ID, made.CreatedAt, made.used = before.ID, before.CreatedAt, before.used
+	} else {
+		if old.Version != 0 {
+			t.Delete(old)
+			old.Version = 0
+		}
+		if made.ID, err = ids.New(ids.Contact, t.now, e.rand); err != nil {
+			return nil, err
+		}
+		made.CreatedAt = t.now
+		if err := t.checkContacts(c.Person); err != nil {
+			return nil, err
+		}
+	}
+	made.UsedAt = made.used
+	row, err := e.encodeContact(&made, key, old.Version, t.now)
+	if err != nil {
+		return nil, err
+	}
+	t.Put(row)
+	return &made, nil
+}
+
+// checkContacts returns an error if a person cannot have another contact.
+func (t *tx) checkContacts(person string) error {
+	n, err := t.engine.store.CountOpen(t.ctx, kindContact, person, askback.MaxContacts)
+	if err == nil && n >= askback.MaxContacts {
+		err = askback.Invalid{{
+			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", askback.MaxContacts), Fix: "remove those that you do not use: askback contact list",
+		}}
+	}
+	return err
+}
+
+// binding returns what a contact of this principal is bound to.
+func (c *client) binding(ctx context.Context) (binding, error) {
+	root, err := c.engine.Root(ctx, c.who.Token)
+	return binding{root: root, token: c.who.Token}, err
+}
+
+// Contacts implements [askback.Contacts].
+func (c *client) Contacts(ctx context.Context) ([]askback.Contact, error) {
+	if err := c.authorize(askback.ActContacts); err != nil {
+		return nil, err
+	}
+	person := c.who.Name
+	if access.Allowed(c.who.Kind, askback.ActContacts, askback.Unrelated) {
+		person = ""
+	}
+	list, err := c.engine.contacts.list(ctx, c.engine, person)
+	if err != nil {
+		return nil, fmt.Errorf("contacts: %w", err)
+	}
+	out := make([]askback.Contact, len(list))
+	now := c.engine.clock()
+	for i, one := range list {
+		valid, err := c.engine.contactValid(ctx, one, now)
+		if err != nil {
+			return nil, fmt.Errorf("contacts: %w", err)
+		}
+		out[i] = c.engine.contacts.view(one)
+		out[i].Ended = !valid
+	}
+	slices.SortFunc(out, func(a, b askback.Contact) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// AddContact implements [askback.Contacts].
+func (c *client) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
+	if err := cmp.Or(c.authorize(askback.ActContacts), r.Check()); err != nil {
+		return askback.Contact{}, err
+	}
+	channel, ok := c.engine.channels[r.Channel].(AddressChannel)
+	if !ok {
+		return askback.Contact{}, c.engine.notLinked(r.Channel)
+	}
+	address, err := channel.CheckAddress(r.Address)
+	if err != nil {
+		return askback.Contact{}, err
+	}
+	b, err := c.binding(ctx)
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
+	}
+	made := &contact{Contact: askback.Contact{Person: c.who.Name, Channel: r.Channel, Label: r.Label}, address: address, binding: b}
+	err = c.engine.changeContacts(ctx, func(t *tx) (err error) {
+		made, err = t.putContact(made)
+		return err
+	})
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
+	}
+	return made.Contact, nil
+}
+
+// notLinked returns the error for a request to add a contact, or to make a code, for a channel
+// that cannot do it.
+func (e *Engine) notLinked(channel string) error {
+	p := askback.Problem{Pointer: "/channel", Detail: "this server has no such channel to contacts", Fix: "set channels." + channel + " in its settings"}
+	switch e.channels[channel].(type) {
+	case CodeChannel:
+		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it", "askback link "+channel
+	case AddressChannel:
+		p.Detail, p.Fix = "a contact of this channel is added where it is", "open the inbox in the browser that is to show notifications"
+	case nil:
+	default:
+		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings", "add one to channels."+channel
+	}
+	return askback.Invalid{p}
+}
+
+// DeleteContact implements [askback.Contacts].
+func (c *client) DeleteContact(ctx context.Context, id string) (askback.Contact, error) {
+	if err := c.authorize(askback.ActContacts); err != nil {
+		return askback.Contact{}, err
+	}
+	removed, err := c.engine.deleteContact(ctx, id, func(row store.Record) bool {
+		return access.Allowed(c.who.Kind, askback.ActContacts, c.relationToContact(row.Owner))
+	})
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("remove contact %s: %w", id, err)
+	}
+	return removed.Contact, nil
+}
+
+// relationToContact returns the relation of this principal to a contact of a person.
+func (c *client) relationToContact(person string) askback.Relation {
+	if c.who.Name == person && c.who.Kind != askback.Agent {
+		return askback.Owner
+	}
+	return askback.Unrelated
+}
+
+// deleteContact deletes a contact if may returns true for its record. Otherwise the error is
+// [askback.ErrNotFound].
+func (e *Engine) deleteContact(ctx context.Context, id string, may func(store.Record) bool) (removed *contact, err error) {
+	err = e.changeContacts(ctx, func(t *tx) error {
+		row, err := e.store.Read(t.ctx, kindContact, id)
+		if err != nil {
+			return err
+		}
+		if !may(row) {
+			return askback.ErrNotFound
+		}
+		t.Delete(row)
+		removed, err = e.decodeContact(row)
+		return err
+	})
+	return removed, err
+}
+
+// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if there
+// is none, or if its token or sign-in has ended. It records that the contact was used.
+func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
+	c, err := e.contactAt(ctx, channel, address)
+	if err != nil {
+		return askback.Contact{}, err
+	}
+	return e.contacts.view(c), nil
+}
+
+func (e *Engine) contactAt(ctx context.Context, channel, address string) (*contact, error) {
+	c, err := e.contacts.at(ctx, e, channel, address)
+	if err != nil {
+		return nil, err
+	}
+	now := e.clock()
+	if valid, err := e.contactValid(ctx, c, now); err != nil || !valid {
+		return nil, cmp.Or(err, error(askback.ErrNotFound))
+	}
+	e.contacts.touch(c, now)
+	return c, nil
+}
+
+// ContactClient returns the contact with an address, and what its person can do from there
+// through a channel. Its grants end with the token or the sign-in of the contact. The error is
+// as for [Engine.ContactAt].
+func (e *Engine) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+	c, err := e.contactAt(ctx, channel, address)
+	if err != nil {
+		return nil, askback.Contact{}, err
+	}
+	return e.As(askback.Principal{Kind: askback.Responder, Name: c.Person, Channel: via, Token: c.root}), e.contacts.view(c), nil
+}
+
+// RemoveContact removes the contact with an address: the receiver wants no further message,
+// or does not exist any more. The error is [askback.ErrNotFound] if there is none.
+func (e *Engine) RemoveContact(ctx context.Context, channel, address string) error {
+	c, err := e.contacts.at(ctx, e, channel, address)
+	if err != nil {
+		return err
+	}
+	_, err = e.deleteContact(ctx, c.ID, func(store.Record) bool { return true })
+	return err
+}

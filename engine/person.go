@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/auth"
+)
+
+// Person returns what the person with a name can do through a channel that has verified who
+// it is, by the settings. It is for channels: a chat, mail, or a signed link. For contacts see
+// [Engine.ContactClient]. The error is [askback.ErrForbidden] unless the settings name the
+// person, or a valid token does.
+func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
+	ok, err := e.isPerson(ctx, name)
+	if err == nil && !ok {
+		err = askback.ErrForbidden
+	}
+	if err != nil {
+		return nil, fmt.Errorf("person %q: %w", name, err)
+	}
+	return e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via, Token: nameRoot + name}), nil
+}
+
+// isPerson reports whether a name is that of a person in the settings, or of a valid token of
+// a person.
+func (e *Engine) isPerson(ctx context.Context, name string) (bool, error) {
+	s := e.settings.Load()
+	named := slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
+		slices.ContainsFunc(s.Receivers, func(r Receiver) bool { return r.Person == name })
+	if named || name == "" {
+		return named && name != "", nil
+	}
+	return e.HasPersonToken(ctx, name)
+}
+
+// nameRoot begins the root of a principal from [Engine.Person]: its name follows. No id of a
+// token begins with it.
+const nameRoot = "name:"
+
+// Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a
+// principal from [Engine.Person] or [Engine.ContactClient] is its own root.
+func (e *Engine) Root(ctx context.Context, token string) (string, error) {
+	if strings.HasPrefix(token, nameRoot) || auth.IsSignIn(token) {
+		return token, nil
+	}
+	return e.Authority.Root(ctx, token)
+}
+
+// RootValid reports whether a root that [Engine.Root] returned for a person is still valid at
+// the time now.
+func (e *Engine) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
+	if name, ok := strings.CutPrefix(root, nameRoot); ok {
+		return e.isPerson(ctx, name)
+	}
+	return e.Authority.RootValid(ctx, root, person, now)
+}
