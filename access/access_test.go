@@ -30,6 +30,11 @@ responder claim recipient
 responder draft recipient
 responder snooze recipient
 responder login owner
+responder contacts owner
+admin contacts owner
+admin contacts recipient
+admin contacts unrelated
+admin contacts starter
 operator login owner
 admin draft recipient
 admin snooze recipient

@@ -212,7 +212,8 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := c.engine.approveByGrant(t, a); err != nil {
 		return &a.state.Ask, err
 	}
-	if to := c.engine.receiversOf(&a.state.Ask); len(to) > 0 {
+	to, err := c.engine.receiversOf(t.ctx, &a.state.Ask, t.now)
+	if err == nil && len(to) > 0 {
 		err = a.step(t, lifecycle.ReceiversAdded{Receivers: to, At: t.now})
 	}
 	return &a.state.Ask, err

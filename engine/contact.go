@@ -286,8 +286,8 @@ func (e *Engine) deleteContact(ctx context.Context, id string, may func(store.Re
 	return removed, err
 }
 
-// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if there
-// is none, or if its token or sign-in has ended. It records that the contact was used.
+// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if no
+// contact has it, or if its token or sign-in has ended. It records that the contact was used.
 func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
@@ -321,7 +321,7 @@ func (e *Engine) ContactClient(ctx context.Context, channel, address string, via
 }
 
 // RemoveContact removes the contact with an address: the receiver wants no further message,
-// or does not exist any more. The error is [askback.ErrNotFound] if there is none.
+// or does not exist any more. The error is [askback.ErrNotFound] if it is unknown.
 func (e *Engine) RemoveContact(ctx context.Context, channel, address string) error {
 	c, err := e.contacts.at(ctx, e, channel, address)
 	if err != nil {

@@ -125,17 +125,18 @@ func (e *Engine) LinkContact(ctx context.Context, channel, code, address, label 
 			return err
 		}
 		b := binding{root: s.Root, token: s.Token}
-		end, err := e.bindingEnd(t.ctx, b)
+		valid, err := e.RootValid(t.ctx, b.root, row.Owner, t.now)
 		if err != nil {
 			return err
 		}
-		if !t.now.Before(row.Due) || end.revoked || !end.at.IsZero() && !t.now.Before(end.at) {
+		revoked, err := e.IsRevoked(t.ctx, b.token)
+		if err != nil {
+			return err
+		}
+		if !valid || revoked || !t.now.Before(row.Due) {
 			return askback.ErrNotFound
 		}
 		c := &contact{Contact: askback.Contact{Person: row.Owner, Channel: channel, Label: label}, address: address, binding: b}
-		if valid, err := e.RootValid(t.ctx, b.root, row.Owner, t.now); err != nil || !valid {
-			return cmp.Or(err, error(askback.ErrNotFound))
-		}
 		t.Delete(row)
 		made, err = t.putContact(c)
 		return err

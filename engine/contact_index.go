@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -99,7 +97,7 @@ func (c *contacts) list(ctx context.Context, e *Engine, person string) (all []*c
 	return all, nil
 }
 
-// withID returns the contact with an id. The error is [askback.ErrNotFound] if there is none.
+// withID returns the contact with an id. The error is [askback.ErrNotFound] if it is unknown.
 func (c *contacts) withID(ctx context.Context, e *Engine, id string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
@@ -112,7 +110,7 @@ func (c *contacts) withID(ctx context.Context, e *Engine, id string) (*contact, 
 	return nil, askback.ErrNotFound
 }
 
-// at returns the contact with an address. The error is [askback.ErrNotFound] if there is none.
+// at returns the contact with an address. The error is [askback.ErrNotFound] if it is unknown.
 func (c *contacts) at(ctx context.Context, e *Engine, channel, address string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
@@ -228,29 +226,4 @@ func (e *Engine) storeContactUses(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// contactsFor returns the contacts of the people who may answer an ask, oldest first.
-func (e *Engine) contactsFor(ctx context.Context, a *askback.Ask, now time.Time) (all []*contact, err error) {
-	if !e.hasContacts {
-		return nil, nil
-	}
-	list, err := e.contacts.list(ctx, e, "")
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range list {
-		if e.channels[c.Channel] == nil || len(a.To) > 0 && !slices.Contains(a.To, c.Person) {
-			continue
-		}
-		valid, err := e.contactValid(ctx, c, now)
-		if err != nil {
-			return nil, err
-		}
-		if valid {
-			all = append(all, c)
-		}
-	}
-	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.ID, b.ID) })
-	return all, nil
 }

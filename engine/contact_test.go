@@ -302,25 +302,47 @@ func TestContactEndsWhenPersonLeaves(t *testing.T) {
 	}
 	k.link(t, k.As(p), "42")
 	k.wantEnded(t, "before", "telegram", "42", false)
+	code, err := k.As(p).ContactCode(ctx, "telegram")
+	if err != nil {
+		t.Fatal(err)
+	}
 	k.Set(settingsOf("bob"))
+	if _, err := k.LinkContact(ctx, "telegram", code.Code, "43", ""); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("a code: got %v, want %v", err, askback.ErrNotFound)
+	}
 	k.wantEnded(t, "without ana", "telegram", "42", true)
 	k.Set(settingsOf("ana"))
 	k.wantEnded(t, "with ana again", "telegram", "42", false)
 }
 
-// A code of a token that was revoked links nothing.
+// A code of a token that was revoked, or of a browser that was logged out, links nothing.
 func TestCodeEndsWithItsToken(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, token := k.withToken(t, "ana", 0)
-	code, err := anas.ContactCode(ctx, "telegram")
+	browser := loggedIn(t, k, anas)
+	p, err := k.Authenticate(ctx, browser)
 	if err != nil {
 		t.Fatal(err)
+	}
+	of := func(who askback.Client) string {
+		code, err := who.ContactCode(ctx, "telegram")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code.Code
+	}
+	first, second := of(k.As(p)), of(anas)
+	if err := k.Logout(ctx, browser); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.LinkContact(ctx, "telegram", first, "42", ""); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("logged out: got %v, want %v", err, askback.ErrNotFound)
 	}
 	if _, err := k.RevokeToken(ctx, token); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.LinkContact(ctx, "telegram", code.Code, "42", ""); !errors.Is(err, askback.ErrNotFound) {
-		t.Errorf("got %v, want %v", err, askback.ErrNotFound)
+	if _, err := k.LinkContact(ctx, "telegram", second, "42", ""); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("revoked: got %v, want %v", err, askback.ErrNotFound)
 	}
 }
 

@@ -140,6 +140,10 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if d.needless() {
 		return attempt{in: lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: begun}}
 	}
+	reader, err := e.contactOf(ctx, &d, begun)
+	if err != nil {
+		return failedAttempt(f, d, begun, err)
+	}
 	if postponed := w.receivers.begin(d.Target, begun); !postponed.IsZero() {
 		return attempt{retry: postponed}
 	}
@@ -151,13 +155,21 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	now := e.clock()
 	w.receivers.end(d.Target, now.Sub(begun))
 	w.owners.end(d.owner, now.Sub(begun))
+	e.contactReplied(ctx, reader, err, now)
 	switch {
 	case err == nil:
 		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
 	case ctx.Err() != nil: // this process stops; the next one sends it
 		return attempt{failed: err, retry: now}
 	}
-	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err), endpoint: to.Endpoint.ID, reply: endpointInput(to, err, now)}
+	r := failedAttempt(f, d, now, err)
+	r.endpoint, r.reply = to.Endpoint.ID, endpointInput(to, err, now)
+	return r
+}
+
+// failedAttempt returns the result of an attempt that failed with an error.
+func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt {
+	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err)}
 	r.in = lifecycle.SendFailed{ID: f.ID, Error: err.Error(), Retry: r.retry, At: now}
 	return r
 }
@@ -210,14 +222,22 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 	return now.Add(pause + rand.N(pause/10)).Truncate(time.Millisecond)
 }
 
-// receiversOf returns the receivers of the settings whose person may answer an ask.
-func (e *Engine) receiversOf(a *askback.Ask) (all []lifecycle.Receiver) {
+// receiversOf returns the receivers of the settings whose person may answer an ask, and the
+// contacts of these people.
+func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, now time.Time) (all []lifecycle.Receiver, err error) {
+	if a.Settled() {
+		return nil, nil
+	}
 	for _, r := range e.settings.Load().Receivers {
 		if e.channels[r.Channel] != nil && (len(a.To) == 0 || slices.Contains(a.To, r.Person)) {
 			all = append(all, lifecycle.Receiver(r))
 		}
 	}
-	return all
+	contacts, err := e.contactsFor(ctx, a, now)
+	for _, c := range contacts {
+		all = append(all, lifecycle.Receiver{Channel: c.Channel, Name: c.ID, Person: c.Person})
+	}
+	return all, err
 }
 
 // checkCallback returns an error if a request has a callback and the engine cannot send to it.

@@ -62,5 +62,5 @@ func (c *Client) DeleteContact(ctx context.Context, id string) (askback.Contact,
 
 // ContactCode implements [askback.Contacts].
 func (c *Client) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
-	return fetch[askback.ContactCode](ctx, c, request{method: "POST", path: base + "/contacts/codes", body: wireContactCode{channel}})
+	return fetch[askback.ContactCode](ctx, c, request{method: "POST", path: base + "/contact-codes", body: wireContactCode{channel}})
 }

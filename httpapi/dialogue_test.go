@@ -77,7 +77,7 @@ func newDialogue(t *testing.T) *dialogue {
 	s.now.Store(began.UnixNano())
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{
-		Channels: map[string]engine.Channel{"webhook": &s.out},
+		Channels: map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
 	})
@@ -155,9 +155,10 @@ func (s *dialogue) expand(text string) string {
 }
 
 var (
-	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt|dlv|whe)_[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt|dlv|whe|ctc)_[0-9a-hjkmnp-tv-z]{26}\b`)
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
 	anySigner = regexp.MustCompile(`\bwhsec_[A-Za-z0-9+/]{43}=`)
+	anyCode   = regexp.MustCompile(`\b[A-Z2-7]{16}\b`)
 	anyTime   = regexp.MustCompile(`"duration_ms":\d+`)
 )
 
@@ -188,6 +189,7 @@ func (s *dialogue) format(r reply) string {
 		s.ids = append(s.ids, [2]string{id, prefix + strings.Repeat("0", 26-len(number)) + number})
 		return s.ids[len(s.ids)-1][1]
 	})
+	text = anyCode.ReplaceAllString(text, strings.Repeat("A", 16))
 	text = anySigner.ReplaceAllString(text, "whsec_"+strings.Repeat("0", 43)+"=")
 	text = anyTime.ReplaceAllString(text, `"duration_ms":0`)
 	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43)) + "\n"

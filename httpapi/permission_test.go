@@ -18,13 +18,13 @@ import (
 // routeFixture has one object of each kind that a route can name.
 type routeFixture struct {
 	*fixture
-	sessionID, askID, grantID, tokenID, deliveryID, endpointID string
+	sessionID, askID, grantID, tokenID, deliveryID, endpointID, contactID string
 }
 
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
 	db, out := memstore.New(), &refusing{}
-	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out, "telegram": chat{}, "webpush": browsers{}}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
 	ctx := context.Background()
 	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
@@ -54,6 +54,11 @@ func newRouteFixture(t *testing.T) *routeFixture {
 		t.Fatal(err)
 	}
 	s.endpointID = made.ID
+	contact, err := w.engine.As(ana).AddContact(ctx, askback.ContactRequest{Channel: "webpush", Label: "Firefox", Address: "https://push.example.com/1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.contactID = contact.ID
 	return s
 }
 
@@ -77,6 +82,8 @@ func (s *routeFixture) path(route string) string {
 		id = s.deliveryID
 	case strings.Contains(route, "/endpoints/"):
 		id = s.endpointID
+	case strings.Contains(route, "/contacts/"):
+		id = s.contactID
 	}
 	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
 }
@@ -113,6 +120,10 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"answers": {"Which database?": "SQLite"}}`
 	case "POST /endpoints":
 		return `{"url": "https://agents.example.com/new", "owner": "bot"}`
+	case "POST /contacts":
+		return `{"channel": "webpush", "label": "Firefox", "address": "https://push.example.com/2"}`
+	case "POST /contact-codes":
+		return `{"channel": "telegram"}`
 	case "POST /tokens":
 		return `{"kind": "agent", "name": "new"}`
 	}
@@ -124,6 +135,10 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == askback.ActAnswer
 	switch {
+	case rt.Action == askback.ActContacts && who.Name == ana.Name:
+		return askback.Owner
+	case rt.Action == askback.ActContacts:
+		return askback.Unrelated
 	case who.Kind == askback.Agent && who.Name == bot.Name:
 		return askback.Owner
 	case who.Kind == askback.Agent || aboutAsk && who.Name != ana.Name:

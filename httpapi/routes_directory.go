@@ -134,7 +134,7 @@ var contactRoutes = []route{
 		who:    forPeople, in: "ContactRequest", out: "Contact", statuses: []int{201},
 	},
 	{
-		method: "POST", path: base + "/contacts/codes", action: askback.ActContacts, limit: maxBody, serve: (*call).contactCode,
+		method: "POST", path: base + "/contact-codes", action: askback.ActContacts, limit: maxBody, serve: (*call).contactCode,
 		tag: "contacts", summary: "Make a code that links a chat to you.",
 		detail: "It can be used once, within 10 minutes. At most three are valid; a further one replaces the oldest.",
 		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},

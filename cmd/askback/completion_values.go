@@ -22,7 +22,7 @@ import (
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
 	"agent": (*completion).agents, "person": (*completion).people, "grant": (*completion).grants, "token": (*completion).tokens,
-	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries,
+	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
 			all = append(all, candidate{value: name})
@@ -276,6 +276,22 @@ func (c *completion) deliveries(ctx context.Context) (all []candidate) {
 	for _, d := range page.Items {
 		if err == nil && wholeID.MatchString(d.ID) {
 			all = append(all, describe(d.ID, string(d.Event)+" to "+d.Target))
+		}
+	}
+	return all
+}
+
+// contacts returns the ids of the chats and browsers that get asks.
+func (c *completion) contacts(ctx context.Context) (all []candidate) {
+	client, done, err := c.client()
+	if err != nil {
+		return nil
+	}
+	defer done()
+	contacts, err := client.Contacts(ctx)
+	for _, one := range contacts {
+		if err == nil && wholeID.MatchString(one.ID) {
+			all = append(all, describe(one.ID, one.Channel+" "+one.Person+", "+one.Label))
 		}
 	}
 	return all

@@ -41,7 +41,7 @@ func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	}
 	link, minutes := pages+web.LoginPath(secret), int(askback.LoginTime.Minutes())
 	if c.QR {
-		return drawLink(io, link, minutes)
+		return drawLink(io, link, fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
 	}
 	note(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", minutes))
 	printLine(io.out, link)
@@ -62,8 +62,8 @@ func checkPhone(pages string) error {
 		"https://github.com/askback/askback/blob/main/docs/phone.md has the steps"}
 }
 
-// drawLink draws a log-in link, if the window is large enough.
-func drawLink(io streams, link string, minutes int) error {
+// drawLink draws a link after a line that explains it, if the window is large enough.
+func drawLink(io streams, link, explanation string) error {
 	code, err := qrcode.Encode(link)
 	if err != nil {
 		return err
@@ -74,9 +74,9 @@ func drawLink(io streams, link string, minutes int) error {
 	width, height := screen.Width(), terminal.Rows(io.out)
 	if width < columns || height < rows {
 		return exitError{exitRefused, fmt.Sprintf("the window has %d columns and %d rows, and the QR code needs %d and %d: "+
-			"make it larger or its text smaller, or send yourself the link that askback login prints", width, height, columns, rows)}
+			"make it larger or its text smaller, or send yourself the link that is printed without --qr", width, height, columns, rows)}
 	}
-	note(io.err, fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
+	note(io.err, explanation)
 	_, err = fmt.Fprintln(io.out, strings.Join(code.Draw(screen.Style), "\n"))
 	return err
 }

@@ -59,6 +59,8 @@ type commands struct {
 	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
+	Link    linkCommand    `cmd:"" help:"Link a chat to you, so that it gets your asks."`
+	Contact contactCommand `cmd:"" help:"List and remove the chats and browsers that get your asks."`
 	Notify  notifyCommand  `cmd:"" help:"Test the phones and chats of the settings."`
 	Webhook webhookCommand `cmd:"" help:"List, pause, test and change the receivers of webhooks."`
 	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`

@@ -185,7 +185,7 @@ func ContactRequest(raw []byte) (askback.ContactRequest, error) {
 	return out, r.err()
 }
 
-// ContactCode parses the body of POST /contacts/codes: {"channel"}.
+// ContactCode parses the body of POST /contact-codes: {"channel"}.
 func ContactCode(raw []byte) (channel string, err error) {
 	r, n, err := parse(raw)
 	if err != nil {

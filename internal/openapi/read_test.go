@@ -61,7 +61,7 @@ var readers = map[string]func([]byte) error{
 		return r.Check()
 	},
 	"ContactCodeRequest": func(raw []byte) error { _, err := decode.ContactCode(raw); return err },
-	"ResendRequest": func(raw []byte) error { _, err := decode.Resend(raw); return err },
+	"ResendRequest":      func(raw []byte) error { _, err := decode.Resend(raw); return err },
 	"AnyJSON": func(raw []byte) error {
 		claude, _ := compat.ClientNamed("claude")
 		_, err := claude.Ask(raw)
