@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
@@ -36,6 +37,11 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 	}
 	if len(c.Post) > 0 {
 		set.send["post"] = postChannel(c)
+	}
+	if c.Telegram.Token != "" {
+		bot := telegramChannel(c.Telegram, nil, o.log)
+		set.send[telegram.Name] = bot
+		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
 	}
 	return set
 }

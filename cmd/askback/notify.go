@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/channel/post"
+	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/internal/config"
 )
 
@@ -15,7 +16,7 @@ type notifyCommand struct {
 }
 
 type notifyTestCommand struct {
-	Name string `arg:"" help:"The name of the receiver under channels.post in the settings."`
+	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or telegram."`
 }
 
 // Run sends a test message to a receiver, without the server, and prints what happened.
@@ -26,6 +27,9 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 	file, err := all.settings()
 	if err != nil {
 		return err
+	}
+	if c.Name == telegram.Name && file.Channels.Telegram.Token != "" {
+		return testTelegram(ctx, io, file.Channels.Telegram)
 	}
 	var names []string
 	for _, r := range file.Channels.Post {

@@ -7,10 +7,12 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
@@ -60,6 +62,9 @@ func engineSettings(file config.Config) engine.Settings {
 	}
 	for _, r := range file.Channels.Post {
 		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "post", Name: r.Name, Person: cmp.Or(r.Person, connection.UserName())})
+	}
+	for _, id := range file.Channels.Telegram.Groups {
+		s.Receivers = append(s.Receivers, engine.Receiver{Channel: telegram.Name, Name: strconv.FormatInt(id, 10)})
 	}
 	for _, p := range file.People {
 		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone})
@@ -201,6 +206,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
 		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
 		{"channels.post", !reflect.DeepEqual(file.Channels.Post, r.initial.Channels.Post)},
+		{"channels.telegram", !reflect.DeepEqual(file.Channels.Telegram, r.initial.Channels.Telegram)},
 		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {

@@ -34,6 +34,9 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
+	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
+	"channel/telegram/telegramtest": {},
+
 	"channel/email":           {".", "internal/loopback", "internal/notice"},
 	"channel/email/emailtest": {},
 	"channel/post":            {".", "internal/egress", "internal/loopback", "internal/notice"},
@@ -57,7 +60,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/post", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/post", "channel/telegram", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
@@ -220,7 +223,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
+var suites = []string{"channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -8,8 +8,9 @@ import (
 
 // Channels configure how asks reach programs and people.
 type Channels struct {
-	Webhook Webhook
-	Post    []PostReceiver
+	Webhook  Webhook
+	Post     []PostReceiver
+	Telegram Telegram
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -34,6 +35,7 @@ func (l *loader) channels(c *Config) func(value) {
 			w.Enabled = true
 		}},
 		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
+		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
 		{key: "slack", unsupported: notYet},
 		{key: "email", unsupported: notYet},
 		{key: "webpush", unsupported: notYet},

@@ -5,6 +5,7 @@
 package ids
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"strings"
@@ -94,3 +95,21 @@ func Time(id string) time.Time {
 	}
 	return time.UnixMilli(ms)
 }
+
+// Bytes returns the 128 bits of an id with this prefix, and reports whether it is one.
+func Bytes(prefix, id string) (b [16]byte, ok bool) {
+	if !Valid(prefix, id) {
+		return b, false
+	}
+	var hi, lo uint64
+	for _, c := range id[len(prefix):] {
+		hi = hi<<5 | lo>>59
+		lo = lo<<5 | uint64(strings.IndexRune(alphabet, c))
+	}
+	binary.BigEndian.PutUint64(b[:8], hi)
+	binary.BigEndian.PutUint64(b[8:], lo)
+	return b, true
+}
+
+// FromBytes returns the id with this prefix and these 128 bits.
+func FromBytes(prefix string, b [16]byte) string { return encode(prefix, b) }

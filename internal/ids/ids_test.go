@@ -2,6 +2,7 @@ package ids_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"testing"
@@ -67,5 +68,23 @@ func TestNewReturnsTheErrorOfTheReader(t *testing.T) {
 func TestSwapReplacesThePrefix(t *testing.T) {
 	if got := ids.Swap("ask_01arz3ndektsv4rrffq69g5fav", ids.Session); got != "ses_01arz3ndektsv4rrffq69g5fav" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestBytesAreThoseOfTheID(t *testing.T) {
+	for range 1000 {
+		id, err := ids.New(ids.Ask, time.Now(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, ok := ids.Bytes(ids.Ask, id)
+		if got := ids.FromBytes(ids.Ask, b); !ok || got != id {
+			t.Fatalf("got %s, %v, want %s", got, ok, id)
+		}
+	}
+	for _, wrong := range []string{"", "ask_", "ses_01k6m3v7q8r9s0t1v2w3x4y5z6", "ask_01K6M3V7Q8R9S0T1V2W3X4Y5Z6", "ask_81k6m3v7q8r9s0t1v2w3x4y5z6"} {
+		if _, ok := ids.Bytes(ids.Ask, wrong); ok {
+			t.Errorf("%q is taken for an id", wrong)
+		}
 	}
 }

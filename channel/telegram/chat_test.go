@@ -1,0 +1,290 @@
+package telegram_test
+
+import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/channel/telegram"
+	"github.com/askback/askback/channel/telegram/telegramtest"
+)
+
+func logger(l *logBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+// A stranger gets a refusal, at most once a minute, and nothing of any ask (T15).
+func TestStrangerLearnsNothing(t *testing.T) {
+	b := newBot(t)
+	_, m := b.ask(questions(question("Deploy the rocket?", "Yes", "No")))
+	for _, text := range []string{"hello", "/list", "/snooze 1h", "/stop", "hello again"} {
+		b.reply(stranger, stranger, 0, text)
+	}
+	b.reply(stranger, stranger, 0, "/start AAAABBBBCCCCDDDD")
+	var got []string
+	for _, m := range b.Messages(stranger) {
+		if m.From == 0 {
+			got = append(got, m.Text)
+		}
+	}
+	if len(got) != 2 || !strings.HasPrefix(got[0], "This account is not linked") || !strings.HasPrefix(got[1], "This code is not valid") {
+		t.Errorf("got %q", got)
+	}
+	p, err := b.PressData(stranger, ana, m.ID, m.Buttons[0][0].Data)
+	if err != nil || strings.Contains(p.Text, "rocket") || !p.Alert {
+		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// The list names what is open, and its buttons point to the messages.
+func TestListPointsToMessages(t *testing.T) {
+	b := newBot(t)
+	b.reply(ana, ana, 0, "/list")
+	b.wait(ana, "No question is open.")
+	_, m := b.ask(questions(question("Which https://evil.example /stop @here?", "Yes", "No")))
+	b.reply(ana, ana, 0, "/list@"+telegramtest.Username)
+	list := b.wait(ana, "1. Which https://evil.example /stop @here? from robot\n")
+	if len(list.Damage) > 0 {
+		t.Errorf("a tap on the list acts: %q", list.Damage)
+	}
+	b.press(ana, ana, list.ID, "1")
+	if got := b.wait(ana, "It is here"); got.ReplyTo != m.ID {
+		t.Errorf("it points to %d, want %d", got.ReplyTo, m.ID)
+	}
+	b.reply(ben, ben, 0, "/list")
+	b.wait(ben, "No question is open.")
+}
+
+// A question can be hidden from the list by a reply to it, and still be answered.
+func TestSnoozedQuestionIsNotListed(t *testing.T) {
+	b := newBot(t)
+	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
+	b.reply(ana, ana, m.ID, "/snooze yesterday")
+	b.wait(ana, "This is not a time in the future.")
+	b.reply(ana, ana, m.ID, "/snooze 2h")
+	b.wait(ana, "Hidden from the list until ")
+	s, err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Snoozed(t.Context(), a.ID)
+	if until := time.Until(s.Until); err != nil || until < 119*time.Minute || until > 2*time.Hour {
+		t.Errorf("snoozed for %s, %v", until, err)
+	}
+	b.reply(ana, ana, 0, "/list")
+	b.wait(ana, "No question is open.")
+	b.press(ana, ana, m.ID, "Yes")
+	b.outcome(a.ID)
+}
+
+// Stop unlinks the chat. A user who blocks the bot is unlinked, too, whether the bot is told
+// or finds out.
+func TestChatIsUnlinked(t *testing.T) {
+	b := newBot(t)
+	b.reply(ben, ben, 0, "/stop")
+	b.wait(ben, "This chat is not linked any more")
+	if _, err := (linked{b.contacts, b.engine}).ContactAt(t.Context(), telegram.Name, "4002"); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("after /stop: %v", err)
+	}
+	_, m := b.ask(questions(question("Deploy?", "Yes", "No")))
+	b.BlockSilently(ana)
+	_, err := b.sender.Send(t.Context(), askback.Notification{Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: "4001"})
+	var sending *askback.SendError
+	if !errors.As(err, &sending) || !sending.Gone || !sending.Final {
+		t.Errorf("got %v, want an error that says that the contact is gone", err)
+	}
+	b.Block(ana)
+	b.Idle()
+	if p, err := b.PressData(ana, ana, m.ID, m.Buttons[0][0].Data); err != nil || !strings.Contains(p.Text, "not linked") {
+		t.Errorf("after the block: %+v, %v", p, err)
+	}
+}
+
+// A chat that never started the bot is not the same as one that blocked it: another token must
+// not unlink everyone.
+func TestOtherErrorsUnlinkNoOne(t *testing.T) {
+	b := newBot(t)
+	b.AddUser(5000)
+	for _, address := range []string{"5000", "5001"} {
+		_, err := b.sender.Send(t.Context(), askback.Notification{Ask: askback.Ask{ID: askID, Questions: []askback.Question{{ID: "q1", Text: "?"}}}, Address: address})
+		var sending *askback.SendError
+		if !errors.As(err, &sending) || sending.Gone || !sending.Final || sending.Cause == nil {
+			t.Errorf("%s: got %#v", address, err)
+		}
+	}
+}
+
+// In a group of the settings, each presser must be a person. Other groups get nothing.
+func TestGroupTakesAnswersOfPeople(t *testing.T) {
+	b := newBot(t)
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.live(room)
+	if p := b.press(stranger, room, m.ID, "Yes"); !p.Alert || !strings.Contains(p.Text, "not linked") {
+		t.Errorf("got %+v", p)
+	}
+	other := int64(-100999)
+	b.AddGroup(other)
+	b.Write(ana, other, "/list", 0)
+	b.Inject("callback_query", map[string]any{
+		"id": "88", "from": map[string]any{"id": ana}, "data": telegram.Data(telegramtest.Token, other, 'c', a.ID, 101, 0, 0),
+		"message": map[string]any{"message_id": 101, "chat": map[string]any{"id": other, "type": "supergroup"}},
+	})
+	b.Idle()
+	if got := b.Last(other); got.Text != "" || !strings.Contains(b.log.String(), "a button in a chat that is not allowed was refused") {
+		t.Errorf("the bot wrote %q; the log:\n%s", got.Text, b.log)
+	}
+	b.press(ben, room, m.ID, "No")
+	if got := b.outcome(a.ID); got.Actor.Name != "ben" || got.Answers[0].Selected[0] != "No" {
+		t.Errorf("got %+v", got)
+	}
+	b.wait(room, "Done: Question from robot")
+	b.wait(ana, "Done: Question from robot")
+}
+
+// A group asks nothing that several people would fill in together.
+func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
+	b := newBot(t)
+	if _, err := b.agent.Ask(t.Context(), fourQuestions()); err != nil {
+		t.Fatal(err)
+	}
+	b.live(ana)
+	m := b.wait(room, "4 questions from robot")
+	if m.Live() || !strings.Contains(m.Text, "Answer at the computer") {
+		t.Errorf("got %+v", m)
+	}
+}
+
+// A group that becomes a supergroup has another id, where the bot goes on.
+func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
+	b := newBot(t)
+	moved := int64(-1009876543210)
+	b.Migrate(room, moved)
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.live(moved)
+	b.press(ana, moved, m.ID, "Yes")
+	if got := b.outcome(a.ID); got.Actor.Name != "ana" || !strings.Contains(b.log.String(), "change channels.telegram.groups") {
+		t.Errorf("got %+v; the log:\n%s", got, b.log)
+	}
+}
+
+// Two people race at the same moment: one wins, the other one is told who, and no message has
+// buttons afterwards (E10).
+func TestTwoPeopleRace(t *testing.T) {
+	b := newBot(t)
+	rounds := 10
+	for range rounds {
+		a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		popups := map[int64]telegramtest.Popup{}
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		for user, m := range map[int64]telegramtest.Message{ana: b.live(ana), ben: b.live(ben)} {
+			group.Go(func() {
+				p, err := b.PressData(user, user, m.ID, m.Buttons[0][0].Data)
+				mu.Lock()
+				defer mu.Unlock()
+				if popups[user] = p; err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		winner, loser := int64(ana), int64(ben)
+		if got := b.outcome(a.ID); got.Actor.Name == "ben" {
+			winner, loser = loser, winner
+		}
+		if popups[winner].Text != "Answered." || !popups[loser].Alert || !strings.Contains(popups[loser].Text, "answered first") {
+			t.Errorf("got %+v, the winner is %d", popups, winner)
+		}
+		waitFor(t, func() bool {
+			for _, chat := range []int64{ana, ben, room} {
+				for _, m := range b.Messages(chat) {
+					if m.Live() {
+						return false
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// A message that the person has deleted is no error: there is nothing to change.
+func TestDeletedMessageIsNoError(t *testing.T) {
+	b := newBot(t)
+	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
+	b.Delete(ana, m.ID)
+	a, err := b.agent.Cancel(t.Context(), a.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt := "4001/" + itoa(m.ID)
+	_, err = b.sender.Send(t.Context(), askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: receipt})
+	if err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An ask that is now with another person has no buttons at the first one.
+func TestReassignedAskHasNoButtons(t *testing.T) {
+	b := newBot(t)
+	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
+	a.To = []string{"ben"}
+	n := askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
+	if _, err := b.sender.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Message(ana, m.ID); got.Live() || !strings.Contains(got.Text, "now with ben") || strings.Contains(got.Text, "Deploy") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Data is at most 64 bytes long, and valid only as it was signed, in its chat, with its token.
+func TestDataOfButtonsIsSigned(t *testing.T) {
+	const latest = 1<<53 - 1
+	data := telegram.Data(telegramtest.Token, room, 'c', askID, latest, 3, 49)
+	if len(data) > 64 || data == "" {
+		t.Errorf("the data has %d bytes", len(data))
+	}
+	if !telegram.Verify(telegramtest.Token, room, data) || telegram.Verify(telegramtest.Token, ana, data) || telegram.Verify("12345:"+strings.Repeat("x", 35), room, data) {
+		t.Error("the data is not bound to its chat and its token")
+	}
+	for i := range data {
+		changed := []byte(data)
+		for changed[i] == data[i] {
+			changed[i] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"[rand.IntN(64)]
+		}
+		if telegram.Verify(telegramtest.Token, room, string(changed)) {
+			t.Errorf("the data is valid although character %d was changed", i)
+		}
+	}
+	for _, short := range []string{"", "A", data[:10], data[:len(data)-1], data + "A"} {
+		if telegram.Verify(telegramtest.Token, room, short) {
+			t.Errorf("%q is valid", short)
+		}
+	}
+}
+
+func FuzzUnits(f *testing.F) {
+	f.Add("Deploy 👩‍🚀 now?", 5)
+	f.Add("\xff\xfe", 1)
+	f.Fuzz(func(t *testing.T, s string, most int) {
+		if got, want := telegram.Units(s), len(utf16.Encode([]rune(s))); got != want {
+			t.Errorf("got %d units, want %d", got, want)
+		}
+		if most = min(max(most, 1), 5000); telegram.Units(telegram.Cut(s, most)) > most {
+			t.Errorf("%q is longer than %d", telegram.Cut(s, most), most)
+		}
+	})
+}

@@ -1,0 +1,109 @@
+package telegram
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// A draft is what a person has chosen and written so far. It is stored as the draft of the ask,
+// in the form of the pages and of the terminal: an answer begun here can be finished there,
+// and a restart loses nothing.
+type draft struct {
+	form url.Values                 // by the names of the fields of the pages
+	rest map[string]json.RawMessage // what other clients have stored in it
+}
+
+// ownAnswer is the value of a choice that means: the text in the field next to it.
+const ownAnswer = "own"
+
+func emptyDraft() draft { return draft{url.Values{}, map[string]json.RawMessage{}} }
+
+// loadDraft returns the draft of a person. One that cannot be read counts as empty.
+func loadDraft(ctx context.Context, client askback.Drafts, id string) (draft, error) {
+	d := emptyDraft()
+	raw, err := client.Draft(ctx, id)
+	if err != nil || raw == nil {
+		return d, err
+	}
+	if json.Unmarshal(raw, &d.rest) != nil {
+		d.rest = map[string]json.RawMessage{}
+	}
+	var form url.Values
+	if json.Unmarshal(d.rest["form"], &form) == nil && form != nil {
+		d.form = form
+	}
+	return d, nil
+}
+
+// save stores the draft.
+func (d draft) save(ctx context.Context, client askback.Drafts, id string) error {
+	form, err := json.Marshal(d.form)
+	if err != nil {
+		return err
+	}
+	d.rest["form"] = form
+	raw, err := json.Marshal(d.rest)
+	if err != nil {
+		return err
+	}
+	return client.SaveDraft(ctx, id, raw)
+}
+
+// entry returns what the draft has for a question. Of an answer to a question that takes only
+// one it has the one that was chosen.
+func (d draft) entry(q askback.Question) view.Entry {
+	e := view.Entry{Other: view.RawText(d.form.Get(q.ID + "-other")), Notes: view.RawText(d.form.Get(q.ID + "-notes"))}
+	e.OtherPicked = len(q.Options) == 0 || slices.Contains(d.form[q.ID], ownAnswer)
+	for _, value := range d.form[q.ID] {
+		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(q.Options) && !slices.Contains(e.Picks, n) {
+			e.Picks = append(e.Picks, n)
+		}
+	}
+	slices.Sort(e.Picks)
+	if !e.OtherPicked || q.NoOther {
+		e.Other, e.OtherPicked = "", false
+	}
+	if !q.MultiSelect && e.OtherPicked {
+		e.Picks = nil
+	}
+	return e
+}
+
+// answered reports whether an entry has an answer.
+func answered(e view.Entry) bool { return len(e.Picks) > 0 || strings.TrimSpace(string(e.Other)) != "" }
+
+// set stores the entry of a question.
+func (d draft) set(q askback.Question, e view.Entry) {
+	var values []string
+	for _, n := range e.Picks {
+		values = append(values, strconv.Itoa(n))
+	}
+	if e.Other != "" && len(q.Options) > 0 {
+		values = append(values, ownAnswer)
+	}
+	for field, list := range map[string][]string{q.ID: values, q.ID + "-other": {string(e.Other)}, q.ID + "-notes": {string(e.Notes)}} {
+		if len(list) == 0 || list[0] == "" {
+			d.form.Del(field)
+		} else {
+			d.form[field] = list
+		}
+	}
+}
+
+// answer returns the answer to all questions.
+func (d draft) answer(a askback.Ask) askback.Answer {
+	v := view.Of(a)
+	form := view.NewForm(v)
+	for i, q := range a.Questions {
+		form.Entries[i] = d.entry(q)
+	}
+	form.Comment = view.RawText(d.form.Get("comment"))
+	return form.Answer(v)
+}

@@ -1,0 +1,103 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// The limits of Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"): about thirty
+// messages a second in all, one a second in a chat with short bursts, and twenty a minute in a
+// group.
+const (
+	allPerSecond = 25
+	chatBurst    = 20
+	chatPause    = time.Second
+	groupBurst   = 10
+	groupPause   = 3 * time.Second
+	// maxWait is how long a message waits for its turn. The engine sends few at once to a
+	// chat, so a longer wait means that Telegram asked for it.
+	maxWait  = 30 * time.Second
+	maxChats = 10_000 // how many chats are remembered
+)
+
+// A limiter keeps messages within the limits of Telegram. It has the time of the next message
+// of each chat; a burst may be ahead of it.
+type limiter struct {
+	now   func() time.Time
+	burst int // of a chat
+
+	mu    sync.Mutex
+	all   time.Time
+	chats map[int64]time.Time
+}
+
+func newLimiter(now func() time.Time, burst int) *limiter {
+	return &limiter{now: now, burst: burst, chats: map[int64]time.Time{}}
+}
+
+// errLimited is the reason of an attempt that Telegram would reject.
+var errLimited = errors.New("more messages at once than Telegram accepts")
+
+// wait returns when a message to a chat may be sent. If that is too late, the error has the
+// time until then.
+func (l *limiter) wait(ctx context.Context, chatID int64) error {
+	wait := l.reserve(chatID)
+	switch {
+	case wait > maxWait:
+		return &askback.SendError{Err: errLimited, RetryAfter: wait}
+	case wait <= 0:
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// reserve counts a message to a chat and returns the time until it may be sent. If that is
+// more than maxWait, it is not counted.
+func (l *limiter) reserve(chatID int64) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if len(l.chats) > maxChats {
+		for id, at := range l.chats {
+			if at.Before(now) {
+				delete(l.chats, id)
+			}
+		}
+	}
+	burst, pause := time.Duration(l.burst)*chatPause, chatPause
+	if chatID < 0 {
+		burst, pause = groupBurst*groupPause, groupPause
+	}
+	all, chat := later(l.all, now.Add(-time.Second)), later(l.chats[chatID], now.Add(-burst))
+	all, chat = all.Add(time.Second/allPerSecond), chat.Add(pause)
+	wait := max(all.Sub(now), chat.Sub(now))
+	if wait <= maxWait {
+		l.all, l.chats[chatID] = all, chat
+	}
+	return wait
+}
+
+// hold lets no message to a chat begin for a time that Telegram asked for.
+func (l *limiter) hold(chatID int64, d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.chats[chatID] = later(l.chats[chatID], l.now().Add(d))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,287 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// A visit is what one person does in one chat because of one update.
+type visit struct {
+	*Channel
+	client askback.Client
+	person string
+	chat   chat
+}
+
+// A reaction is what a person gets to see after what they did.
+type reaction struct {
+	text     string // "": nothing
+	alert    bool   // it must be read
+	question int    // the question that the message of the ask shows next; see stay
+	settled  bool   // the message of the ask is drawn as settled
+}
+
+// stay is the question of a reaction after which the message stays as it is.
+const stay = -1
+
+func say(text string) reaction   { return reaction{text: text, question: stay} }
+func alert(text string) reaction { return reaction{text: text, alert: true, question: stay} }
+
+// The texts for those who may not do what they tried. They have nothing of an ask.
+const (
+	unknownText  = "This account is not linked to a person. If you have access to Askback, run: askback link telegram"
+	notYoursText = "This question is not addressed to you, or it no longer exists."
+	oldText      = "This button is not valid any more. /list shows what is open."
+)
+
+// visitor returns the visit of a user. If they may not answer, why is the text for them.
+func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v visit, why string, err error) {
+	contact, err := e.ContactAt(ctx, Name, address(from.ID))
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		c.options.Log.Info("a user of Telegram who is not linked was refused", "user", from.ID, "chat", in.ID)
+		return v, unknownText, nil
+	case err != nil:
+		return v, "", err
+	}
+	client, err := e.Person(ctx, contact.Person, askback.ChannelTelegram)
+	switch {
+	case errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotFound):
+		c.options.Log.Warn("a person who may not answer any more was refused in Telegram", "person", contact.Person)
+		return v, "You may not answer here any more.", nil
+	case err != nil:
+		return v, "", err
+	}
+	return visit{c, client, contact.Person, in}, "", nil
+}
+
+// pressed acts on a button.
+func (c *Channel) pressed(ctx context.Context, e Engine, q callbackQuery) error {
+	refuse := func(text string) error {
+		c.logAnswer(ctx, c.api.answer(ctx, q.ID, text, true))
+		return nil
+	}
+	if q.Message == nil {
+		return refuse(oldText)
+	}
+	in := q.Message.Chat
+	if in.private() && in.ID != q.From.ID || !in.private() && !c.allowed(in.ID) {
+		c.options.Log.Warn("a button in a chat that is not allowed was refused", "user", q.From.ID, "chat", in.ID)
+		return refuse(unknownText)
+	}
+	v, why, err := c.visitor(ctx, e, q.From, in)
+	if err != nil || why != "" {
+		if err == nil {
+			err = refuse(why)
+		}
+		return err
+	}
+	p, err := c.signer.verify(in.ID, q.Data)
+	if err == nil && p.Action != locate && p.MessageID != q.Message.ID {
+		err = errors.New("this data is from another message")
+	}
+	if err != nil {
+		c.options.Log.Warn("a button of Telegram was refused", "person", v.person, "error", err)
+		return refuse(oldText)
+	}
+	if p.Action == locate {
+		c.logAnswer(ctx, c.api.answer(ctx, q.ID, "", false))
+		v.point(ctx, p.MessageID)
+		return nil
+	}
+	r, err := v.act(ctx, p)
+	if err != nil {
+		return err
+	}
+	c.logAnswer(ctx, c.api.answer(ctx, q.ID, r.text, r.alert))
+	v.show(ctx, p, r)
+	return nil
+}
+
+func (c *Channel) logAnswer(ctx context.Context, err error) {
+	if err != nil {
+		c.logFailure(ctx, "an answer to a button was not sent", err)
+	}
+}
+
+// act does what a button says, and commits it.
+func (v visit) act(ctx context.Context, p press) (reaction, error) {
+	a, err := v.client.Get(ctx, p.AskID)
+	switch {
+	case err != nil:
+		return v.refused(ctx, a, err)
+	case a.Settled() && p.Action != choose && p.Action != approve && p.Action != deny:
+		return v.refused(ctx, a, askback.ErrSettled)
+	}
+	// An answer to a settled ask goes to the engine, which records that it came too late.
+	s := v.screen(a, v.person, v.chat.ID, p.MessageID)
+	pending := s
+	pending.ask.Outcome = nil
+	switch {
+	case !pending.answerable() || !fitting(a, p):
+		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID, "action", string(p.Action))
+		return alert(oldText), nil
+	case p.Action == approve, p.Action == deny:
+		return v.answer(ctx, a, decision(p.Action))
+	case p.Action == writeOther || p.Action == writeNotes || p.Action == writeReason:
+		return v.prompt(ctx, a, p), nil
+	}
+	d, err := loadDraft(ctx, v.client, a.ID)
+	if err != nil {
+		return v.refused(ctx, a, err)
+	}
+	return v.fillIn(ctx, a, p, d)
+}
+
+// fitting reports whether a press belongs to the ask.
+func fitting(a askback.Ask, p press) bool {
+	switch p.Action {
+	case approve, deny, writeReason:
+		return a.Confirmation != nil
+	case submit:
+		return a.Confirmation == nil
+	case goTo:
+		return a.Confirmation == nil && p.Question <= len(a.Questions)
+	}
+	if a.Confirmation != nil || p.Question >= len(a.Questions) {
+		return false
+	}
+	q := a.Questions[p.Question]
+	switch p.Action {
+	case choose, mark, unmark:
+		return p.Option < len(q.Options) && q.MultiSelect == (p.Action != choose)
+	case leaveOut:
+		return q.Optional
+	case writeOther:
+		return !q.NoOther
+	}
+	return p.Action == writeNotes
+}
+
+// fillIn changes the draft, or sends the answer if nothing is missing after a button.
+func (v visit) fillIn(ctx context.Context, a askback.Ask, p press, d draft) (reaction, error) {
+	several := len(a.Questions) > 1
+	if p.Action == goTo {
+		return reaction{question: p.Question}, nil
+	}
+	if p.Action == submit {
+		return v.submit(ctx, a, d)
+	}
+	q := a.Questions[p.Question]
+	e := d.entry(q)
+	next := p.Question + 1
+	switch p.Action {
+	case choose:
+		e.Picks, e.Other, e.OtherPicked = []int{p.Option}, "", false
+	case mark:
+		e.Picks, next = append(e.Picks, p.Option), p.Question
+	case unmark:
+		var rest []int
+		for _, n := range e.Picks {
+			if n != p.Option {
+				rest = append(rest, n)
+			}
+		}
+		e.Picks, next = rest, p.Question
+	case leaveOut:
+		e = view.Entry{}
+	}
+	d.set(q, e)
+	if !several && (p.Action == choose || p.Action == leaveOut) {
+		return v.answer(ctx, a, d.answer(a))
+	}
+	if err := d.save(ctx, v.client, a.ID); err != nil {
+		return v.refused(ctx, a, err)
+	}
+	return reaction{question: next}, nil
+}
+
+// submit sends the answers of the draft. If one is missing, its question is shown.
+func (v visit) submit(ctx context.Context, a askback.Ask, d draft) (reaction, error) {
+	for i, q := range a.Questions {
+		if !answered(d.entry(q)) && !q.Optional {
+			r := alert("This question is not answered yet.")
+			r.question = i
+			return r, nil
+		}
+	}
+	return v.answer(ctx, a, d.answer(a))
+}
+
+// answer commits an answer.
+func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer) (reaction, error) {
+	after, err := v.client.Answer(ctx, a.ID, answer)
+	if err != nil {
+		return v.refused(ctx, after, err)
+	}
+	if !after.Settled() {
+		return say("Recorded. Others have to decide, too."), nil
+	}
+	v.options.Log.Debug("answered in Telegram", "person", v.person, "ask", a.ID)
+	switch {
+	case a.Confirmation != nil && after.Outcome.Approved():
+		return say("Approved."), nil
+	case a.Confirmation != nil:
+		return say("Denied."), nil
+	}
+	return say("Answered."), nil
+}
+
+// refused returns the reaction to an error, or the error if trying again can help. A person
+// whose answer came too late gets to know who was first.
+func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction, error) {
+	var invalid askback.Invalid
+	switch {
+	case errors.Is(err, askback.ErrSettled) && a.Settled():
+		r := alert(view.ConflictOf(*a.Outcome, v.person).Sentence.String() + ".")
+		r.settled = true
+		return r, nil
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden):
+		v.options.Log.Warn("an answer in Telegram was refused", "person", v.person, "error", err)
+		return alert(notYoursText), nil
+	case errors.As(err, &invalid):
+		return alert("This cannot be sent: " + safetext.Line(strings.TrimSuffix(invalid[0].Detail, ".")).String() + "."), nil
+	case isTransient(err) || ctx.Err() != nil:
+		return reaction{}, err
+	}
+	v.logFailure(ctx, "an answer in Telegram failed", err, "person", v.person)
+	return alert("This did not work. Try again, or answer at the computer."), nil
+}
+
+// show draws the message of an ask after a reaction. If the ask was settled meanwhile, what is
+// drawn last has no buttons: the outcome is drawn after its commit, so either it is drawn after
+// this call has drawn the message, or this call reads it.
+func (v visit) show(ctx context.Context, p press, r reaction) {
+	if r.question == stay && !r.settled {
+		return
+	}
+	a, err := v.client.Get(ctx, p.AskID)
+	for range 2 {
+		if err != nil {
+			break
+		}
+		s := v.screen(a, v.person, v.chat.ID, p.MessageID)
+		if a.Settled() {
+			err = v.edit(ctx, s.settled())
+			break
+		}
+		var d draft
+		if d, err = loadDraft(ctx, v.client, a.ID); err != nil {
+			break
+		}
+		if err = v.edit(ctx, s.draw(max(r.question, 0), d)); err != nil {
+			break
+		}
+		if a, err = v.client.Get(ctx, p.AskID); err == nil && !a.Settled() {
+			return
+		}
+	}
+	if err != nil {
+		v.logFailure(ctx, "a message in Telegram was not changed", err)
+	}
+}

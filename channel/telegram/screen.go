@@ -1,0 +1,247 @@
+package telegram
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+)
+
+// A screen is a message about an ask in one chat, as one person sees it.
+type screen struct {
+	ask       askback.Ask
+	view      view.Ask
+	chatID    int64
+	messageID int64
+	link      string // of the page where the person answers; "" if a phone cannot open one
+	group     bool
+	signer    signer
+}
+
+// stateUnits is how many UTF-16 code units the state of an answer and the way to answer can
+// add to the text of an ask.
+const stateUnits = 1300
+
+// form is how a message carries an ask (F3).
+type form int
+
+const (
+	whole form = iota // in the text
+	file              // in a file; the text has the names and the link
+	page              // only on the page
+)
+
+// maxFile is the size in bytes of a file that a bot may send.
+const maxFile = 50_000_000
+
+// form returns how the message carries the ask, and its text without the state.
+func (s screen) form() (form, *text) {
+	m := notice.Pending(s.ask, nil)
+	t := &text{}
+	t.title(m.Title, s.view.From().String())
+	t.lines(m.Lines)
+	if t.fits(stateUnits) {
+		return whole, t
+	}
+	m = notice.Short(s.ask, true)
+	t = &text{}
+	t.title(m.Title, s.view.From().String())
+	t.lines(m.Lines)
+	if len(s.file()) > maxFile {
+		return page, t
+	}
+	t.add("It is in the file. Numbers of options are those in the file.\n")
+	return file, t
+}
+
+// file returns the whole of the ask as plain text.
+func (s screen) file() []byte {
+	m := notice.Pending(s.ask, nil)
+	return []byte(m.Title + "\n\n" + strings.TrimRight(notice.Message{Lines: m.Lines}.Text(notice.Plain), "\n") + "\n")
+}
+
+// fileName returns the name of the file.
+func (s screen) fileName() string {
+	return "question-" + s.ask.ID[max(0, len(s.ask.ID)-6):] + ".txt"
+}
+
+// answerable reports whether the message has buttons that answer. A call must be decided on
+// the page if it is dangerous, or if something in it is hard to see. In a group, where
+// everyone sees the same buttons, there are only those that answer with one press.
+func (s screen) answerable() bool {
+	switch {
+	case s.ask.Settled():
+		return false
+	case s.ask.Confirmation != nil:
+		return s.view.Together()
+	case s.group:
+		return len(s.ask.Questions) == 1 && !s.ask.Questions[0].MultiSelect
+	}
+	return true
+}
+
+// draw returns the message of a pending ask that shows a question, or the overview after the
+// last one.
+func (s screen) draw(question int, d draft) outgoing {
+	how, t := s.form()
+	answerable := how != page && s.answerable()
+	if answerable && s.ask.Confirmation == nil && !s.group {
+		t.add("\n")
+		s.state(t, question, d)
+	}
+	t.add("\n")
+	s.footer(t, answerable)
+	out := t.outgoing(s.chatID, s.messageID)
+	rows := [][]button{}
+	if answerable {
+		rows = s.buttons(question, d)
+	}
+	out.Markup = keyboard{s.withLink(rows)}
+	return out
+}
+
+// footer adds how to answer.
+func (s screen) footer(t *text, answerable bool) {
+	confirmation := s.ask.Confirmation
+	switch {
+	case confirmation != nil && !answerable && confirmation.Dangerous:
+		t.add("This call is dangerous. ")
+	case confirmation != nil && !answerable:
+		t.add("Parts of this call are hard to see. ")
+	}
+	switch {
+	case answerable && confirmation != nil:
+		t.add("Decide with a button.")
+	case answerable:
+		t.add("Answer with a button, or by a reply to this message.")
+	case s.link == "":
+		t.add("Answer at the computer: askback inbox")
+	case confirmation != nil:
+		t.add("Decide on its page.")
+	default:
+		t.add("Answer on its page.")
+	}
+	if s.link != "" && !isButtonURL(s.link) {
+		t.add("\nIts page: ")
+		t.addAs("text_link", s.link, s.link)
+	}
+}
+
+// withLink adds a button that opens the page: before Approve, so that Deny and Approve are
+// apart, or at the end.
+func (s screen) withLink(rows [][]button) [][]button {
+	if !isButtonURL(s.link) {
+		return rows
+	}
+	at := len(rows)
+	if s.ask.Confirmation != nil && at > 0 {
+		at--
+	}
+	row := []button{{Text: "Open the page", URL: s.link}}
+	return append(rows[:at:at], append([][]button{row}, rows[at:]...)...)
+}
+
+// isButtonURL reports whether Telegram accepts an address for a button: the host is an IP
+// address or has a dot.
+func isButtonURL(link string) bool {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || loopback.IsHost(u.Host) {
+		return false
+	}
+	_, err = netip.ParseAddr(u.Hostname())
+	return err == nil || strings.Contains(strings.Trim(u.Hostname(), "."), ".")
+}
+
+// What is shown of the texts of a person and of a question in the state, in UTF-16 code units.
+const (
+	maxStateQuestion = 150
+	maxStateAnswer   = 120
+)
+
+// state adds where the person is, and what the person has answered so far.
+func (s screen) state(t *text, question int, d draft) {
+	several := len(s.ask.Questions) > 1
+	if question >= len(s.ask.Questions) {
+		t.addAs("bold", "Your answers", "")
+		t.add("\n")
+		for i, q := range s.ask.Questions {
+			t.add(strconv.Itoa(i+1) + ". ")
+			s.entry(t, q, d.entry(q))
+		}
+		return
+	}
+	q := s.ask.Questions[question]
+	if several {
+		t.addAs("bold", fmt.Sprintf("Question %d of %d", question+1, len(s.ask.Questions)), "")
+		t.add(" ")
+		t.addAs("code", cut(safetext.Line(q.Text).String(), maxStateQuestion), "")
+		t.add("\n")
+	}
+	if e := d.entry(q); answered(e) || e.Notes != "" {
+		t.add("Your answer: ")
+		s.entry(t, q, e)
+	}
+}
+
+// entry adds an answer to a question, in one line.
+func (s screen) entry(t *text, q askback.Question, e view.Entry) {
+	var parts []string
+	for _, n := range e.Picks {
+		parts = append(parts, safetext.Line(q.Options[n].Label).String())
+	}
+	if e.Other != "" {
+		parts = append(parts, safetext.Line(string(e.Other)).String())
+	}
+	switch {
+	case len(parts) > 0:
+		t.addAs("code", cut(strings.Join(parts, ", "), maxStateAnswer), "")
+	case q.Optional:
+		t.add("left out")
+	default:
+		t.add("not answered yet")
+	}
+	if e.Notes != "" {
+		t.add("; note: ")
+		t.addAs("code", cut(safetext.Line(string(e.Notes)).String(), maxStateAnswer), "")
+	}
+	t.add("\n")
+}
+
+// settled returns the message of a settled ask, without buttons that answer.
+func (s screen) settled() outgoing {
+	for _, names := range []bool{true, false} {
+		m := notice.Settled(s.ask, names, false)
+		t := &text{}
+		t.title(m.Title, s.view.From().String())
+		t.lines(m.Lines)
+		if s.link != "" && !isButtonURL(s.link) {
+			t.lines(m.Footer)
+		}
+		if names && !t.fits(0) {
+			continue
+		}
+		out := t.outgoing(s.chatID, s.messageID)
+		out.Markup = keyboard{s.withLink([][]button{})}
+		return out
+	}
+	panic("unreachable")
+}
+
+// moved returns the message of an ask that another person is to answer now.
+func (s screen) moved() outgoing {
+	t := &text{}
+	t.title("No answer needed from you any more", "")
+	t.add("The question is now with ")
+	t.addAs("code", cut(safetext.Line(strings.Join(s.ask.To, ", ")).String(), maxStateAnswer), "")
+	t.add(".\n")
+	out := t.outgoing(s.chatID, s.messageID)
+	out.Markup = keyboard{[][]button{}}
+	return out
+}

@@ -1,0 +1,342 @@
+// Package telegram asks people in Telegram, and reads their answers.
+//
+// It is a bot that uses long polling, so no port has to be open. A person links a chat once, with
+// a code. Only the numeric id of a user counts, never a name. An answer is committed before
+// the update with it is confirmed, and each update can be handled again without a second
+// effect. What buttons mean is signed in their data, and what a person has written so far is
+// the draft of the ask, so a restart loses nothing.
+package telegram
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/view"
+)
+
+// Name is the name of the channel, in the settings and in deliveries.
+const Name = "telegram"
+
+// DefaultURL is the address of Telegram's own Bot API server.
+const DefaultURL = "https://api.telegram.org"
+
+// Options configure a [Channel].
+type Options struct {
+	Token  string           // of the bot
+	URL    string           // of the Bot API server; "": DefaultURL
+	Allow  []egress.Allowed // addresses of the server, if they are not public
+	Groups []int64          // the groups in which the bot asks and takes answers
+
+	// Link returns the address of the page where a person answers an ask, or "" if a phone can
+	// open no such page. Without a person it is a page that needs a log-in. Nil: the address
+	// of the ask.
+	Link  func(a askback.Ask, person string) string
+	Burst int // how many messages a chat may get at once; 0: 20. More follow at the pace of Telegram.
+
+	Log  *slog.Logger     // nil: nothing is logged
+	Now  func() time.Time // nil: time.Now
+	Zone *time.Location   // of the times that people write; nil: UTC
+}
+
+// A Channel sends asks to chats of Telegram, and takes the answers. It is safe for concurrent
+// use.
+type Channel struct {
+	options Options
+	api     *api
+	signer  signer
+	limits  *limiter
+	me      atomic.Pointer[user]
+
+	mu       sync.Mutex
+	moved    map[int64]int64     // groups that became supergroups
+	messages map[place]time.Time // see [Channel.remember]
+	refused  map[int64]time.Time // when a stranger was refused last
+}
+
+// tokenForm is the form of the token of a bot.
+var tokenForm = regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
+
+// CheckToken returns what is wrong with a token, without repeating it, or "".
+func CheckToken(token string) string {
+	if !tokenForm.MatchString(token) {
+		return "is not the token of a bot: digits, a colon and letters, as @BotFather gives it"
+	}
+	return ""
+}
+
+// CheckURL returns what is wrong with the address of a Bot API server, or "".
+func CheckURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "is not the address of a Bot API server"
+	}
+	return ""
+}
+
+// New returns a Channel, or an error if an option is not valid.
+func New(o Options) (*Channel, error) {
+	o.URL = cmp.Or(o.URL, DefaultURL)
+	if p := cmp.Or(CheckToken(o.Token), CheckURL(o.URL)); p != "" {
+		return nil, errors.New("telegram: an option " + p)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Link == nil {
+		o.Link = func(a askback.Ask, _ string) string { return a.PageURL }
+	}
+	return &Channel{
+		options: o, api: newAPI(o.URL, o.Token, o.Allow), signer: newSigner(o.Token), limits: newLimiter(o.Now, cmp.Or(o.Burst, chatBurst)),
+		moved: map[int64]int64{}, messages: map[place]time.Time{}, refused: map[int64]time.Time{},
+	}, nil
+}
+
+// Close closes idle connections.
+func (c *Channel) Close() { c.api.client.CloseIdleConnections() }
+
+// screen returns the screen of an ask in a chat.
+func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) screen {
+	link := c.options.Link(a, person)
+	if u, err := url.Parse(link); err != nil || loopback.IsHost(u.Host) {
+		link = ""
+	}
+	a.PageURL = link
+	return screen{ask: a, view: view.Of(a), chatID: chatID, messageID: messageID, link: link, group: chatID < 0, signer: c.signer}
+}
+
+// CodeTarget returns the bot to which a person sends the code that links a chat, and a link
+// that does so. It does not know them before it has reached Telegram.
+func (c *Channel) CodeTarget(code string) (to, url string) {
+	me := c.me.Load()
+	if me == nil {
+		return "", ""
+	}
+	return "@" + me.Username, c.startLink(code)
+}
+
+// Check asks Telegram who the bot is, and returns its name, such as @my_bot.
+func (c *Channel) Check(ctx context.Context) (string, error) {
+	var me user
+	if err := c.api.call(ctx, "getMe", struct{}{}, &me); err != nil {
+		return "", sendError(err)
+	}
+	return "@" + me.Username, nil
+}
+
+// SendTest sends a test message to a chat.
+func (c *Channel) SendTest(ctx context.Context, chatID int64) error {
+	m := notice.Test()
+	t := &text{}
+	t.title(m.Title, "")
+	t.lines(m.Lines)
+	_, err := c.api.send(ctx, t.outgoing(chatID, 0))
+	return sendError(err)
+}
+
+// A receipt is the message of a delivery: "chat/message", and then "/file" once the file is
+// sent that has the whole.
+type receipt struct {
+	chatID, messageID int64
+	file              bool
+}
+
+func (r receipt) String() string {
+	s := fmt.Sprintf("%d/%d", r.chatID, r.messageID)
+	if r.file {
+		s += "/file"
+	}
+	return s
+}
+
+// parseReceipt reads a receipt. That of no message is the zero value.
+func parseReceipt(s string) (r receipt, ok bool) {
+	parts := strings.Split(s, "/")
+	if len(parts) < 2 {
+		return r, false
+	}
+	var err1, err2 error
+	r.chatID, err1 = strconv.ParseInt(parts[0], 10, 64)
+	r.messageID, err2 = strconv.ParseInt(parts[1], 10, 64)
+	r.file = len(parts) > 2
+	return r, err1 == nil && err2 == nil
+}
+
+// errAddress is returned for an address that is no chat, or that of a group that the settings
+// do not have.
+var errAddress = &askback.SendError{Err: errors.New("the settings have no such group under channels.telegram.groups"), Final: true}
+
+// Send sends a notification to a chat. A question is first sent without buttons; when its
+// message is recorded, they are added. So a message that a crash leaves behind has none. An
+// outcome replaces the question.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (string, error) {
+	chatID, err := strconv.ParseInt(n.Address, 10, 64)
+	if err != nil || chatID < 0 && !slices.Contains(c.options.Groups, chatID) {
+		return "", errAddress
+	}
+	r, err := c.send(ctx, n, c.current(chatID))
+	var failed *apiError
+	if errors.As(err, &failed) && failed.movedTo != 0 && chatID < 0 {
+		c.move(chatID, failed.movedTo)
+		r, err = c.send(ctx, n, failed.movedTo)
+	}
+	if errors.As(err, &failed) && failed.retryAfter > 0 {
+		c.limits.hold(chatID, failed.retryAfter)
+	}
+	if err != nil {
+		return "", sendError(err)
+	}
+	return r, nil
+}
+
+func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64) (string, error) {
+	earlier, known := parseReceipt(cmp.Or(n.Receipt, n.Earlier))
+	switch {
+	case n.Ask.ID == "":
+		return "", &askback.SendError{Err: errors.New("Telegram gets no messages about sessions"), Final: true}
+	case n.Ask.Settled() && !known:
+		return "", nil
+	case n.Ask.Settled():
+		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
+		return earlier.String(), ignoreGone(c.api.edit(ctx, s.settled()))
+	case n.Person != "" && len(n.Ask.To) > 0 && !slices.Contains(n.Ask.To, n.Person) && known:
+		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
+		return earlier.String(), ignoreGone(c.api.edit(ctx, s.moved()))
+	}
+	return c.ask(ctx, n, chatID, earlier)
+}
+
+// ask sends a question, or shows it as it is now in the message that it has already. A new
+// message without an earlier one has all but the buttons until it is recorded.
+func (c *Channel) ask(ctx context.Context, n askback.Notification, chatID int64, r receipt) (string, error) {
+	s := c.screen(n.Ask, n.Person, chatID, r.messageID)
+	if r.messageID == 0 {
+		out := s.draw(0, emptyDraft())
+		out.Markup = nil
+		if err := c.limits.wait(ctx, chatID); err != nil {
+			return "", err
+		}
+		id, err := c.api.send(ctx, out)
+		if err != nil {
+			return "", err
+		}
+		r = receipt{chatID: chatID, messageID: id}
+		if err := record(ctx, n, r); err != nil {
+			return "", err
+		}
+	}
+	s.chatID, s.messageID = r.chatID, r.messageID
+	if how, _ := s.form(); how == file && !r.file {
+		if err := c.limits.wait(ctx, chatID); err != nil {
+			return "", err
+		}
+		if err := c.api.sendFile(ctx, chatID, r.messageID, s.fileName(), "The whole of the question.", s.file()); err != nil {
+			return "", err
+		}
+		r.file = true
+		if err := record(ctx, n, r); err != nil {
+			return "", err
+		}
+	}
+	c.remember(n.Ask.ID, r.chatID, r.messageID)
+	return r.String(), ignoreGone(c.api.edit(ctx, s.draw(0, emptyDraft())))
+}
+
+func record(ctx context.Context, n askback.Notification, r receipt) error {
+	if n.Record == nil {
+		return nil
+	}
+	return n.Record(ctx, r.String())
+}
+
+// ignoreGone returns nil for a message that the person has deleted: there is nothing to change.
+func ignoreGone(err error) error {
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
+}
+
+// current returns the id that a group has now.
+func (c *Channel) current(chatID int64) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.moved[chatID], chatID)
+}
+
+// move records that a group has another id now, until the next start.
+func (c *Channel) move(from, to int64) {
+	c.mu.Lock()
+	c.moved[from] = to
+	c.mu.Unlock()
+	c.options.Log.Warn("a group has become a supergroup with another id: change channels.telegram.groups in the settings", "from", from, "to", to)
+}
+
+// allowed reports whether the settings have a group, by its id or the one that it had before.
+func (c *Channel) allowed(chatID int64) bool {
+	if slices.Contains(c.options.Groups, chatID) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.options.Groups {
+		if c.moved[g] == chatID {
+			return true
+		}
+	}
+	return false
+}
+
+// A place is the message about an ask in a chat.
+type place struct {
+	askID             string
+	chatID, messageID int64
+}
+
+// maxMessages is how many messages are remembered for /list. After a restart none is.
+const maxMessages = 1000
+
+// remember stores where the message about an ask is, so that /list can point to it.
+func (c *Channel) remember(askID string, chatID, messageID int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.messages) >= maxMessages {
+		var oldest place
+		for p, at := range c.messages {
+			if oldest.askID == "" || at.Before(c.messages[oldest]) {
+				oldest = p
+			}
+		}
+		delete(c.messages, oldest)
+	}
+	c.messages[place{askID, chatID, messageID}] = c.options.Now()
+}
+
+// located returns the message about an ask in a chat, or 0.
+func (c *Channel) located(askID string, chatID int64) (messageID int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.messages {
+		if p.askID == askID && p.chatID == chatID {
+			messageID = max(messageID, p.messageID)
+		}
+	}
+	return messageID
+}

@@ -1,0 +1,149 @@
+package telegram
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback/internal/notice"
+)
+
+// The limits of a message (core.telegram.org/bots/api#sendmessage): the text is counted in
+// UTF-16 code units, and of more than a hundred entities the rest is ignored.
+const (
+	maxText     = 4096
+	maxEntities = 100
+)
+
+// A text is built from Askback's own words and text of others. Text of others is always in an
+// entity code or pre: nothing in these is a link, a mention or a command that a tap sends
+// (T7, T9, T10).
+type text struct {
+	b        strings.Builder
+	units    int
+	entities []entity
+}
+
+// add appends words of Askback.
+func (t *text) add(s string) {
+	t.b.WriteString(s)
+	t.units += units(s)
+}
+
+// addAs appends text as an entity.
+func (t *text) addAs(kind, s, url string) {
+	if s == "" {
+		return
+	}
+	t.entities = append(t.entities, entity{Type: kind, Offset: t.units, Length: units(s), URL: url})
+	t.add(s)
+}
+
+// fits reports whether Telegram accepts the text with so many further units.
+func (t *text) fits(further int) bool {
+	return t.units+further <= maxText && len(t.entities) <= maxEntities-furtherEntities
+}
+
+// furtherEntities is how many entities the state of an answer can add.
+const furtherEntities = 20
+
+// outgoing returns a message with the text.
+func (t *text) outgoing(chatID, messageID int64) outgoing {
+	return outgoing{ChatID: chatID, MessageID: messageID, Text: t.b.String(), Entities: t.entities}
+}
+
+// units returns the number of UTF-16 code units of s.
+func units(s string) (n int) {
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+// cut returns s, or its beginning and … if it has more than so many UTF-16 code units.
+func cut(s string, most int) string {
+	if units(s) <= most {
+		return s
+	}
+	n := 1 // …
+	for i, r := range s {
+		if n += units(string(r)); n > most {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// title appends the title of a message. The label of the agent at its end is text of others.
+func (t *text) title(title, agent string) {
+	own, named := strings.CutSuffix(title, agent)
+	if !named || agent == "" {
+		own, agent = title, ""
+	}
+	t.addAs("bold", own, "")
+	t.addAs("code", agent, "")
+	t.add("\n")
+}
+
+// inlineLines is how many lines of others that follow each other keep their own entities.
+// Longer lists become one block.
+const inlineLines = 12
+
+// lines appends lines. Those that follow each other and have text of others are one block, if
+// one of them is a line of a longer text.
+func (t *text) lines(lines []notice.Line) {
+	for len(lines) > 0 {
+		n := 0
+		block := false
+		for n < len(lines) && isForeign(lines[n]) {
+			block = block || strings.HasSuffix(lines[n].Own, notice.Gutter)
+			n++
+		}
+		switch {
+		case n == 0:
+			t.add(lines[0].Own)
+			t.addAs("text_link", lines[0].Link, lines[0].Link)
+			n = 1
+		case block || n > inlineLines:
+			t.block(lines[:n])
+		default:
+			for i, l := range lines[:n] {
+				if i > 0 {
+					t.add("\n")
+				}
+				t.add(l.Own)
+				t.addAs("code", l.Foreign, "")
+			}
+		}
+		t.add("\n")
+		lines = lines[n:]
+	}
+}
+
+func (t *text) block(lines []notice.Line) {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(l.Own + l.Foreign)
+	}
+	t.addAs("pre", b.String(), "")
+}
+
+func isForeign(l notice.Line) bool { return l.Foreign != "" || strings.HasSuffix(l.Own, notice.Gutter) }
+
+// maxLabel is the number of characters of a button's label that a phone shows.
+const maxLabel = 40
+
+// label returns the label of a button for an option, with its number in the text before it, so
+// that no option looks like a button of Askback.
+func label(number, text string) string {
+	if utf8.RuneCountInString(text) > maxLabel {
+		runes := []rune(text)
+		text = string(runes[:maxLabel-1]) + "…"
+	}
+	return number + " " + text
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/channel/telegram/telegramtest"
+)
+
+// The commands of docs/telegram.md, at most six from the clone to an answer, lead to an answer
+// in Telegram. They run as they are pasted, except for the clone, which is this repository,
+// and the token, which is that of a fake (E4).
+func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/telegram.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := strings.Split(strings.TrimSpace(codeBlocks(string(page), "sh")[0]), "\n")
+	if len(commands) > 6 || !strings.HasPrefix(commands[0], "git clone ") {
+		t.Fatalf("the page has the commands %q, want at most six, from the clone on", commands)
+	}
+	const user = 4001
+	s := telegramtest.NewServer(t)
+	s.AddUser(user)
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, _ := sandbox(t)
+	dir := t.TempDir()
+	fake := fmt.Sprintf(`token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]`, s.URL, at.Host)
+	script := strings.NewReplacer(`token: "${TELEGRAM_TOKEN}"`, fake, "1234567890:AA…", telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
+	shell := func(command string) *process {
+		p := &process{env: env, dir: dir}
+		if err := p.start("sh", "-c", script+"\n"+command); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.cmd.Process.Kill(); <-p.ended })
+		return p
+	}
+	serve, ok := strings.CutSuffix(commands[3], " &")
+	if !ok {
+		t.Fatalf("the server runs in front of the next commands: %q", commands[3])
+	}
+	server := shell("exec " + serve)
+	if !eventually(func() bool { return s.Calls("getUpdates") > 0 || server.hasEnded() }) {
+		t.Fatalf("the server does not fetch updates:\n%s", server.err.String())
+	}
+	var code []string
+	eventually(func() bool {
+		link := shell(commands[4])
+		<-link.ended
+		code = regexp.MustCompile(`https://t\.me/` + telegramtest.Username + `\?start=(\w+)`).FindStringSubmatch(link.out.String())
+		return code != nil
+	})
+	if code == nil {
+		t.Fatalf("%q prints no link; the log of the server:\n%s", commands[4], server.err.String())
+	}
+	s.Write(user, user, "/start "+code[1], 0)
+	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
+		t.Fatalf("%v; the log of the server:\n%s", err, server.err.String())
+	}
+	ask := shell(commands[5])
+	m, err := s.Wait(user, telegramtest.Message.Live)
+	if err != nil {
+		t.Fatalf("%v; the log of the server:\n%s\n%s", err, server.err.String(), ask.err.String())
+	}
+	if _, err := s.Press(user, user, m.ID, "SQLite"); err != nil {
+		t.Fatal(err)
+	}
+	<-ask.ended
+	if got := ask.out.String(); got != "SQLite\n" {
+		t.Errorf("got %q from %q, want the answer:\n%s", got, commands[5], ask.err.String())
+	}
+	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.Contains(m.Text, "It was answered by") }); err != nil {
+		t.Errorf("the message does not tell the outcome: %v; it is %+v", err, s.Messages(user))
+	}
+	for _, out := range []string{server.err.String(), server.out.String(), ask.err.String()} {
+		if strings.Contains(out, telegramtest.Token) {
+			t.Errorf("the token is in the output:\n%s", out)
+		}
+	}
+}
+
+// The command checks the token and the groups of the settings.
+func TestNotifyTestChecksTheBot(t *testing.T) {
+	t.Parallel()
+	const room = -1001234567890
+	s := telegramtest.NewServer(t)
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, _ := sandbox(t)
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	env = append(env, "ASKBACK_CONFIG="+settings)
+	test := func(token string) (string, error) {
+		t.Helper()
+		content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q], groups: [%d]}\n", token, s.URL, at.Host, room)
+		if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("askback", "notify", "test", "telegram")
+		cmd.Env = env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := test(telegramtest.Token); err == nil || !strings.Contains(out, "group -1001234567890: ") {
+		t.Errorf("without the group: %q, %v", out, err)
+	}
+	s.AddGroup(room)
+	if out, err := test(telegramtest.Token); err != nil || !strings.Contains(out, "The token is that of @"+telegramtest.Username) {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if got := s.Last(room).Text; !strings.HasPrefix(got, "Test from Askback") {
+		t.Errorf("the group got %q", got)
+	}
+	wrong := "1234567890:" + strings.Repeat("W", 35)
+	if out, err := test(wrong); err == nil || !strings.Contains(out, "check channels.telegram.token") || strings.Contains(out, "WWW") {
+		t.Errorf("with another token: %q, %v", out, err)
+	}
+}
