@@ -1,9 +1,11 @@
 package channeltest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 )
 
 // testAttacks checks that input of one who may not answer changes nothing, and that the
@@ -62,4 +64,23 @@ func (f *fixture) testReplay(p *place, m Message) {
 	f.wantSame("replayed", before)
 	f.wantSame("another ask after the replay", askback.Ask{ID: open.ask})
 	p.wantSettled("replayed", ana, p.ask)
+}
+
+// testLeft checks that the answer of a person who was removed from the settings is not taken.
+func testLeft(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	c := byName("single")
+	if !d.inPlace(c) {
+		return
+	}
+	p, m := f.question(c.Request, ana)
+	f.engine.Set(engine.Settings{
+		People:    slices.DeleteFunc(people(), func(p askback.Person) bool { return p.Name == ana }),
+		Receivers: slices.DeleteFunc(f.service.Receivers(), func(r engine.Receiver) bool { return r.Person == ana }),
+	})
+	logged := len(f.log.text())
+	_, err := f.service.Answer(t.Context(), ana, m, c.Answers[0].Answer)
+	f.keep(err)
+	f.eventually("the log mentions the answer of one who left", func() bool { return len(f.log.text()) > logged })
+	f.wantSame("one who left", askback.Ask{ID: p.ask})
 }

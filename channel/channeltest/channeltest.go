@@ -146,6 +146,7 @@ func Checks() []Check {
 		{"two people race and one wins", testRace},
 		{"an answer after the deadline is not taken", testDeadline},
 		{"foreign input changes nothing and is logged", testAttacks},
+		{"one who left cannot answer", testLeft},
 		{"a repeat after a lost reply leaves nothing live", testLostReply},
 		{"a repeat without a record leaves nothing live", testLostRecord},
 		{"a settled question is never live", testSettledQuestion},

@@ -54,6 +54,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"takes what is forged":                  "foreign input changes nothing and is logged",
 		"takes what was changed":                "foreign input changes nothing and is logged",
 		"is silent about attacks":               "foreign input changes nothing and is logged",
+		"asks the wrong person in":              "one who left cannot answer",
 		"forgets messages":                      "an old message can be answered after a restart",
 		"sends buttons at once":                 "a repeat after a lost reply leaves nothing live",
 		"forgets a lost reply":                  "a repeat after a lost reply leaves nothing live",

@@ -289,10 +289,10 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	if c.defect == "mixes people up" {
 		person = "ben"
 	}
-	client, err := personOf(e, person)
+	client, err := e.Person(ctx, person, askback.ChannelSlack)
 	if err != nil {
 		if c.defect == "asks the wrong person in" {
-			client, _ = personOf(e, "ben")
+			client, _ = e.Person(ctx, "ben", askback.ChannelSlack)
 		} else {
 			log.Warn("an answer of a person who may not answer", "error", err)
 			return "No."
@@ -349,9 +349,4 @@ func (c *chat) Attack(ctx context.Context, how channeltest.Attack, m channeltest
 	}
 	_, err := c.press(ctx, p)
 	return err
-}
-
-// personOf is until the engine has Person.
-func personOf(e *engine.Engine, name string) (askback.Client, error) {
-	return e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelSlack}), nil
 }

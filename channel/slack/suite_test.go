@@ -98,9 +98,9 @@ func (s *service) Open(t testing.TB) channeltest.Channel {
 	s.Cut() // the connections of the process before
 	return channeltest.Channel{Send: c, Run: func(ctx context.Context, e *engine.Engine) {
 		s.mu.Lock()
-		s.handle = c.Handler(people{e})
+		s.handle = c.Handler(e)
 		s.mu.Unlock()
-		c.Run(ctx, people{e})
+		c.Run(ctx, e)
 	}}
 }
 
