@@ -13,11 +13,15 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
+	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/safetext"
 )
+
+func key() ([]byte, error) { return make([]byte, 32), nil }
+
+var pageSigner, replySigner = answerlink.New(key, answerlink.Page), answerlink.New(key, answerlink.Reply)
 
 const page = "https://ask.example.com/asks/ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
@@ -54,9 +58,9 @@ func allow(t testing.TB, address string) []egress.Allowed {
 	return []egress.Allowed{a}
 }
 
-func newChannel(t *testing.T, r post.Receiver, buttons func(string, askback.Ask) []notice.Button) *post.Channel {
+func newChannel(t *testing.T, r post.Receiver) *post.Channel {
 	t.Helper()
-	c, err := post.New(post.Options{Receivers: map[string]post.Receiver{"phone": r}, Buttons: buttons, Version: "test"})
+	c, err := post.New(post.Options{Receivers: map[string]post.Receiver{"phone": r}, Pages: pageSigner, Replies: replySigner, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +176,7 @@ func TestMatrixIsWholeOrALink(t *testing.T) {
 	for _, template := range post.Templates {
 		t.Run(string(template), func(t *testing.T) {
 			receiver, service := newReceiver(t, template)
-			channel := newChannel(t, receiver, nil)
+			channel := newChannel(t, receiver)
 			wholes := 0
 			for name, a := range matrix() {
 				before := len(service.Messages())
@@ -286,7 +290,7 @@ func TestSizesAroundTheLimit(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
-		channel := newChannel(t, receiver, nil)
+		channel := newChannel(t, receiver)
 		for _, unit := range []string{"x", "\"", "é", "😀", "*", "a\n"} {
 			of := func(n int) askback.Ask { return ask(question("Q"+strings.Repeat(unit, n)+".", "Yes", "No")) }
 			limit := sort.Search(30_000, func(n int) bool {
@@ -318,7 +322,7 @@ func TestTitlesFit(t *testing.T) {
 		a := matrix()["dangerous"]
 		a.Agent = strings.Repeat("😀", 40)
 		a.Owner = a.Agent
-		if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), a, "phone"); err != nil {
+		if err := send(t, newChannel(t, receiver), pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
 		}
 		if m := service.Messages()[0]; !strings.Contains(m.Title, a.Agent) {
@@ -330,7 +334,7 @@ func TestTitlesFit(t *testing.T) {
 // Home Assistant gets nothing that its app for Android would change.
 func TestHomeAssistantGetsNoMarkup(t *testing.T) {
 	receiver, service := newReceiver(t, post.HomeAssistant)
-	channel := newChannel(t, receiver, nil)
+	channel := newChannel(t, receiver)
 	for _, text := range []string{"a < b", "a & b", "&lt;", "<b>", `C:\new`, ":smile:", "10:30", "a: b"} {
 		before := len(service.Messages())
 		if err := send(t, channel, pendingDelivery(), ask(question(text+"?", "Yes", "No")), "phone"); err != nil {

@@ -12,30 +12,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/loopback"
-	"github.com/askback/askback/internal/notice"
 )
 
 // Options configure a [Channel].
 type Options struct {
 	Receivers map[string]Receiver // by name; each passes [Receiver.Check]
-	// Buttons returns the buttons of a message to a receiver, in the order of
-	// [notice.Choices] within [ButtonLimits]; nil: no message has buttons.
-	Buttons func(receiver string, a askback.Ask) []notice.Button
-	Now     func() time.Time // for Retry-After; nil: time.Now
-	Version string           // of Askback, for the User-Agent
+	// Pages signs the links to the pages of asks, and Replies what buttons publish to reply
+	// topics. Without them, messages have only the links of the asks, and no buttons.
+	Pages, Replies *answerlink.Signer
+	Log            *slog.Logger     // nil logs nothing
+	Now            func() time.Time // for Retry-After; nil: time.Now
+	Version        string           // of Askback, for the User-Agent
 }
 
 // A Channel sends deliveries to receivers. It is safe for concurrent use.
 type Channel struct {
 	options Options
 	clients map[string]*http.Client
+	// See the constants.
+	silence, firstWait time.Duration
 }
 
 // New returns a Channel, or an error if a receiver is not valid.
@@ -43,10 +45,10 @@ func New(o Options) (*Channel, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Buttons == nil {
-		o.Buttons = func(string, askback.Ask) []notice.Button { return nil }
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Channel{options: o, clients: map[string]*http.Client{}}
+	c := &Channel{options: o, clients: map[string]*http.Client{}, silence: silence, firstWait: firstWait}
 	for name, r := range o.Receivers {
 		if setting, problem := r.Check(); problem != "" {
 			return nil, fmt.Errorf("the receiver %s: %s %s", name, setting, problem)
@@ -73,10 +75,9 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if !ok {
 		return "", errUnknown
 	}
-	if u, err := url.Parse(about.PageURL); err != nil || loopback.IsHost(u.Host) {
-		about.PageURL = "" // a phone cannot open it
-	}
-	request, err := Render(receiver, n.Event, about, c.options.Buttons(name, about))
+	public := publicURL(about)
+	about.PageURL = c.link(receiver, about, n.Person, public)
+	request, err := Render(receiver, n.Event, about, c.buttons(receiver, about, n.Person, public))
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +108,7 @@ func (c *Channel) post(ctx context.Context, name string, in Request) error {
 	for header, value := range in.Header {
 		r.Header.Set(header, value)
 	}
-	r.Header.Set("User-Agent", "askback/"+cmp.Or(c.options.Version, "devel"))
+	r.Header.Set("User-Agent", c.userAgent())
 	reply, err := c.clients[name].Do(r)
 	if err != nil {
 		return egress.NoReply(err)
@@ -115,6 +116,8 @@ func (c *Channel) post(ctx context.Context, name string, in Request) error {
 	egress.Discard(reply)
 	return replyError(reply, c.options.Now())
 }
+
+func (c *Channel) userAgent() string { return "askback/" + cmp.Or(c.options.Version, "devel") }
 
 // replyError returns nil if a service has accepted a message. A service that found the message
 // itself wrong would do so again, so such a reply is final. One that rejects the token is not:

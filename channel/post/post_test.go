@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
+	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/notice"
@@ -84,25 +85,78 @@ func TestRequests(t *testing.T) {
 }
 
 // Ntfy shows buttons for a whole ask with few choices; a dangerous call, several answers, or a
-// message that does not fit have only the link (F3).
+// message that does not fit have only the link (F3). A button of a receiver with a reply topic
+// publishes there, another one sends its choice to the server.
 func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
-	receiver, service := newReceiver(t, post.Ntfy)
-	channel := newChannel(t, receiver, buttonsOf)
-	for name, want := range map[string]string{
-		"single": "Yes No Open", "other": "alpha beta Open", "approval": "Approve Deny Open", "right to left": "כן لا Open",
-		"dangerous": "Open", "multi": "Open", "four questions": "Open", "50 options": "Open", "free text": "Open", "1 MB": "Open", "hostile": "Open",
-		"quotes and newlines": "Open",
-	} {
-		before := len(service.Messages())
-		if err := send(t, channel, pendingDelivery(), matrix()[name], "phone"); err != nil {
-			t.Fatal(err)
+	for _, topic := range []string{"", "replies"} {
+		receiver, service := newReceiver(t, post.Ntfy)
+		receiver.ReplyTopic = topic
+		channel := newChannel(t, receiver)
+		for name, want := range map[string]string{
+			"single": "Yes No Open", "other": "alpha beta Open", "approval": "Approve Deny Open", "right to left": "כן لا Open",
+			"dangerous": "Open", "multi": "Open", "four questions": "Open", "50 options": "Open", "free text": "Open", "1 MB": "Open", "hostile": "Open",
+			"quotes and newlines": "Open",
+		} {
+			before := len(service.Messages())
+			d := pendingDelivery()
+			d.Person = "ana"
+			if err := send(t, channel, d, matrix()[name], "phone"); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for i, b := range service.Messages()[before].Buttons {
+				got = append(got, b.Label)
+				checkButton(t, b, i+1, receiver)
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s: got buttons %q, want %q", name, got, want)
+			}
 		}
-		var got []string
-		for _, b := range service.Messages()[before].Buttons {
-			got = append(got, b.Label)
+	}
+}
+
+// checkButton checks that a button answers with a choice as ana, and that the link of a message
+// opens the page of her alone.
+func checkButton(t *testing.T, b posttest.Button, choice int, r post.Receiver) {
+	t.Helper()
+	signer, token, isPage := pageSigner, strings.TrimPrefix(b.URL, "https://ask.example.com/a/"), true
+	switch {
+	case b.View:
+		choice = 0
+	case r.ReplyTopic != "":
+		signer, token, isPage = replySigner, b.Body, false
+		if b.URL != r.Origin()+"/"+r.ReplyTopic {
+			t.Errorf("the button sends to %s", b.URL)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: got buttons %q, want %q", name, got, want)
+	case b.Body != fmt.Sprint("choice=", choice):
+		t.Errorf("the button sends %q", b.Body)
+	}
+	want := answerlink.Link{AskID: matrix()["single"].ID, Person: "ana", Channel: askback.ChannelPush, Choice: choice}
+	if got, err := signer.Verify(token); err != nil || got != want {
+		t.Errorf("%s, page %v: got %+v, %v, want %+v", b.Label, isPage, got, err, want)
+	}
+}
+
+// A room of a chat gets no link that answers without a log-in, and a receiver that several
+// people read neither that nor buttons.
+func TestOnlyPersonalMessagesHaveSignedLinks(t *testing.T) {
+	for _, template := range post.Templates {
+		for _, person := range []string{"ana", ""} {
+			receiver, service := newReceiver(t, template)
+			d := pendingDelivery()
+			d.Person = person
+			if err := send(t, newChannel(t, receiver), d, matrix()["single"], "phone"); err != nil {
+				t.Fatal(err)
+			}
+			m := service.Messages()[0]
+			isRoom := template == post.Discord || template == post.Teams || template == post.Mattermost
+			want := person != "" && !isRoom
+			if got := strings.Contains(m.Link+m.Text, "https://ask.example.com/a/"); got != want {
+				t.Errorf("%s, %q: got a signed link: %v, want %v: %+v", template, person, got, want, m)
+			}
+			if !want && !strings.Contains(m.Link+m.Text, page) {
+				t.Errorf("%s, %q: no link: %+v", template, person, m)
+			}
 		}
 	}
 }
@@ -134,7 +188,7 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 func TestNoticeReplacesTheQuestion(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
-		channel := newChannel(t, receiver, buttonsOf)
+		channel := newChannel(t, receiver)
 		a := matrix()["single"]
 		if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
 			t.Fatal(err)
@@ -161,7 +215,7 @@ func TestNoticesFit(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
-		channel := newChannel(t, receiver, nil)
+		channel := newChannel(t, receiver)
 		for name, a := range matrix() {
 			if a.Confirmation != nil {
 				a = answered(a, hostile[:100], string(askback.Deny))
@@ -184,7 +238,7 @@ func TestMessagesWithoutAPublicAddress(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
-		channel := newChannel(t, receiver, nil)
+		channel := newChannel(t, receiver)
 		for name, a := range matrix() {
 			a.PageURL = []string{"", "http://127.0.0.1:7575/asks/ask_1", "http://localhost:7575/asks/ask_1"}[len(name)%3]
 			before := len(service.Messages())
@@ -203,7 +257,7 @@ func TestMessagesWithoutAPublicAddress(t *testing.T) {
 // and errors have no text of the service and no secret (T22).
 func TestReplies(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
-	channel := newChannel(t, receiver, nil)
+	channel := newChannel(t, receiver)
 	for status, want := range map[int]struct {
 		final bool
 		text  string
@@ -233,7 +287,7 @@ func TestReplies(t *testing.T) {
 func TestPrivateReceiverNeedsAllow(t *testing.T) {
 	receiver, service := newReceiver(t, post.Ntfy)
 	receiver.Allow = nil
-	if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone"); !errors.Is(err, egress.ErrAddress) {
+	if err := send(t, newChannel(t, receiver), pendingDelivery(), matrix()["single"], "phone"); !errors.Is(err, egress.ErrAddress) {
 		t.Errorf("got %v, want ErrAddress", err)
 	}
 	if len(service.Messages()) > 0 {
@@ -245,7 +299,7 @@ func TestPrivateReceiverNeedsAllow(t *testing.T) {
 func TestTestMessage(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
-		if err := newChannel(t, receiver, nil).SendTest(t.Context(), "phone"); err != nil {
+		if err := newChannel(t, receiver).SendTest(t.Context(), "phone"); err != nil {
 			t.Fatal(err)
 		}
 		m := service.Messages()[0]
@@ -260,12 +314,12 @@ func TestNtfyToken(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	service.Token = "tk_secret"
 	receiver := receiverAt(t, post.Ntfy, service.URL)
-	err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone")
+	err := send(t, newChannel(t, receiver), pendingDelivery(), matrix()["single"], "phone")
 	if err == nil || !strings.Contains(err.Error(), http.StatusText(http.StatusUnauthorized)) {
 		t.Errorf("without a token: got %v", err)
 	}
 	receiver.Token = service.Token
-	if err := send(t, newChannel(t, receiver, nil), pendingDelivery(), matrix()["single"], "phone"); err != nil {
+	if err := send(t, newChannel(t, receiver), pendingDelivery(), matrix()["single"], "phone"); err != nil {
 		t.Error(err)
 	}
 }
@@ -289,6 +343,12 @@ func TestReceiverCheck(t *testing.T) {
 		{post.Receiver{Template: "ntfy", URL: "https://u:p@ntfy.sh/topic"}, "url"},
 		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", User: "u"}, "user"},
 		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", Token: "a\nb"}, "token"},
+		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", ReplyTopic: "replies", ReplyToken: "tk_2"}, ""},
+		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", ReplyTopic: "t"}, "reply_topic"},
+		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", ReplyTopic: "a/b"}, "reply_topic"},
+		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", ReplyToken: "tk_2"}, "reply_token"},
+		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/t", ReplyTopic: "r", ReplyToken: "a b"}, "reply_token"},
+		{post.Receiver{Template: "gotify", URL: "https://g.example", Token: "t", ReplyTopic: "r"}, "reply_topic"},
 		{post.Receiver{Template: "pushover", Token: "t"}, "user"},
 		{post.Receiver{Template: "pushover", User: "u"}, "token"},
 		{post.Receiver{Template: "gotify", URL: "https://g.example"}, "token"},

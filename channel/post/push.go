@@ -57,6 +57,7 @@ func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	if err != nil {
 		return content{}, false
 	}
+	m = withoutLink(m)
 	out := ntfyMessage{
 		Topic: strings.Trim(u.Path, "/"), Title: m.Title, Message: m.Text(notice.Plain), Priority: ntfyDefault, Tags: []string{"question"},
 		Click: m.Link, SequenceID: m.Tag,
@@ -122,10 +123,14 @@ func withoutLink(m notice.Message) notice.Message {
 	if m.Link == "" {
 		return m
 	}
-	m.Footer = []notice.Line{notice.Own("Open this to answer.")}
-	if m.Quiet {
-		m.Footer = []notice.Line{notice.Own("Open this for details.")}
+	footer := "Open this to answer."
+	switch {
+	case m.Quiet:
+		footer = "Open this for details."
+	case len(m.Buttons) > 0:
+		footer = "Answer with a button, or open this."
 	}
+	m.Footer = []notice.Line{notice.Own("%s", footer)}
 	return m
 }
 

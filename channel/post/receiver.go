@@ -14,10 +14,14 @@ import (
 // A Receiver is where messages go: a phone, or a room of a chat.
 type Receiver struct {
 	Template Template
-	URL      string           // as the service gives it; see [Template]
-	Token    string           // if the service has one
-	User     string           // of Pushover: the key of the user or the group
-	Allow    []egress.Allowed // addresses to which messages may go although they are not public
+	URL      string // as the service gives it; see [Template]
+	Token    string // if the service has one
+	User     string // of Pushover: the key of the user or the group
+	// ReplyTopic is the topic on the same server of ntfy that buttons publish answers to, and
+	// ReplyToken the token that reads it, if that is not Token.
+	ReplyTopic, ReplyToken string
+	Person                 string           // who reads the messages; only this person can answer through ReplyTopic
+	Allow                  []egress.Allowed // addresses to which messages may go although they are not public
 }
 
 // A Template is the name of a service. It decides the form of the messages.
@@ -66,7 +70,35 @@ func (r Receiver) Check() (setting, problem string) {
 			return "url", p
 		}
 	}
+	if setting, problem = r.checkReplies(); problem != "" {
+		return setting, problem
+	}
 	return r.checkToken()
+}
+
+// checkReplies returns what is wrong with the reply topic of a receiver, as Check does.
+func (r Receiver) checkReplies() (setting, problem string) {
+	u, err := url.Parse(r.URL)
+	switch {
+	case r.ReplyTopic == "" && r.ReplyToken == "":
+		return "", ""
+	case r.Template != Ntfy && r.ReplyTopic != "":
+		return "reply_topic", "is for the template ntfy only"
+	case r.ReplyTopic == "":
+		return "reply_token", "needs a reply_topic"
+	case !topic.MatchString(r.ReplyTopic):
+		return "reply_topic", "must be one topic of 1 to 64 letters, digits, - and _"
+	case err == nil && strings.Trim(u.Path, "/") == r.ReplyTopic:
+		return "reply_topic", "must be another topic than that of the questions"
+	case !isToken(r.ReplyToken):
+		return "reply_token", "has a character that a token cannot have"
+	}
+	return "", ""
+}
+
+// isToken reports whether s can be in the header of a request.
+func isToken(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
 // checkToken returns what is wrong with the token of a receiver, as Check does.
@@ -78,7 +110,7 @@ func (r Receiver) checkToken() (setting, problem string) {
 		return "token", "is required by " + string(r.Template)
 	case inURL && r.Token != "":
 		return "token", "is not used: the address of " + string(r.Template) + " has the secret"
-	case strings.ContainsFunc(r.Token, func(c rune) bool { return c <= ' ' || c >= 0x7f }):
+	case !isToken(r.Token):
 		return "token", "has a character that a token cannot have"
 	}
 	return "", ""

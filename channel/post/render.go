@@ -17,19 +17,20 @@ type Request struct {
 	Whole  bool // it has the whole of the ask, and not only the link
 }
 
-// Render returns the request that reports an event of an ask to a receiver: the ask as it is now. The receiver
-// passes [Receiver.Check]. The buttons are those of [notice.Choices], in their order, and are left
-// out if the whole ask does not fit or the service has none.
+// Render returns the request that shows an ask to a receiver after an event: as it is now, or
+// how it ended. The receiver passes [Receiver.Check]. The buttons are those of
+// [notice.Choices], in their order, and are left out if they do not fit together with the whole
+// ask, or if the service has none.
 //
 // A message has the whole ask, or says that the whole does not fit and has the link (F3).
 func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice.Button) (Request, error) {
 	if r.Template != Ntfy {
-		buttons = nil // no other service has buttons that can answer without a public address
+		buttons = nil // no other service has buttons that send a request
 	}
 	if event.Settles() || a.Settled() {
 		return first(r, notice.Settled(a, true, len(buttons) > 0), notice.Settled(a, false, len(buttons) > 0))
 	}
-	request, err := first(r, notice.Pending(a, buttons))
+	request, err := first(r, notice.Pending(a, buttons), notice.Pending(a, nil))
 	if err == nil {
 		request.Whole = true
 		return request, nil

@@ -39,7 +39,7 @@ var layers = map[string][]string{
 
 	"channel/email":           {".", "internal/loopback", "internal/notice"},
 	"channel/email/emailtest": {},
-	"channel/post":            {".", "internal/egress", "internal/loopback", "internal/notice"},
+	"channel/post":            {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest":   {".", "channel/channeltest", "channel/post", "engine", "internal/egress"},
 	"channel/channeltest":     {".", "engine", "store/memstore", "internal/safetext"},
 	"channel/slack":           {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},

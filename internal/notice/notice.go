@@ -316,6 +316,17 @@ func Late(a askback.Ask, person string) string {
 	return s
 }
 
+// TooLate returns the message for a person whose answer was late.
+func TooLate(a askback.Ask, person string) Message {
+	return Message{Tag: a.ID, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{{Foreign: Late(a, person)}}}
+}
+
+// Ended returns the message for a person who answered an ask that does not exist any more, or
+// that this person may no longer answer.
+func Ended(id string) Message {
+	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{Own("The question no longer exists, or you may no longer answer it.")}}
+}
+
 // Test returns the message of askback notify test.
 func Test() Message {
 	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}

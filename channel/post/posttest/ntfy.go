@@ -18,14 +18,16 @@ import (
 // Ntfy is a server of ntfy with its cache of messages: it publishes JSON and plain text, and
 // streams topics (docs.ntfy.sh/publish, docs.ntfy.sh/subscribe/api).
 type Ntfy struct {
-	Service        // URL is the address of the topic "questions", and Messages are those of it
-	Server  string // the address without a topic
-	Token   string // if it is not empty, reading and publishing JSON need it
+	Service           // URL is the address of the topic "questions", and Messages are those of it
+	Server     string // the address without a topic
+	Disconnect func() // closes all connections
+	Token      string // if it is not empty, reading and publishing JSON need it
 
 	published chan struct{} // closed by the next message
 	cached    []cachedMessage
-	streams   int // connections that read a topic now
-	reads     int // requests to read a topic so far
+	streams   int    // connections that read a topic now
+	reads     int    // requests to read a topic so far
+	since     string // of the last of them
 }
 
 // A cachedMessage is a message as subscribers read it.
@@ -42,6 +44,7 @@ func NewNtfy(t testing.TB) *Ntfy {
 	t.Helper()
 	n := &Ntfy{published: make(chan struct{})}
 	server := httptest.NewServer(n)
+	n.Disconnect = server.CloseClientConnections
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	n.Server, n.URL = server.URL, server.URL+"/questions"
 	return n
@@ -102,7 +105,7 @@ func (n *Ntfy) publishJSON(r *http.Request, body []byte) (Message, error) {
 		return Message{}, errors.New("invalid request: actions invalid; only 3 actions allowed")
 	}
 	m := Message{
-		ID: n.cache(in.Topic, in.Message), Tag: in.SequenceID, Title: in.Title, Text: strings.TrimSpace(in.Message), Link: in.Click,
+		ID: n.cache(in.Topic, in.Message), Topic: in.Topic, Tag: in.SequenceID, Title: in.Title, Text: strings.TrimSpace(in.Message), Link: in.Click,
 		Quiet: in.Priority == 1 || in.Priority == 2, Password: n.Token,
 	}
 	if len(in.Message) >= 4096 {
@@ -165,11 +168,21 @@ func (n *Ntfy) Streams() (now, total int) {
 	return n.streams, n.reads
 }
 
+// Since returns the parameter since of the last request to read a topic.
+func (n *Ntfy) Since() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.since
+}
+
 // subscribe streams the messages of a topic after the query parameter since, which is all, a
 // time, a duration or the id of a message.
 func (n *Ntfy) subscribe(w http.ResponseWriter, r *http.Request, topic string) {
 	n.count(1)
 	defer n.count(-1)
+	n.mu.Lock()
+	n.since = r.URL.Query().Get("since")
+	n.mu.Unlock()
 	if status := n.nextFailure(); status > 0 {
 		http.Error(w, "the service is not well", status)
 		return

@@ -20,6 +20,7 @@ import (
 // A Message is a message as a person sees it.
 type Message struct {
 	ID       string // by the service
+	Topic    string // of ntfy
 	Tag      string // messages with the same one replace each other
 	Title    string
 	Text     string

@@ -1,0 +1,305 @@
+package post
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/notice"
+)
+
+// An Engine makes the calls of people. Package engine has one.
+type Engine interface {
+	// Person returns the client of a person who answers through a channel, or
+	// [askback.ErrForbidden] if no such person may answer now.
+	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+}
+
+// Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a
+// signed token there, so that no phone has to reach this server. Whatever else is published
+// is ignored: anyone who knows its name may write to a topic.
+func (c *Channel) Run(ctx context.Context, people Engine) {
+	topics := map[topicKey]*replyTopic{}
+	for name, r := range c.options.Receivers {
+		if r.ReplyTopic == "" || c.options.Replies == nil {
+			continue
+		}
+		key := topicKey{r.Origin(), r.ReplyTopic, cmp.Or(r.ReplyToken, r.Token)}
+		t := topics[key]
+		if t == nil {
+			t = &replyTopic{topicKey: key, channel: c, people: people, since: "all", started: c.options.Now()}
+			client := *c.clients[name]
+			client.Timeout = 0 // a stream has no end
+			t.client, t.log = &client, c.options.Log.With("receiver", name)
+			topics[key] = t
+		}
+		t.receivers = append(t.receivers, name)
+	}
+	var group sync.WaitGroup
+	for _, t := range topics {
+		group.Go(func() { t.run(ctx) })
+	}
+	group.Wait()
+}
+
+type topicKey struct {
+	origin, topic, token string
+}
+
+// A replyTopic is a topic that the buttons of receivers publish to.
+type replyTopic struct {
+	topicKey
+	channel   *Channel
+	people    Engine
+	receivers []string // names
+	client    *http.Client
+	log       *slog.Logger
+
+	since   string    // the id of the last message, or all
+	started time.Time // earlier replies that came too late get no notice: it was sent by then
+	done    recent    // tokens that have had their effect
+	forged  time.Time // when a forged reply was logged last
+	lost    bool      // the last attempt to read failed
+}
+
+// The waits between attempts to read a topic double, from the first to the last.
+const (
+	firstWait = time.Second
+	lastWait  = time.Minute
+)
+
+// silence is how long a stream may be without a line. Servers of ntfy send one every 45
+// seconds by default.
+const silence = 4 * time.Minute
+
+// run reads the topic until ctx ends. After a break it goes on behind the last message.
+func (t *replyTopic) run(ctx context.Context) {
+	wait := t.channel.firstWait
+	for {
+		connected, err := t.read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if connected {
+			wait = t.channel.firstWait
+		} else if !t.lost {
+			t.lost = true
+			t.log.Warn("replies of phones cannot be read; trying again", "server", t.origin, "error", err)
+		}
+		pause := wait/2 + rand.N(wait/2)
+		var sending *askback.SendError
+		if errors.As(err, &sending) {
+			pause = max(pause, min(sending.RetryAfter, 10*lastWait))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		wait = min(2*wait, lastWait)
+	}
+}
+
+// read reads the stream of the topic until it ends. connected reports whether it began.
+func (t *replyTopic) read(ctx context.Context) (connected bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	address := t.origin + "/" + t.topic + "/json?since=" + url.QueryEscape(t.since)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return false, errors.New("this is not an address")
+	}
+	if header, secret := bearer(t.token); header != "" {
+		r.Header.Set(header, secret)
+	}
+	r.Header.Set("User-Agent", t.channel.userAgent())
+	reply, err := t.client.Do(r)
+	if err != nil {
+		return false, egress.NoReply(err)
+	}
+	if reply.StatusCode != http.StatusOK {
+		egress.Discard(reply)
+		return false, cmp.Or(replyError(reply, t.channel.options.Now()), fmt.Errorf("the reply was %d", reply.StatusCode))
+	}
+	defer reply.Body.Close()
+	silent := time.AfterFunc(t.channel.silence, cancel)
+	defer silent.Stop()
+	lines := bufio.NewReaderSize(reply.Body, maxLine)
+	for {
+		line, err := readLine(lines)
+		if err != nil {
+			return connected, errors.New("the connection ended")
+		}
+		silent.Reset(t.channel.silence)
+		if connected = true; t.lost {
+			t.lost = false
+			t.log.Info("replies of phones are read again", "server", t.origin)
+		}
+		if err := t.handle(ctx, line); err != nil {
+			return connected, err
+		}
+	}
+}
+
+// maxLine is more than a server of ntfy sends for a message with a token.
+const maxLine = 64 << 10
+
+// readLine returns the next line. It skips a line that is longer than the buffer.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	for {
+		line, isPrefix, err := r.ReadLine()
+		if err != nil || !isPrefix {
+			return line, err
+		}
+		for isPrefix && err == nil {
+			_, isPrefix, err = r.ReadLine()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// handle handles a line of the stream. An error means that the message must be read again.
+func (t *replyTopic) handle(ctx context.Context, line []byte) error {
+	var m struct {
+		ID, Event, Message string
+		Time               int64
+	}
+	if json.Unmarshal(bytes.TrimSpace(line), &m) != nil || m.Event != "message" || m.ID == "" {
+		return nil
+	}
+	if err := t.answer(ctx, strings.TrimSpace(m.Message), time.Unix(m.Time, 0)); err != nil {
+		return err
+	}
+	t.since = m.ID
+	return nil
+}
+
+// answer gives the answer of a token that was published at some time. The error is that of an
+// answer that may succeed later.
+func (t *replyTopic) answer(ctx context.Context, token string, published time.Time) error {
+	link, err := t.channel.options.Replies.Verify(token)
+	switch {
+	case errors.Is(err, answerlink.ErrInvalid) || err == nil && !t.isFor(link):
+		t.logForged()
+		return nil
+	case err != nil:
+		return err
+	case t.done.has(token):
+		return nil
+	}
+	after, err := t.send(ctx, link)
+	var invalid askback.Invalid
+	switch {
+	case err == nil:
+	case errors.Is(err, askback.ErrSettled) && after.Outcome != nil:
+		t.log.Info("a reply came too late", "ask", link.AskID, "name", link.Person)
+		t.tell(ctx, published, link, notice.TooLate(after, link.Person))
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden), errors.As(err, &invalid), errors.Is(err, errNoChoice):
+		t.log.Info("a reply was rejected", "ask", link.AskID, "name", link.Person, "error", err)
+		t.tell(ctx, published, link, notice.Ended(link.AskID))
+	default:
+		return err
+	}
+	t.done.add(token)
+	return nil
+}
+
+var errNoChoice = errors.New("the ask has no such choice")
+
+// isFor reports whether a link is for a button of a receiver of this topic.
+func (t *replyTopic) isFor(l answerlink.Link) bool {
+	return l.Channel == askback.ChannelPush && slices.ContainsFunc(t.receivers, func(name string) bool {
+		return t.channel.options.Receivers[name].Person == l.Person
+	})
+}
+
+// send answers the ask of a link with its choice.
+func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, error) {
+	client, err := t.people.Person(ctx, l.Person, l.Channel)
+	if err != nil {
+		return askback.Ask{}, err
+	}
+	a, err := client.Get(ctx, l.AskID)
+	if err != nil {
+		return a, err
+	}
+	choices := notice.Choices(a, ButtonLimits)
+	if l.Choice < 1 || l.Choice > len(choices) {
+		return a, errNoChoice
+	}
+	return client.Answer(ctx, a.ID, choices[l.Choice-1].Answer)
+}
+
+// tell shows a message to the person who pressed a button in vain. It is sent once: the
+// outcome, which every receiver of the question gets, is another message.
+func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink.Link, m notice.Message) {
+	if published.Before(t.started.Truncate(time.Second)) {
+		return
+	}
+	for _, name := range t.receivers {
+		receiver := t.channel.options.Receivers[name]
+		if receiver.Person != l.Person {
+			continue
+		}
+		request, err := first(receiver, m)
+		if err == nil {
+			err = t.channel.post(ctx, name, request)
+		}
+		if err != nil {
+			t.log.Warn("the notice of a late reply was not sent", "ask", l.AskID, "error", err)
+		}
+	}
+}
+
+// logForged logs that something else than a valid token was published, at most once a minute:
+// anyone who knows the topic could fill the log.
+func (t *replyTopic) logForged() {
+	if now := t.channel.options.Now(); now.Sub(t.forged) >= time.Minute {
+		t.forged = now
+		t.log.Warn("a reply without a valid signature was ignored", "server", t.origin)
+	}
+}
+
+// maxRecent is the number of tokens that a topic remembers. A forgotten token still has no
+// effect, but may cause another notice.
+const maxRecent = 10_000
+
+// recent is a set of the last strings that were added.
+type recent struct {
+	in    map[string]bool
+	order []string
+}
+
+func (r *recent) has(s string) bool { return r.in[s] }
+
+func (r *recent) add(s string) {
+	if r.in == nil {
+		r.in = map[string]bool{}
+	}
+	if r.in[s] {
+		return
+	}
+	if len(r.order) == maxRecent {
+		delete(r.in, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.in[s] = true
+	r.order = append(r.order, s)
+}
