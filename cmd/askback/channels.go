@@ -4,12 +4,19 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 
+	"github.com/askback/askback"
+	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/web"
 )
 
 // A channelSet has the channels of the settings.
@@ -17,11 +24,14 @@ type channelSet struct {
 	send     map[string]engine.Channel                      // what the engine sends with, by name
 	run      []func(ctx context.Context, e *engine.Engine)  // each reads answers until ctx ends
 	handlers map[string]func(e *engine.Engine) http.Handler // what services call, by path
+	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
 }
 
 // channelOptions are what channels need in addition to the settings.
 type channelOptions struct {
-	key []byte       // signs links and what services send back; see [connection.Tokens.Key]
+	// key signs links and what services send back. It is called while this process has the
+	// database; see [connection.Tokens.SecretKey].
+	key func() ([]byte, error)
 	log *slog.Logger // nil: nothing is logged
 }
 
@@ -31,12 +41,15 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		o.log = slog.New(slog.DiscardHandler)
 	}
 	set := &channelSet{send: map[string]engine.Channel{}, handlers: map[string]func(*engine.Engine) http.Handler{}}
+	set.pages = answerlink.New(o.key, answerlink.Page)
 	c := file.Channels
 	if w := c.Webhook; w.Enabled {
 		set.send["webhook"] = must(webhook.New(webhook.Options{Secret: w.Secret, Allow: w.Allow, Version: version()}))
 	}
 	if len(c.Post) > 0 {
-		set.send["post"] = postChannel(c)
+		phones := postChannel(c, post.Options{Pages: set.pages, Replies: answerlink.New(o.key, answerlink.Reply), Log: o.log})
+		set.send["post"] = phones
+		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { phones.Run(ctx, e) })
 	}
 	if c.Telegram.Token != "" {
 		bot := telegramChannel(c.Telegram, nil, o.log)
@@ -44,6 +57,23 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
 	}
 	return set
+}
+
+// linkVia returns a function for a channel. It returns the address of the page where a person
+// answers an ask without a log-in, or "" if the server has no address that people reach.
+func (set *channelSet) linkVia(via askback.Channel) func(a askback.Ask, person string) string {
+	return func(a askback.Ask, person string) string {
+		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
+		if u, err := url.Parse(page); !ok || err != nil || loopback.IsHost(u.Host) {
+			return ""
+		}
+		return set.pages.URL(page, answerlink.Link{AskID: a.ID, Person: person, Channel: via})
+	}
+}
+
+// links returns what the pages of links need.
+func (set *channelSet) links(e *engine.Engine) *web.Links {
+	return &web.Links{Signer: set.pages, Person: e.Person}
 }
 
 // must returns a channel. The settings were checked, so there is no error.

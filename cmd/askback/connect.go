@@ -33,7 +33,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	if err != nil {
 		return connection.Options{}, err
 	}
-	channels := newChannelSet(file, channelOptions{key: tokens.Key()})
+	channels := newChannelSet(file, channelOptions{key: tokens.SecretKey})
 	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, channels, nil), Kind: kind, Version: version()}
 	o.Engine.NoEffects = kind == "" // such a command ends at once, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server

@@ -58,6 +58,7 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	}
 	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
 	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public}
+	pages.Links = o.channels.links(i.Engine())
 	f := &frontends{}
 	if o.login != nil {
 		f.issuer = &issuer{login.NewIssuer(*o.login), i.Engine(), o.log, new(atomic.Int64)}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
 )
 
 // notifyCommand has the commands for the phones and chats of the settings.
@@ -34,7 +36,7 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 	var names []string
 	for _, r := range file.Channels.Post {
 		if names = append(names, r.Name); r.Name == c.Name {
-			channel := postChannel(file.Channels)
+			channel := postChannel(file.Channels, post.Options{})
 			defer channel.Close()
 			if err := channel.SendTest(ctx, c.Name); err != nil {
 				return exitError{exitRefused, fmt.Sprintf("%s did not accept the message for %s: %v", r.Origin(), c.Name, err)}
@@ -62,11 +64,13 @@ func whereToLook(t post.Template) string {
 	return "If nothing arrives, check that the address and the token are those of this receiver."
 }
 
-// postChannel returns the channel to the receivers of the settings.
-func postChannel(c config.Channels) *post.Channel {
-	receivers := map[string]post.Receiver{}
+// postChannel returns the channel to the receivers of the settings, with some options.
+func postChannel(c config.Channels, o post.Options) *post.Channel {
+	o.Receivers, o.Version = map[string]post.Receiver{}, version()
 	for _, r := range c.Post {
-		receivers[r.Name] = r.Receiver
+		receiver := r.Receiver
+		receiver.Person = cmp.Or(r.Person, connection.UserName())
+		o.Receivers[r.Name] = receiver
 	}
-	return must(post.New(post.Options{Receivers: receivers, Version: version()}))
+	return must(post.New(o))
 }

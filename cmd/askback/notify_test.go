@@ -23,7 +23,7 @@ func TestNotifyPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
-	content := fmt.Sprintf("channels:\n  post:\n    phone: {template: ntfy, url: %q, allow: [%q]}\n", phone.URL, at.Host)
+	content := fmt.Sprintf("channels:\n  post:\n    phone: {template: ntfy, url: %q, reply_topic: replies, to: eva, allow: [%q]}\n", phone.URL, at.Host)
 	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -43,5 +43,21 @@ func TestNotifyPhone(t *testing.T) {
 	got := phone.Shown()
 	if last := got[len(got)-1]; !strings.Contains(last.Text, "answered by ana") || len(got) != 2 || strings.Contains(last.Text, "127.0.0.1") {
 		t.Errorf("got %+v, want the test message and the outcome", got)
+	}
+	id = s.call(s.agent, "POST", "/asks", `{"question": "Which one?", "options": ["a", "b"]}`, 201)["id"].(string)
+	button := posttest.Button{}
+	eventually(func() bool {
+		for _, m := range phone.Messages() {
+			if m.Tag == id && len(m.Buttons) == 2 {
+				button = m.Buttons[1]
+			}
+		}
+		return button.URL != ""
+	})
+	phone.Publish("replies", button.Body)
+	eventually(func() bool { return s.call(s.user, "GET", "/asks/"+id, "", 200)["status"] == "answered" })
+	outcome, _ := s.call(s.user, "GET", "/asks/"+id, "", 200)["outcome"].(map[string]any)
+	if by, _ := outcome["by"].(map[string]any); by["name"] != "eva" || outcome["via"] != "push" {
+		t.Errorf("got outcome %v, want the answer of eva from her phone", outcome)
 	}
 }

@@ -12,9 +12,8 @@ import (
 
 // A PostReceiver is a phone or a room of a chat that gets the questions of a person.
 type PostReceiver struct {
-	Name   string
-	Person string // who reads it; "" is the user of the server
-	post.Receiver
+	Name          string
+	post.Receiver // with the Person who reads it; "" is the user of the server
 }
 
 // receiverName is what the names of receivers consist of, so that they can be written in a
@@ -70,6 +69,8 @@ func (l *loader) postReceiver(v value, here position) (r PostReceiver, ok bool) 
 		secret("url", "the address that the service gives", &r.URL),
 		secret("token", `a variable with the token, as in "${NTFY_TOKEN}"`, &r.Token),
 		secret("user", "the user key of Pushover", &r.User),
+		secret("reply_topic", "another topic on the same server, as in a-long-random-topic-replies", &r.ReplyTopic),
+		secret("reply_token", `a variable with the token, as in "${NTFY_REPLY_TOKEN}"`, &r.ReplyToken),
 		{key: "to", read: l.textTo(&r.Person, "the name of a person, as in ana", nameProblem)},
 		{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &r.Allow) }) }},
 	})(v)
@@ -94,6 +95,9 @@ var postFixes = map[string]string{
 	"url":      "write the address that the service gives, as in https://ntfy.sh/a-long-random-topic",
 	"token":    "see the service in docs/phone.md",
 	"user":     "see Pushover in docs/phone.md",
+
+	"reply_topic": "write another topic on the same server, as in a-long-random-topic-replies",
+	"reply_token": "see ntfy in docs/phone.md",
 }
 
 func templates() (names []string) {

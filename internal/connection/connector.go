@@ -57,7 +57,7 @@ func (o Options) engineOptions() *engine.Options {
 	if o.Engine != nil {
 		options = *o.Engine
 	}
-	options.SecretKey = o.Tokens.secretKey
+	options.SecretKey = o.Tokens.SecretKey
 	return &options
 }
 

@@ -18,7 +18,7 @@ func TestSecretKeyIsMadeOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := tokens.secretKey()
+			key, err := tokens.SecretKey()
 			if err != nil || len(key) != 32 {
 				t.Fatalf("got %d bytes, %v, want 32", len(key), err)
 			}
@@ -37,7 +37,7 @@ func TestSecretKeyIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokens := &Tokens{dir: dir}
-	if _, err := tokens.secretKey(); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "c2hvcnQ") {
+	if _, err := tokens.SecretKey(); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "c2hvcnQ") {
 		t.Errorf("got %v, want an error that names the file", err)
 	}
 }

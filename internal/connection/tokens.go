@@ -28,7 +28,8 @@ const (
 )
 
 // SecretKeyFile is the file of the state directory with the key that encrypts the secrets of
-// endpoints in the database. Without it they must be rotated.
+// endpoints in the database, and that signs links of messages. Without it the secrets must be
+// rotated, and earlier links and buttons do not work.
 const SecretKeyFile = "secrets.key"
 
 // Tokens are the tokens of a command: those of the state directory, which are for the
@@ -85,9 +86,9 @@ func (t *Tokens) Key() []byte {
 	return sum.Sum(nil)
 }
 
-// secretKey returns the key in [SecretKeyFile], which it creates if it does not exist. Only
+// SecretKey returns the key in [SecretKeyFile], which it creates if it does not exist. Only
 // the process that holds the lock may call it.
-func (t *Tokens) secretKey() ([]byte, error) {
+func (t *Tokens) SecretKey() ([]byte, error) {
 	path := filepath.Join(t.dir, SecretKeyFile)
 	for range 2 {
 		raw, err := readToken(path)
