@@ -11,6 +11,7 @@ type Channels struct {
 	Webhook  Webhook
 	Post     []PostReceiver
 	Telegram Telegram
+	Slack    Slack
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -36,7 +37,7 @@ func (l *loader) channels(c *Config) func(value) {
 		}},
 		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
 		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
-		{key: "slack", unsupported: notYet},
+		{key: "slack", read: func(v value) { l.slack(v, &c.Channels.Slack) }},
 		{key: "email", unsupported: notYet},
 		{key: "webpush", unsupported: notYet},
 	})
