@@ -100,6 +100,7 @@ type Server struct {
 	posted   map[string]time.Time
 	tickets  map[string]bool
 	sockets  []*socket
+	opened   int                    // sockets so far
 	pending  map[string]chan []byte // replies to envelopes
 	changed  chan struct{}
 	next     int
