@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack/slacktest"
+	"github.com/askback/askback/engine"
 )
 
 // Two people press different buttons of one message at once: one answer counts, and the other
@@ -70,12 +71,12 @@ func (c stalledClient) Answer(ctx context.Context, id string, a askback.Answer) 
 }
 
 type stalled struct {
-	people
+	*engine.Engine
 	release chan struct{}
 }
 
 func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
-	c, err := s.people.Person(ctx, name, via)
+	c, err := s.Engine.Person(ctx, name, via)
 	return stalledClient{c, s.release}, err
 }
 
@@ -85,7 +86,7 @@ func TestStalledStoreIsNotRecorded(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Budget = 100 * time.Millisecond })
 	release := make(chan struct{})
 	defer close(release)
-	f.serve(stalled{people{f.engine}, release})
+	f.serve(stalled{f.engine, release})
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	m := f.live(a)
 	if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK {

@@ -73,7 +73,7 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { _ = f.engine.Run(ctx) })
-	f.serve(people{f.engine})
+	f.serve(f.engine)
 	t.Cleanup(func() {
 		cancel()
 		group.Wait()

@@ -39,7 +39,7 @@ func form(fields ...string) string {
 func verifier(t *testing.T, secret string, now func() time.Time) *Channel {
 	t.Helper()
 	c, err := New(Options{
-		Key: testKey, BotToken: "xoxb-1", AppToken: "xapp-1", SigningSecret: secret, Channel: "C1", Team: "T1", Now: now,
+		BotToken: "xoxb-1", AppToken: "xapp-1", SigningSecret: secret, Channel: "C1", Team: "T1", Now: now,
 	})
 	must(t, err)
 	return c

@@ -164,42 +164,48 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 }
 
 // The first message of a session begins a thread, and the others reply in it and are shown in
-// the channel as well. If the first one is deleted, the next one stands alone.
+// the channel as well. If the first one is deleted, the next one begins a new thread.
 func TestSessionHasOneThread(t *testing.T) {
-	var first string
-	f := newFixture(t, func(o *Options) {
-		o.Parent = func(context.Context, askback.Notification) string { return first }
+	var f *fixture
+	f = newFixture(t, func(o *Options) {
+		o.Thread = func(ctx context.Context, n askback.Notification) string {
+			return ThreadOf(ctx, f.engine.As(askback.Principal{Kind: askback.Admin, Name: "askback"}), n)
+		}
 	})
-	var all []slacktest.Message
-	for range 3 {
+	next := func(session string) slacktest.Message {
 		r := choice("PostgreSQL", "SQLite")
-		r.SessionKey = "run-7"
-		m := f.live(f.ask(r))
-		if first == "" {
-			first = m.Channel + ":" + m.TS
-		}
-		all = append(all, m)
+		r.SessionKey = session
+		return f.live(f.ask(r))
 	}
-	for i, m := range all {
-		want := ""
-		if i > 0 {
-			want = all[0].TS
-		}
-		if m.Thread != want || m.Broadcast != (i > 0) {
-			t.Errorf("message %d is in the thread %q, in the channel as well: %v", i, m.Thread, m.Broadcast)
+	check := func(name string, m slacktest.Message, thread string) {
+		if m.Thread != thread || m.Broadcast != (thread != "") {
+			t.Errorf("%s: it is in the thread %q, in the channel as well: %v; want the thread %q", name, m.Thread, m.Broadcast, thread)
 		}
 	}
-	f.slack.Delete(all[0])
-	r := choice("PostgreSQL", "SQLite")
-	r.SessionKey = "run-7"
-	if m := f.live(f.ask(r)); m.Thread != "" {
-		t.Errorf("it is in the thread %q of a deleted message", m.Thread)
+	first := next("run-7")
+	check("first", first, "")
+	second := next("run-7")
+	check("second", second, first.TS)
+	for range threadAsks + 2 { // the first one is not among those that are examined
+		check("later", next("run-7"), first.TS)
 	}
-	f.slack.Press(slacktest.Stranger, all[1], "SQLite", nil)
+	check("another session", next("run-8"), "")
+	check("no session", f.live(f.ask(choice("x", "y"))), "")
+	f.slack.Press(slacktest.Stranger, second, "SQLite", nil)
 	f.working.Wait()
-	if got := f.slack.Ephemerals(); len(got) != 1 || got[0].Thread != all[0].TS {
+	if got := f.slack.Ephemerals(); len(got) != 1 || got[0].Thread != first.TS {
 		t.Errorf("a note is not in the thread: %+v", got)
 	}
+	f.slack.Press(slacktest.Ana, second, "SQLite", nil)
+	f.slack.Wait("the outcome in the thread", func() bool {
+		return slices.ContainsFunc(f.slack.Messages(), func(m slacktest.Message) bool {
+			return m.TS == second.TS && strings.HasPrefix(m.Shown(), "Done: ")
+		})
+	})
+	f.slack.Delete(first)
+	begun := next("run-7")
+	check("after the first one was deleted", begun, "")
+	check("the one after that", next("run-7"), begun.TS)
 }
 
 // The question has no buttons until its receipt is stored.

@@ -28,7 +28,7 @@ func socketMode(o *Options) { o.AppToken, o.SigningSecret = slacktest.AppToken, 
 // there is a new connection, over which the next answer arrives.
 func TestSocketModeConnectsAgain(t *testing.T) {
 	f := newFixture(t, socketMode)
-	f.overSocket(people{f.engine})
+	f.overSocket(f.engine)
 	for i, end := range []func(){
 		func() { f.slack.Disconnect("warning") },
 		func() { f.slack.Disconnect("refresh_requested") },
@@ -53,7 +53,7 @@ func TestSocketModeConnectsAgain(t *testing.T) {
 // recorded once, and the second one is no error.
 func TestRepeatedActionIsHarmless(t *testing.T) {
 	f := newFixture(t, socketMode)
-	f.overSocket(people{f.engine})
+	f.overSocket(f.engine)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	m := f.live(a)
 	for range 3 {
@@ -72,7 +72,7 @@ func TestRepeatedActionIsHarmless(t *testing.T) {
 // Events and commands are acknowledged, so that Slack does not send them again.
 func TestEventsAreAcknowledged(t *testing.T) {
 	f := newFixture(t, socketMode)
-	f.overSocket(people{f.engine})
+	f.overSocket(f.engine)
 	if ack, _ := f.slack.Event([]byte(`{"type":"event_callback","team_id":"T0000001","event":{"type":"app_home_opened","user":"U1"}}`)); !ack.OK {
 		t.Errorf("got %+v", ack)
 	}
@@ -81,7 +81,7 @@ func TestEventsAreAcknowledged(t *testing.T) {
 // A token that Slack rejects is an error in the log, with what to do.
 func TestRejectedTokenIsExplained(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.AppToken = "xapp-wrong" })
-	err := f.failed("apps.connections.open", f.connect(t.Context(), people{f.engine}))
+	err := f.failed("apps.connections.open", f.connect(t.Context(), f.engine))
 	if err == nil || !strings.Contains(err.Error(), "invalid_auth") {
 		t.Errorf("got %v", err)
 	}
