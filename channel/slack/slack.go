@@ -50,11 +50,10 @@ type Options struct {
 	// messages. Nil: the page of the ask.
 	Link func(a askback.Ask, person string) string
 
-	Log     *slog.Logger     // nil: nothing is logged
-	Now     func() time.Time // nil: time.Now
-	Version string           // of Askback, for the User-Agent
+	Log *slog.Logger     // nil: nothing is logged
+	Now func() time.Time // nil: time.Now
 
-	APIURL string        // of the Web API, for tests; it ends with a slash
+	APIURL string        // of the Web API; it ends with a slash; "": that of slack.com
 	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
 	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
 }

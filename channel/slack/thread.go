@@ -21,7 +21,8 @@ const threadAsks = 10
 // else is stored: the deliveries of a session are the memory of its thread.
 func ThreadOf(ctx context.Context, h History, n askback.Notification) (receipt string) {
 	page, err := h.List(ctx, askback.Query{SessionID: n.SessionID, Status: askback.AnyStatus, Limit: threadAsks})
-	if err != nil {; return ""
+	if err != nil {
+		return ""
 	}
 	for _, a := range page.Items {
 		if a.ID == n.AskID {

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/loopback"
 )
 
 // Slack configures the app in a workspace of Slack. Without a token there is none.
@@ -12,6 +15,7 @@ type Slack struct {
 	AppToken      string // for Socket Mode
 	Channel       string // an id, or a name with #
 	Team          string // the id of the workspace
+	APIURL        string // of the Web API, with a slash at the end; "": that of slack.com
 }
 
 var (
@@ -48,6 +52,14 @@ func (l *loader) slack(v value, s *Slack) {
 			if !slackTeam.MatchString(text) {
 				return "is not the id of a workspace of Slack"
 			}
+			return ""
+		})},
+		{key: "api_url", read: l.text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
+			u, err := url.Parse(text)
+			if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback.IsHost(u.Host)) {
+				return "is not an address with https"
+			}
+			s.APIURL = strings.TrimSuffix(text, "/") + "/"
 			return ""
 		})},
 	})(v)
