@@ -32,6 +32,14 @@ type channelSet struct {
 // apply lets the channels use changed settings, as far as they can.
 func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 
+// before returns a function that lets the channels use changed settings, and then calls next.
+func (set *channelSet) before(next func(engine.Settings)) func(engine.Settings) {
+	return func(s engine.Settings) {
+		set.apply(s)
+		next(s)
+	}
+}
+
 // channelOptions are what channels need in addition to the settings.
 type channelOptions struct {
 	// key signs links and what services send back. It is called while this process has the

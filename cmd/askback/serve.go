@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/gctune"
@@ -86,10 +85,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if front.issuer != nil {
 		group.Go(func() { front.issuer.check(ctx) })
 	}
-	settings.run(ctx, func(s engine.Settings) {
-		channels.apply(s)
-		at.Engine().Set(s)
-	})
+	settings.run(ctx, channels.before(at.Engine().Set))
 	group.Wait()
 	return stop(ctx, at, log)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/loopback"
 )
 
-// Slack configures the app in a workspace of Slack. Without a token there is none.
+// Slack configures the app in a workspace of Slack. Without a token, the server does not use it.
 type Slack struct {
 	BotToken      string
 	SigningSecret string // for requests over HTTP
