@@ -100,9 +100,6 @@ type Receiver struct {
 	Channel string // a name of [Options.Channels]
 	Name    string // in the settings of the channel
 	Person  string // who reads it
-	// Addressed is set if it gets only asks that name people: others reach its person in
-	// another place, such as a room of the same chat.
-	Addressed bool
 }
 
 // An Engine steps asks, sessions and grants and commits the results. It is safe for

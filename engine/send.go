@@ -229,11 +229,8 @@ func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, now time.Time)
 		return nil, nil
 	}
 	for _, r := range e.settings.Load().Receivers {
-		if e.channels[r.Channel] == nil || r.Addressed && len(a.To) == 0 {
-			continue
-		}
-		if len(a.To) == 0 || slices.Contains(a.To, r.Person) {
-			all = append(all, lifecycle.Receiver{Channel: r.Channel, Name: r.Name, Person: r.Person})
+		if e.channels[r.Channel] != nil && (len(a.To) == 0 || slices.Contains(a.To, r.Person)) {
+			all = append(all, lifecycle.Receiver(r))
 		}
 	}
 	contacts, err := e.contactsFor(ctx, a, now)

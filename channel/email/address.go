@@ -66,10 +66,9 @@ type replyTo struct {
 	token  string
 }
 
-// parseToken returns what a token contains, and whether this server made it for one of the
+// parseToken returns what a token, in lower case, contains, and whether this server made it for one of the
 // people.
 func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
-	token = strings.ToLower(token)
 	if len(token) != tokenLength {
 		return r, false
 	}

@@ -184,22 +184,27 @@ func (m letter) markup() string {
 		b.WriteString(`<div style="color:#767676">` + answerAbove + "</div><br>\n")
 	}
 	for _, l := range m.lines() {
-		if l == (notice.Line{}) {
-			b.WriteString("<br>\n")
-			continue
-		}
-		b.WriteString(`<div style="white-space:pre-wrap">` + html.EscapeString(l.Own))
+		b.WriteString(markupText(l.Own))
 		if l.Foreign != "" {
-			b.WriteString("<bdi>" + html.EscapeString(unlink(l.Foreign)) + "</bdi>")
+			b.WriteString("<bdi>" + markupText(unlink(l.Foreign)) + "</bdi>")
 		}
 		if l.Link != "" {
 			address := html.EscapeString(l.Link)
 			b.WriteString(`<a href="` + address + `">` + address + "</a>")
 		}
-		b.WriteString("</div>\n")
+		b.WriteString("<br>\n")
 	}
 	b.WriteString("</body></html>\n")
 	return b.String()
+}
+
+// markupText returns a text as HTML. It keeps all spaces.
+func markupText(s string) string {
+	s = strings.ReplaceAll(html.EscapeString(s), "  ", " &nbsp;")
+	if rest, ok := strings.CutPrefix(s, " "); ok {
+		s = "&nbsp;" + rest
+	}
+	return s
 }
 
 // joiner is an invisible character at which no line breaks. Mail programs make links of what

@@ -108,7 +108,7 @@ func (c *Channel) loadKey() error {
 }
 
 // Send sends a notification to its person. The receipt is the id of the message. A repeat has
-// the same id, so that a mailbox can recognize it. The errors have no text of the server.
+// the same id, so that a mailbox can recognize it, and no record is needed. The errors have no text of the server.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Receipt != "" {
 		return n.Receipt, nil // the server has accepted it, and a mail cannot be edited
@@ -135,11 +135,6 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	}
 	if err := c.transmit(ctx, built); err != nil {
 		return "", err
-	}
-	if n.Record != nil {
-		if err := n.Record(ctx, m.id); err != nil {
-			return "", err
-		}
 	}
 	return m.id, nil
 }

@@ -2,18 +2,12 @@ package email_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"io"
-	"mime"
 	"net"
-	"net/mail"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/emersion/go-message"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
@@ -77,65 +71,16 @@ func about(a askback.Ask, person string) askback.Notification {
 	return n
 }
 
-// A letter is a message that the server has accepted, decoded.
-type letter struct {
-	header       mail.Header
-	text, markup string
-}
-
-func decode(t testing.TB, m emailtest.Message) letter {
-	t.Helper()
-	parsed, err := mail.ReadMessage(bytes.NewReader(m.Raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := letter{header: parsed.Header}
-	e, err := message.Read(bytes.NewReader(m.Raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := e.MultipartReader()
-	if parts == nil {
-		t.Fatalf("the message has no parts:\n%s", m.Raw)
-	}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(part.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch kind, _, _ := part.Header.ContentType(); kind {
-		case "text/plain":
-			out.text = strings.ReplaceAll(string(body), "\r\n", "\n")
-		case "text/html":
-			out.markup = strings.ReplaceAll(string(body), "\r\n", "\n")
-		default:
-			t.Errorf("a part is %s", kind)
-		}
-	}
-}
-
-func (l letter) field(name string) string {
-	s, _ := (&mime.WordDecoder{}).DecodeHeader(l.header.Get(name))
-	return s
-}
-
 // send sends a notification and returns the message.
-func send(t testing.TB, s *emailtest.Server, c *email.Channel, n askback.Notification) letter {
+func send(t testing.TB, s *emailtest.Server, c *email.Channel, n askback.Notification) emailtest.Letter {
 	t.Helper()
 	receipt, err := c.Send(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := s.Messages()
-	got := decode(t, all[len(all)-1])
-	if id := got.header.Get("Message-Id"); id != receipt {
+	got := all[len(all)-1].Decode(t)
+	if id := got.Header.Get("Message-Id"); id != receipt {
 		t.Errorf("the receipt is %q, the id of the message %q", receipt, id)
 	}
 	return got
@@ -148,8 +93,8 @@ func TestQuestionIsSentEncrypted(t *testing.T) {
 			c := newChannel(t, options(t, s, e))
 			got := send(t, s, c, about(question(askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}), "ana"))
 			for _, want := range []string{"Which database?", "1. PostgreSQL", "2. SQLite", publicA + "ana", "Or reply to this mail with the number"} {
-				if !strings.Contains(got.text, want) {
-					t.Errorf("the text has no %q:\n%s", want, got.text)
+				if !strings.Contains(got.Text, want) {
+					t.Errorf("the text has no %q:\n%s", want, got.Text)
 				}
 			}
 			if to := s.Messages()[0].To; len(to) != 1 || to[0] != ana {
@@ -218,6 +163,19 @@ func TestFailuresOfTheServer(t *testing.T) {
 	}
 }
 
+// What goes wrong after a server has accepted a message does not repeat it.
+func TestAcceptedMessageIsNotRepeated(t *testing.T) {
+	s := emailtest.Start(t, emailtest.Options{})
+	c := newChannel(t, options(t, s, emailtest.None))
+	s.Fail(emailtest.Failure{LostEnd: true})
+	if _, err := c.Send(t.Context(), about(question(askback.Question{Text: "Ready?"}), "ana")); err != nil {
+		t.Error(err)
+	}
+	if n := len(s.Messages()); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
 func TestUnknownAddressDoesNotStopOthers(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
@@ -238,7 +196,10 @@ func TestPasswordIsInNoError(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	var sending *askback.SendError
-	if errors.As(err, &sending) && sending.Final {
+	if errors.As(err, &sending) && (sending.Cause == nil || strings.Contains(sending.Cause.Error(), "the secret") || !strings.Contains(sending.Cause.Error(), "[password]")) {
+		t.Errorf("the cause is %v", sending.Cause)
+	}
+	if sending != nil && sending.Final {
 		t.Error("it is final, although the operator can correct the password")
 	}
 }
@@ -248,18 +209,17 @@ func TestRepeatIsTheSameMessage(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
 	n := about(question(askback.Question{Text: "Ready?"}), "ana")
-	n.Record = func(context.Context, string) error { return errors.New("the process was killed") }
+	s.Fail(emailtest.Failure{LostReply: true})
 	if _, err := c.Send(t.Context(), n); err == nil {
 		t.Fatal("there is no error")
 	}
-	var recorded string
-	n.Record = func(_ context.Context, receipt string) error { recorded = receipt; return nil }
-	if _, err := newChannel(t, options(t, s, emailtest.None)).Send(t.Context(), n); err != nil {
+	recorded, err := newChannel(t, options(t, s, emailtest.None)).Send(t.Context(), n)
+	if err != nil {
 		t.Fatal(err)
 	}
 	all := s.Messages()
-	first, second := decode(t, all[0]), decode(t, all[1])
-	if a, b := first.header.Get("Message-Id"), second.header.Get("Message-Id"); a != b || a != recorded {
+	first, second := all[0].Decode(t), all[1].Decode(t)
+	if a, b := first.Header.Get("Message-Id"), second.Header.Get("Message-Id"); a != b || a != recorded {
 		t.Errorf("the ids are %q and %q, and the receipt is %q", a, b, recorded)
 	}
 	n.Receipt = recorded
@@ -267,7 +227,7 @@ func TestRepeatIsTheSameMessage(t *testing.T) {
 		t.Errorf("after it was recorded: %q %v, %d messages", receipt, err, len(s.Messages()))
 	}
 	n = about(n.Ask, "ben")
-	if other := send(t, s, c, n).header.Get("Message-Id"); other == recorded {
+	if other := send(t, s, c, n).Header.Get("Message-Id"); other == recorded {
 		t.Error("the message of another person has the same id")
 	}
 }
@@ -284,21 +244,21 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which database?", Selected: []string{"SQLite"}}},
 	}
 	n := about(a, "ana")
-	n.ID, n.Event, n.Earlier = "dlv_2", askback.EventQuestionAnswered, asked.header.Get("Message-Id")
+	n.ID, n.Event, n.Earlier = "dlv_2", askback.EventQuestionAnswered, asked.Header.Get("Message-Id")
 	got := send(t, s, c, n)
-	if got.header.Get("In-Reply-To") != n.Earlier || got.header.Get("References") != n.Earlier {
-		t.Errorf("it replies to %q, the question is %q", got.header.Get("In-Reply-To"), n.Earlier)
+	if got.Header.Get("In-Reply-To") != n.Earlier || got.Header.Get("References") != n.Earlier {
+		t.Errorf("it replies to %q, the question is %q", got.Header.Get("In-Reply-To"), n.Earlier)
 	}
-	if got.field("Subject") != "Re: "+asked.field("Subject") || asked.field("Subject") != "Question from deployer: Storage" {
-		t.Errorf("the subjects are %q and %q", asked.field("Subject"), got.field("Subject"))
+	if got.Field("Subject") != "Re: "+asked.Field("Subject") || asked.Field("Subject") != "Question from deployer: Storage" {
+		t.Errorf("the subjects are %q and %q", asked.Field("Subject"), got.Field("Subject"))
 	}
-	if !strings.Contains(got.text, "ben") || !strings.Contains(got.text, "SQLite") || strings.Contains(got.text, "Reply above") {
-		t.Errorf("the text is\n%s", got.text)
+	if !strings.Contains(got.Text, "ben") || !strings.Contains(got.Text, "SQLite") || strings.Contains(got.Text, "Reply above") {
+		t.Errorf("the text is\n%s", got.Text)
 	}
-	if got.header.Get("Message-Id") == n.Earlier {
+	if got.Header.Get("Message-Id") == n.Earlier {
 		t.Error("the outcome has the id of the question")
 	}
-	if asked.header.Get("Auto-Submitted") != "auto-generated" {
+	if asked.Header.Get("Auto-Submitted") != "auto-generated" {
 		t.Error("the mail is not marked as automatic")
 	}
 }

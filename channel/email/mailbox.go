@@ -52,6 +52,20 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 	}
 }
 
+// CheckMailbox logs in to the mailbox for replies, if there is one.
+func (c *Channel) CheckMailbox(ctx context.Context) error {
+	if c.options.Reply == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	box := &mailbox{c: c, changed: make(chan struct{}, 1)}
+	if err := box.open(ctx); err != nil {
+		return err
+	}
+	return box.client.Close()
+}
+
 // A mailbox is that in which replies arrive.
 type mailbox struct {
 	c       *Channel
@@ -241,8 +255,8 @@ func (b *mailbox) one(ctx context.Context, uid imap.UID) (done bool, err error) 
 		broken = err
 		return raw, err
 	}
-	m.again = func(ask, address string) (n int, err error) {
-		n, broken = b.countAgain(ask, address)
+	m.again = func(ask, person string) (n int, err error) {
+		n, broken = b.countAgain(ask, person)
 		return n, broken
 	}
 	disposal, err := b.c.handle(ctx, b.e, m)
@@ -291,19 +305,20 @@ func (b *mailbox) fetch(uid imap.UID, part *imap.FetchItemBodySection) ([]byte, 
 	return nil, nil
 }
 
-// countAgain returns how many replies from an address about an ask got a question back.
-func (b *mailbox) countAgain(ask, address string) (int, error) {
-	id := strings.TrimPrefix(ask, askPrefix)
-	has := func(field string) imap.SearchCriteria {
-		return imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: field, Value: id}}}
+// countAgain returns how many replies of a person about an ask got a question back. It
+// searches for whole tokens: some servers find only whole words.
+func (b *mailbox) countAgain(ask, person string) (n int, err error) {
+	for again := range maxAgain + 1 {
+		has := func(field string) imap.SearchCriteria {
+			return imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: field, Value: b.c.replyToken(ask, person, again)}}}
+		}
+		found, err := b.client.UIDSearch(&imap.SearchCriteria{
+			Flag: []imap.Flag{imap.FlagAnswered}, Or: [][2]imap.SearchCriteria{{has("To"), has("Delivered-To")}},
+		}, nil).Wait()
+		if err != nil {
+			return 0, err
+		}
+		n += len(found.AllUIDs())
 	}
-	found, err := b.client.UIDSearch(&imap.SearchCriteria{
-		Flag:   []imap.Flag{imap.FlagAnswered},
-		Header: []imap.SearchCriteriaHeaderField{{Key: "From", Value: address}},
-		Or:     [][2]imap.SearchCriteria{{has("To"), has("Delivered-To")}},
-	}, nil).Wait()
-	if err != nil {
-		return 0, err
-	}
-	return len(found.AllUIDs()), nil
+	return n, nil
 }

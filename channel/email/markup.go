@@ -47,7 +47,7 @@ func (w *markupWriter) node(n *html.Node, depth int) {
 		case atom.Script, atom.Style, atom.Head, atom.Title, atom.Template, atom.Noscript:
 			return
 		case atom.Br:
-			w.breakLine()
+			w.exactBreak()
 			return
 		}
 		if isQuotedRest(n) {

@@ -25,9 +25,9 @@ const maxAgain = 3
 // A received is a message in the mailbox.
 type received struct {
 	header textproto.Header
-	id     string                                     // its Message-ID; or what is unique in the mailbox
-	body   func() ([]byte, error)                     // at most maxIncoming bytes, with the header
-	again  func(ask, address string) (n int, _ error) // how many replies of a person about an ask got a question back
+	id     string                                    // its Message-ID; or what is unique in the mailbox
+	body   func() ([]byte, error)                    // at most maxIncoming bytes, with the header
+	again  func(ask, person string) (n int, _ error) // how many replies of a person about an ask got a question back
 }
 
 // A disposal is what happened to a message.
@@ -108,7 +108,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Client, m received,
 	if err != nil {
 		return "", err
 	}
-	given, why := c.read(a, raw)
+	given, why := c.read(a, raw, to)
 	if why == "" {
 		settled, err := client.Answer(ctx, to.ask, given)
 		var invalid askback.Invalid
@@ -131,7 +131,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Client, m received,
 }
 
 // read returns the answer in a message, or why it has none.
-func (c *Channel) read(a askback.Ask, raw []byte) (askback.Answer, unclear) {
+func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, unclear) {
 	in, err := parse(raw)
 	switch {
 	case err != nil || in.cutOff:
@@ -139,8 +139,9 @@ func (c *Channel) read(a askback.Ask, raw []byte) (askback.Answer, unclear) {
 	case !fits(a):
 		return askback.Answer{}, tooLong
 	}
-	reply, _, _ := strings.Cut(strings.ToLower(c.options.Reply), placeholder)
-	return interpret(a, written(in.text, c.from.Address, reply))
+	asked := a
+	asked.Status, asked.Outcome = askback.Pending, nil // as it was, so that a repeat is read in the same way
+	return interpret(a, written(in.text, c.outgoing(asked, to.person).text(), c.from.Address, to.token))
 }
 
 // rejected returns the disposal of a message that the engine rejects. An error that may pass is
@@ -157,7 +158,7 @@ func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 // again, or how it was settled. It sends at most maxAgain about one ask.
 func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
 	address := c.options.People[to.person]
-	n, err := m.again(to.ask, address)
+	n, err := m.again(to.ask, to.person)
 	if err != nil {
 		return "", err
 	}

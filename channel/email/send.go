@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/wneessen/go-mail"
@@ -23,7 +25,7 @@ func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	defer cancel()
 	client, err := c.client(ctx)
 	if err != nil {
-		return &askback.SendError{Err: errors.New("the settings of the mail server are not valid"), Cause: err}
+		return &askback.SendError{Err: errors.New("the settings of the mail server are not valid"), Cause: c.withoutPassword(err)}
 	}
 	err = client.DialAndSendWithContext(ctx, m)
 	if err == nil || m.IsDelivered() {
@@ -73,10 +75,10 @@ func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 func (c *Channel) sendError(err error) error {
 	var sending *mail.SendError
 	if !errors.As(err, &sending) {
-		return &askback.SendError{Err: c.connectionProblem(err), Cause: err}
+		return &askback.SendError{Err: c.connectionProblem(err), Cause: c.withoutPassword(err)}
 	}
 	code := sending.ErrorCode()
-	out := &askback.SendError{Cause: err}
+	out := &askback.SendError{Cause: c.withoutPassword(err)}
 	what := "the message"
 	switch sending.Reason {
 	case mail.ErrSMTPMailFrom:
@@ -94,6 +96,19 @@ func (c *Channel) sendError(err error) error {
 		out.Err = errors.New("the connection to the mail server broke")
 	}
 	return out
+}
+
+// withoutPassword returns an error for the log of operators. It can have text of the server,
+// which could repeat the password.
+func (c *Channel) withoutPassword(err error) error {
+	s := c.options.SMTP
+	text := err.Error()
+	for _, secret := range []string{s.Password, base64.StdEncoding.EncodeToString([]byte(s.Password)), base64.StdEncoding.EncodeToString([]byte("\x00" + s.User + "\x00" + s.Password))} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[password]")
+		}
+	}
+	return errors.New(text)
 }
 
 // notAuthorized reports whether a code is about the login, not about the message.

@@ -10,16 +10,24 @@ import (
 // on is quoted, even if the quotation has no other mark.
 const answerAbove = "-=- Reply above this line -=-"
 
-// written returns the text that a person has written in a reply: without quoted lines, the
-// lines before them, the signature and the footer of a phone. Addresses are those of this
-// server, which occur in the line before a quotation in any language.
-func written(text string, addresses ...string) string {
+// written returns the text that a person has written in a reply: without quotations, the
+// lines before them, the signature and the footer of a phone. Original is the text of the
+// letter to which it replies. Addresses are those of this server, which occur in the line
+// before a quotation in any language.
+func written(text, original string, addresses ...string) string {
 	lines := strings.Split(normalizeLines(text), "\n")
+	original = squeeze(original)
 	var kept []string
+	introduced := false // a quotation follows
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, ">") {
+		if n := quotation(lines[i:]); n > 0 {
+			if !introduced && !quotes(lines[i:i+n], original) {
+				kept = append(kept, lines[i:i+n]...)
+			}
+			introduced = false
+			i += n - 1
 			continue
 		}
 		if line == "-- " || trimmed == "--" || strings.Contains(trimmed, answerAbove) || isSeparator(trimmed) || isHeaderBlock(lines[i:]) {
@@ -29,6 +37,7 @@ func written(text string, addresses ...string) string {
 			if !quoteFollows(lines[i+n:]) {
 				break
 			}
+			introduced = true
 			i += n - 1
 			continue
 		}
@@ -36,6 +45,33 @@ func written(text string, addresses ...string) string {
 	}
 	return strings.Trim(strings.Join(withoutFooter(kept), "\n"), "\n")
 }
+
+// quotation returns how many of the first lines begin with >.
+func quotation(lines []string) (n int) {
+	for n < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[n]), ">") {
+		n++
+	}
+	return n
+}
+
+// minQuoted is the number of bytes of a line that shows that it is quoted. Shorter ones may be
+// in a letter by chance.
+const minQuoted = 8
+
+// quotes reports whether lines that begin with > have a line of the original. Otherwise the
+// person has written them.
+func quotes(lines []string, original string) bool {
+	for _, l := range lines {
+		l = squeeze(strings.TrimLeft(l, "> "))
+		if len(l) >= minQuoted && strings.Contains(original, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// squeeze returns a text without spaces: mail programs break lines elsewhere.
+func squeeze(s string) string { return strings.Join(strings.Fields(normalizeLines(s)), "") }
 
 // normalizeLines returns a text with plain line ends and spaces, and without invisible
 // characters that mail programs insert.
@@ -78,7 +114,10 @@ func attribution(lines []string, addresses []string) int {
 		if !strings.HasSuffix(joined, ":") && !strings.HasSuffix(joined, "：") {
 			continue
 		}
-		if hasDigit(joined) && (wrote.MatchString(joined) || wroteFirst.MatchString(joined) || dated.MatchString(joined)) {
+		if !hasDigit(joined) {
+			continue
+		}
+		if wrote.MatchString(joined) || wroteFirst.MatchString(joined) || dated.MatchString(joined) {
 			return n
 		}
 		for _, a := range addresses {

@@ -9,7 +9,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -36,6 +35,7 @@ const Room = "channel"
 
 // Options configure a [Channel].
 type Options struct {
+	Key           []byte // signs what buttons carry; at least 32 bytes
 	BotToken      string // of the installed app, xoxb-…
 	SigningSecret string // verifies requests over HTTP; "": all are refused
 	AppToken      string // for Socket Mode, xapp-…; "": none
@@ -43,20 +43,24 @@ type Options struct {
 	Team          string // the id of the workspace; accounts of another one are refused
 	// Person returns the name of the person with a member id, and whether there is one.
 	Person func(member string) (name string, ok bool)
-	// Thread returns the receipt of an earlier message of the session of an ask at the same
-	// address, or "", as [ThreadOf] does. Nil: every message stands alone.
-	Thread func(ctx context.Context, n askback.Notification) (receipt string)
+	// Parent returns the receipt of the first message of the session of an ask at the same
+	// address, or "". Nil: every message stands alone.
+	Parent func(ctx context.Context, n askback.Notification) (receipt string)
 	// Link returns the address of the page where a person can answer, or "". It is for direct
 	// messages. Nil: the page of the ask.
 	Link func(a askback.Ask, person string) string
 
-	Log *slog.Logger     // nil: nothing is logged
-	Now func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // nil: time.Now
+	Version string           // of Askback, for the User-Agent
 
-	APIURL string        // of the Web API; it ends with a slash; "": that of slack.com
+	APIURL string        // of the Web API, for tests; it ends with a slash
 	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
 	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
 }
+
+// minKey is the size in bytes of the shortest key.
+const minKey = 32
 
 // The defaults of [Options].
 const (
@@ -87,6 +91,8 @@ func New(o Options) (*Channel, error) {
 	switch {
 	case o.BotToken == "" || o.Channel == "" || o.Team == "":
 		return nil, errors.New("bot_token, channel and team are required")
+	case len(o.Key) < minKey:
+		return nil, fmt.Errorf("the key has fewer than %d bytes", minKey)
 	case o.SigningSecret == "" && o.AppToken == "":
 		return nil, errors.New("app_token or signing_secret is required, to receive answers")
 	}
@@ -106,8 +112,8 @@ func New(o Options) (*Channel, error) {
 		o.Pace = defaultPace
 	}
 	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
-	mac := hmac.New(sha256.New, []byte(o.BotToken)) // the same after a restart, and secret
-	mac.Write([]byte("askback: buttons"))
+	mac := hmac.New(sha256.New, o.Key) // so that the codes are not valid for another purpose
+	mac.Write([]byte("buttons in Slack"))
 	c.key = mac.Sum(nil)
 	c.http = egress.NewClient(nil, nil)
 	settings := []slack.Option{slack.OptionAppLevelToken(o.AppToken)}
@@ -126,7 +132,7 @@ func (c *Channel) Close() {
 }
 
 // Send posts a delivery about an ask, or changes the message of the question. The receipt is the
-// channel, the timestamp of the message and, if it is in a thread, that of the first message there.
+// channel and the timestamp of the message.
 //
 // The question is posted without buttons, its receipt is recorded, and then the buttons are
 // added. So a message that a crash leaves behind has no buttons.
@@ -211,11 +217,11 @@ func (c *Channel) current(n askback.Notification) message {
 
 // parent returns the timestamp of the message in whose thread a question belongs, or "".
 func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
-	if c.options.Thread == nil || ownSession(n.Ask) {
+	if c.options.Parent == nil || ownSession(n.Ask) {
 		return ""
 	}
-	_, ts, thread := parseReceipt(c.options.Thread(ctx, n))
-	return cmp.Or(thread, ts)
+	_, ts, _ := strings.Cut(c.options.Parent(ctx, n), receiptSeparator)
+	return ts
 }
 
 // ownSession reports whether the session of an ask has no other asks.

@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/channel/webhook"
@@ -26,18 +26,6 @@ type channelSet struct {
 	run      []func(ctx context.Context, e *engine.Engine)  // each reads answers until ctx ends
 	handlers map[string]func(e *engine.Engine) http.Handler // what services call, by path
 	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
-	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
-}
-
-// apply lets the channels use changed settings, as far as they can.
-func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
-
-// before returns a function that lets the channels use changed settings, and then calls next.
-func (set *channelSet) before(next func(engine.Settings)) func(engine.Settings) {
-	return func(s engine.Settings) {
-		set.apply(s)
-		next(s)
-	}
 }
 
 // channelOptions are what channels need in addition to the settings.
@@ -69,8 +57,11 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.send[telegram.Name] = bot
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
 	}
-	set.addSlack(file, o)
-	set.apply(engineSettings(file))
+	if c.Email.Enabled {
+		mails := emailChannel(file, email.Options{Key: o.key, Link: set.linkVia(askback.ChannelEmail), Log: o.log})
+		set.send[emailName] = mails
+		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { mails.Run(ctx, e) })
+	}
 	return set
 }
 

@@ -18,7 +18,7 @@ type notifyCommand struct {
 }
 
 type notifyTestCommand struct {
-	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or slack or telegram."`
+	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or telegram, or email."`
 }
 
 // Run sends a test message to a receiver, without the server, and prints what happened.
@@ -33,6 +33,9 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 	if c.Name == telegram.Name && file.Channels.Telegram.Token != "" {
 		return testTelegram(ctx, io, file.Channels.Telegram)
 	}
+	if c.Name == emailName && file.Channels.Email.Enabled {
+		return testEmail(ctx, io, file)
+	}
 	var names []string
 	for _, r := range file.Channels.Post {
 		if names = append(names, r.Name); r.Name == c.Name {
@@ -44,12 +47,6 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 			printLine(io.out, fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), c.Name, whereToLook(r.Template)))
 			return nil
 		}
-	}
-	if slack := file.Channels.Slack; slack.BotToken != "" {
-		if c.Name == "slack" {
-			return testSlack(ctx, io, slack)
-		}
-		names = append(names, "slack")
 	}
 	if len(names) == 0 {
 		return usage(all.Config + " has no receivers: write them under channels.post")

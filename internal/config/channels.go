@@ -11,7 +11,7 @@ type Channels struct {
 	Webhook  Webhook
 	Post     []PostReceiver
 	Telegram Telegram
-	Slack    Slack
+	Email    Email
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -37,8 +37,8 @@ func (l *loader) channels(c *Config) func(value) {
 		}},
 		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
 		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
-		{key: "slack", read: func(v value) { l.slack(v, &c.Channels.Slack) }},
-		{key: "email", unsupported: notYet},
+		{key: "slack", unsupported: notYet},
+		{key: "email", read: func(v value) { l.email(v, &c.Channels.Email) }},
 		{key: "webpush", unsupported: notYet},
 	})
 }

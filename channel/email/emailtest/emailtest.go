@@ -13,11 +13,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
 	"github.com/emersion/go-imap/v2/imapserver"
 	"github.com/emersion/go-imap/v2/imapserver/imapmemserver"
 	"github.com/emersion/go-sasl"
@@ -61,6 +63,10 @@ type Failure struct {
 	Data int // to the message
 	// LostReply accepts a message, and closes the connection before the reply.
 	LostReply bool
+	// LostEnd accepts a message, and closes the connection after the reply.
+	LostEnd bool
+	// Slow replies to a message only when the test ends, or the client has gone.
+	Slow bool
 }
 
 // A Server is a mail server. It is safe for concurrent use.
@@ -77,6 +83,9 @@ type Server struct {
 	failures []Failure
 	unknown  map[string]int // reply codes to recipients, each time
 	changed  chan struct{}
+	ended    chan struct{}
+	marked   chan struct{}
+	arrived  chan struct{} // closed when a message arrives
 	imap     *imapserver.Server
 	options  Options
 	config   *tls.Config
@@ -85,7 +94,7 @@ type Server struct {
 // Start starts a server, which ends with the test.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
-	s := &Server{options: o, unknown: map[string]int{}, changed: make(chan struct{}), mailbox: imapmemserver.NewUser(User, Password)}
+	s := &Server{options: o, unknown: map[string]int{}, changed: make(chan struct{}), ended: make(chan struct{}), marked: make(chan struct{}), arrived: make(chan struct{}), mailbox: imapmemserver.NewUser(User, Password)}
 	if o.Encryption != None {
 		web := httptest.NewUnstartedServer(http.NotFoundHandler())
 		web.StartTLS()
@@ -97,6 +106,7 @@ func Start(t testing.TB, o Options) *Server {
 	if err := s.mailbox.Create("INBOX", nil); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { close(s.ended) })
 	s.startSMTP(t)
 	s.StartIMAP(t, "127.0.0.1:0")
 	return s
@@ -138,7 +148,7 @@ func (s *Server) StartIMAP(t testing.TB, address string) {
 	caps := imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapUIDPlus: {}}
 	options := &imapserver.Options{
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
-			return memory.NewSession(), nil, nil
+			return &mailboxSession{memory.NewSession(), s}, nil, nil
 		},
 		Caps: caps, Logger: log.New(io.Discard, "", 0), InsecureAuth: s.options.Encryption != StartTLS,
 	}
@@ -155,6 +165,40 @@ func (s *Server) StartIMAP(t testing.TB, address string) {
 	s.mu.Unlock()
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { server.Close() })
+}
+
+// A mailboxSession is a connection to the server for IMAP.
+type mailboxSession struct {
+	imapserver.Session
+	s *Server
+}
+
+// Store implements [imapserver.Session].
+func (m *mailboxSession) Store(w *imapserver.FetchWriter, which imap.NumSet, flags *imap.StoreFlags, o *imap.StoreOptions) error {
+	err := m.Session.Store(w, which, flags, o)
+	m.s.mu.Lock()
+	defer m.s.mu.Unlock()
+	close(m.s.marked)
+	m.s.marked = make(chan struct{})
+	return err
+}
+
+// Idle implements [imapserver.Session]. That of the mailbox in memory misses what arrives
+// before it begins.
+func (m *mailboxSession) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
+	for {
+		m.s.mu.Lock()
+		arrived := m.s.arrived
+		m.s.mu.Unlock()
+		if err := m.Session.Poll(w, true); err != nil {
+			return err
+		}
+		select {
+		case <-arrived:
+		case <-stop:
+			return nil
+		}
+	}
 }
 
 // A withoutIdle is a listener of a server that does not offer IDLE.
@@ -187,6 +231,20 @@ func (s *Server) Fail(f ...Failure) {
 	s.failures = append(s.failures, f...)
 }
 
+// FailAs lets the next messages be accepted, as many as skip, and the next ones fail, as many as
+// count. It replaces what failed before. The function that it returns returns how many have
+// failed.
+func (s *Server) FailAs(f Failure, skip, count int) (failed func() int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(slices.Repeat([]Failure{{}}, skip), slices.Repeat([]Failure{f}, count)...)
+	return func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return count - max(0, min(count, len(s.failures)))
+	}
+}
+
 // Reject replies with a code whenever a message is for an address.
 func (s *Server) Reject(address string, code int) {
 	s.mu.Lock()
@@ -208,6 +266,13 @@ func (s *Server) Changed() <-chan struct{} {
 	return s.changed
 }
 
+// Marked returns a channel that is closed when a program marks messages.
+func (s *Server) Marked() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marked
+}
+
 // Deliver puts a message into the mailbox.
 func (s *Server) Deliver(t testing.TB, raw string) {
 	t.Helper()
@@ -215,6 +280,10 @@ func (s *Server) Deliver(t testing.TB, raw string) {
 	if _, err := s.mailbox.Append("INBOX", literal{strings.NewReader(raw), int64(len(raw))}, &imap.AppendOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.arrived)
+	s.arrived = make(chan struct{})
 }
 
 type literal struct {
@@ -234,21 +303,43 @@ func (s *Server) Unseen(t testing.TB) int {
 	return int(*data.NumUnseen)
 }
 
+// Unmark removes the marks of all messages, as if the program had crashed before it set them.
+func (s *Server) Unmark(t testing.TB) {
+	t.Helper()
+	client, err := imapclient.DialInsecure(s.IMAPAddress, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.Login(User, Password).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Select("INBOX", nil).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	all := imap.SeqSet{}
+	all.AddRange(1, 0)
+	if err := client.Store(all, &imap.StoreFlags{Op: imap.StoreFlagsDel, Silent: true, Flags: []imap.Flag{imap.FlagSeen, imap.FlagAnswered}}, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // ReplaceMailbox deletes the mailbox and makes a new one, with another UIDVALIDITY.
 func (s *Server) ReplaceMailbox(t testing.TB) {
 	t.Helper()
-	if err := errors.Join(s.mailbox.Rename("INBOX", "Old", nil), s.mailbox.Create("INBOX", nil)); err != nil {
+	if err := errors.Join(s.mailbox.Delete("INBOX"), s.mailbox.Create("INBOX", nil)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // A session is a connection to the server for SMTP.
 type session struct {
-	s    *Server
-	conn *smtp.Conn
-	user bool
-	now  Message
-	fail Failure
+	s      *Server
+	conn   *smtp.Conn
+	user   bool
+	now    Message
+	fail   Failure
+	resets int // since the message
 }
 
 func (c *session) AuthMechanisms() []string { return []string{sasl.Plain} }
@@ -303,10 +394,14 @@ func (c *session) Data(r io.Reader) error {
 	if _, err := io.Copy(&raw, r); err != nil {
 		return err
 	}
+	if c.fail.Slow {
+		<-c.s.ended
+		return reply(451)
+	}
 	if c.fail.Data != 0 {
 		return reply(c.fail.Data)
 	}
-	c.now.Raw = raw.Bytes()
+	c.now.Raw, c.resets = raw.Bytes(), 0
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	c.s.accepted = append(c.s.accepted, c.now)
@@ -318,6 +413,11 @@ func (c *session) Data(r io.Reader) error {
 	return nil
 }
 
-func (c *session) Reset() {}
+// Reset is called after a message, and when the client asks for it.
+func (c *session) Reset() {
+	if c.resets++; c.fail.LostEnd && c.now.Raw != nil && c.resets > 1 {
+		c.conn.Conn().Close()
+	}
+}
 
 func (c *session) Logout() error { return nil }

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/channel/email/emailtest"
+)
+
+// A mailHouse is a server of Askback with a mail server, and ana with an address.
+type mailHouse struct {
+	*testServer
+	mails    *emailtest.Server
+	settings string
+}
+
+// publicAddress is that of the server for people elsewhere, in mails.
+const publicAddress = "https://ask.example.com"
+
+func newMailHouse(t *testing.T) *mailHouse {
+	t.Helper()
+	env, database := sandbox(t)
+	mails := emailtest.Start(t, emailtest.Options{})
+	user := url.UserPassword(emailtest.User, emailtest.Password).String()
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	content := fmt.Sprintf(`public_url: %s
+people: [{name: ana, email: ana@example.com}, {name: ben}]
+channels:
+  email:
+    smtp: "smtp://%s@%s"
+    from: "Askback <ask@example.com>"
+    reply: "ask+{token}@example.com"
+    inbound: "imap://%s@%s"
+`, publicAddress, user, mails.SMTPAddress, user, mails.IMAPAddress)
+	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := &mailHouse{&testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}, mails, settings}
+	h.place.Database = database
+	return h
+}
+
+// begin starts the server and makes tokens.
+func (h *mailHouse) begin() {
+	h.t.Helper()
+	h.start()
+	h.agent = strings.TrimSpace(mustRun(h.t, h.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	h.user = strings.TrimSpace(mustRun(h.t, h.env, "token", "create", "--kind", "responder", "--name", "ben"))
+}
+
+// letters waits until the mail server has accepted so many messages.
+func (h *mailHouse) letters(n int) (all []emailtest.Letter) {
+	h.t.Helper()
+	limit := time.After(time.Minute)
+	for {
+		changed := h.mails.Changed()
+		if len(h.mails.Messages()) >= n {
+			break
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			h.t.Fatalf("%d messages, want %d", len(h.mails.Messages()), n)
+		}
+	}
+	for _, m := range h.mails.Messages() {
+		all = append(all, m.Decode(h.t))
+	}
+	return all
+}
+
+// A person is asked by mail and answers by replying, and the agent gets the answer (E5).
+func TestMailIsAnsweredByReply(t *testing.T) {
+	t.Parallel()
+	h := newMailHouse(t)
+	if got := mustRun(t, h.env, "notify", "test", "email"); !strings.Contains(got, "accepted a message for ana") {
+		t.Errorf("got %q", got)
+	}
+	h.begin()
+	id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+	asked := h.letters(2)[1]
+	if !strings.Contains(asked.Text, "Which database?") || !strings.Contains(asked.Text, publicAddress+"/a/") {
+		t.Errorf("the mail is\n%s", asked.Text)
+	}
+	to := asked.ReplyTo()
+	h.mails.Deliver(t, "From: ana@example.com\nTo: "+to+"\nSubject: Re: x\nMessage-ID: <1@example.com>\n\n2\n\n> Which database?\n")
+	end := h.letters(3)[2]
+	if end.Header.Get("In-Reply-To") != asked.Header.Get("Message-Id") || !strings.Contains(end.Text, "SQLite") {
+		t.Errorf("the outcome is %v\n%s", end.Header, end.Text)
+	}
+	outcome := h.call(h.user, "GET", "/asks/"+id, "", 200)["outcome"].(map[string]any)
+	if by := outcome["by"].(map[string]any); by["name"] != "ana" || outcome["via"] != "email" {
+		t.Errorf("the outcome is %v", outcome)
+	}
+	for _, path := range []string{"/deliveries?question_id=" + id, "/asks/" + id} {
+		if got := fmt.Sprint(h.call(h.agent, "GET", path, "", 200)); strings.Contains(got, "ana@example.com") || strings.Contains(got, to) {
+			t.Errorf("the agent reads an address in %s: %s", path, got)
+		}
+	}
+}
+
+// T13: what scanners of mails do with the links of a mail answers nothing. They open, check and
+// fetch each link, and press its buttons without a choice.
+func TestMailScannersAnswerNothing(t *testing.T) {
+	t.Parallel()
+	h := newMailHouse(t)
+	h.begin()
+	for i, ask := range []string{
+		`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, `{"question": "Which name?"}`, `{"question": "Which?", "options": ["a", "b"], "multiSelect": true}`,
+		`{"tool_name": "deploy", "input": {"to": "prod"}}`, `{"tool_name": "drop", "input": {"table": "users"}, "dangerous": true}`,
+	} {
+		body := ask
+		if strings.Contains(ask, "tool_name") {
+			body = `{"confirmation": ` + ask + `}`
+		}
+		id := h.call(h.agent, "POST", "/asks", body, 201)["id"].(string)
+		for _, link := range regexp.MustCompile(regexp.QuoteMeta(publicAddress)+`\S+`).FindAllString(h.letters(i + 1)[i].Text, -1) {
+			h.scan(strings.TrimPrefix(link, publicAddress))
+		}
+		if got := h.call(h.user, "GET", "/asks/"+id, "", 200); got["status"] != "pending" {
+			t.Errorf("%s: a scanner has settled it: %v", ask, got["outcome"])
+		}
+	}
+}
+
+// scan does with a path what scanners do.
+func (h *mailHouse) scan(path string) {
+	h.t.Helper()
+	client := &http.Client{Timeout: time.Minute}
+	do := func(method, path, body string, header ...string) string {
+		r, err := http.NewRequestWithContext(h.t.Context(), method, h.url()+path, strings.NewReader(body))
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		reply, err := client.Do(r)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		page, _ := io.ReadAll(reply.Body)
+		return string(page)
+	}
+	page := do("GET", path, "")
+	do("GET", path, "", "Purpose", "prefetch", "Sec-Purpose", "prefetch;prerender")
+	do("HEAD", path, "")
+	do("OPTIONS", path, "")
+	do("GET", path+"?utm_source=scanner", "")
+	if strings.Contains(page, " checked") || strings.Contains(page, " selected") {
+		h.t.Errorf("the page has a choice already:\n%s", page)
+	}
+	for _, found := range regexp.MustCompile(`(?:href|action|src)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if at, err := url.Parse(found[1]); err == nil && at.Host == "" {
+			do("GET", at.Path, "")
+		}
+	}
+	hidden := url.Values{}
+	for _, found := range regexp.MustCompile(`<input[^>]*type="hidden"[^>]*name="([^"]*)"[^>]*value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		hidden.Set(found[1], found[2])
+	}
+	for _, body := range []string{"", hidden.Encode()} { // it presses the button of each form
+		do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded", "Origin", h.url())
+	}
+}
