@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/store/memstore"
+)
+
+// errNoButton is returned if a message has no such button any more.
+var errNoButton = errors.New("the message has no such button")
+
+// A channelRaceTest lets two people answer one ask in two messages at the same moment, for
+// each pair of channels. One wins, the other one learns who it was, and no message can be
+// answered afterwards (E5, T18).
+type channelRaceTest struct {
+	seed   uint64
+	mutant string
+	rows   table
+	done   int
+	late   int // presses that came after the outcome
+	bad    []violation
+}
+
+func newChannelRaceTest(seed uint64, mutant string) *channelRaceTest {
+	return &channelRaceTest{seed: seed, mutant: mutant, rows: table{{"ana at", "ben at", "races", "won by ana", "told"}}}
+}
+
+// racesPerRig is how many races a rig has before its services are started anew: they keep all
+// messages.
+const racesPerRig = 100
+
+// run runs n races for each pair of channels, or until there is a violation.
+func (t *channelRaceTest) run(ctx context.Context, n int) error {
+	stage := newStage(ctx)
+	names := len(newVenues(stage))
+	stage.end()
+	for i := range names {
+		for j := range names {
+			r := rand.New(rand.NewPCG(t.seed, uint64(i*names+j)))
+			row := &pairRow{}
+			for left := n; left > 0 && len(t.bad) == 0; left -= racesPerRig {
+				if err := t.rig(ctx, r, i, j, min(left, racesPerRig), row); err != nil {
+					return err
+				}
+			}
+			t.rows = append(t.rows, []string{row.x, row.y, fmt.Sprint(row.races), fmt.Sprint(row.ana), fmt.Sprint(row.told)})
+			if len(t.bad) > 0 {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// A pairRow counts the races of one pair of channels.
+type pairRow struct {
+	x, y             string
+	races, ana, told int
+}
+
+// rig runs races in one engine, with ana at one venue and ben at another one, or at the same.
+func (t *channelRaceTest) rig(ctx context.Context, r *rand.Rand, i, j, n int, row *pairRow) error {
+	stage := newStage(ctx)
+	defer stage.end()
+	all := newVenues(stage)
+	g, err := newRig(ctx, all[i], all[j], t.mutant)
+	if err != nil {
+		return err
+	}
+	defer g.stop()
+	row.x, row.y = g.at["ana"].name(), g.at["ben"].name()
+	for range n {
+		if err := g.race(ctx, r, row); err != nil {
+			t.bad = append(t.bad, violated(asFault(err), "seed %d, race %d of ana at %s and ben at %s: %v", t.seed, row.races, row.x, row.y, err))
+			return ctx.Err()
+		}
+		t.done++
+		row.races++
+	}
+	return nil
+}
+
+// A raceError is a violation.
+type raceError struct {
+	fault
+	text string
+}
+
+func (e raceError) Error() string { return e.text }
+
+func asFault(err error) fault {
+	if e, ok := errors.AsType[raceError](err); ok {
+		return e.fault
+	}
+	return failed
+}
+
+// A channelRig is an engine with channels, and where each person reads.
+type channelRig struct {
+	engine *engine.Engine
+	agent  askback.Client
+	at     map[string]venue
+	stop   func()
+	asks   int
+}
+
+func newRig(ctx context.Context, x, y venue, mutant string) (*channelRig, error) {
+	g := &channelRig{at: map[string]venue{"ana": x, "ben": y}}
+	channels := map[string]engine.Channel{}
+	settings := engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}
+	log := slog.New(slog.DiscardHandler)
+	var runs []func(context.Context, *engine.Engine)
+	for _, v := range []venue{x, y} {
+		if channels[v.channel()] != nil {
+			continue
+		}
+		c, run, err := v.open(log)
+		if err != nil {
+			return nil, err
+		}
+		channels[v.channel()] = mutantChannel(mutant, c)
+		runs = append(runs, run)
+	}
+	for person, v := range g.at {
+		for _, r := range v.receivers() {
+			if r.Person == person {
+				settings.Receivers = append(settings.Receivers, r)
+			}
+		}
+	}
+	g.engine = engine.New(memstore.New(), &engine.Options{Channels: channels, Settings: settings, Log: log})
+	g.engine.Link(publicPages)
+	g.agent = g.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	running, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { _ = g.engine.Run(running) })
+	for _, run := range runs {
+		group.Go(func() { run(running, g.engine) })
+	}
+	g.stop = func() { cancel(); group.Wait() }
+	for person, v := range g.at {
+		c := g.engine.As(askback.Principal{Kind: askback.Responder, Name: person})
+		if err := v.join(ctx, person, c); err != nil {
+			g.stop()
+			return nil, fmt.Errorf("%s joins %s: %w", person, v.name(), err)
+		}
+	}
+	return g, nil
+}
+
+// about returns the messages about an ask that a person sees.
+func (g *channelRig) about(person, ask string) (all []sight) {
+	for _, m := range g.at[person].seen(person) {
+		if m.ask == ask {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// race asks, lets both people press at the same moment, and checks what they see then.
+func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error {
+	ctx, cancel := context.WithTimeout(ctx, venueTime)
+	defer cancel()
+	g.asks++
+	a, err := g.agent.Ask(ctx, askback.Request{To: venuePeople, Questions: []askback.Question{{
+		Text: fmt.Sprint("Go on with step ", g.asks, "?"), Options: askback.Options("Yes", "No"), NoOther: true,
+	}}})
+	if err != nil {
+		return err
+	}
+	open := map[string]sight{}
+	for _, person := range venuePeople {
+		if !until(ctx, func() bool { all := g.about(person, a.ID); return len(all) == 1 && all[0].live }) {
+			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %+v", person, g.about(person, a.ID))}
+		}
+		open[person] = g.about(person, a.ID)[0]
+	}
+	replies := g.press(ctx, r, open)
+	settled, err := g.agent.Wait(ctx, a.ID)
+	if err != nil {
+		return raceError{lost, fmt.Sprintf("no answer arrived: %v, %+v", err, replies)}
+	}
+	return g.check(ctx, settled, replies, row)
+}
+
+// A pressed is what a person read after a press.
+type pressed struct {
+	reply string
+	err   error
+}
+
+var raceLabels = map[string]string{"ana": "Yes", "ben": "No"}
+
+// press lets both people press their buttons, the second one a moment after the first.
+func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]sight) map[string]pressed {
+	replies := map[string]pressed{}
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	first, moment := venuePeople[r.IntN(2)], randomDuration(r, 2*time.Millisecond)
+	for person, m := range open {
+		group.Go(func() {
+			if person != first {
+				_ = pause.For(ctx, moment)
+			}
+			reply, err := g.at[person].press(ctx, person, m, raceLabels[person])
+			mu.Lock()
+			defer mu.Unlock()
+			replies[person] = pressed{reply, err}
+		})
+	}
+	group.Wait()
+	return replies
+}
+
+// check checks the outcome of a race and what both people see of it.
+func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[string]pressed, row *pairRow) error {
+	winner := a.Outcome.Actor.Name
+	if got := a.Outcome.Answers[0].Selected; len(got) != 1 || got[0] != raceLabels[winner] {
+		return raceError{accepted, fmt.Sprintf("%s answered %q, but pressed %q", winner, got, raceLabels[winner])}
+	}
+	for _, person := range venuePeople {
+		if err := replies[person].err; err != nil {
+			return raceError{failed, fmt.Sprintf("%s could not press: %v", person, err)}
+		}
+		all := func() []sight { return g.about(person, a.ID) }
+		if !until(ctx, func() bool { return len(all()) == 1 && !all()[0].live && all()[0].settled }) {
+			return raceError{lost, fmt.Sprintf("%s still sees %+v after %s answered", person, all(), winner)}
+		}
+		if person == winner {
+			continue
+		}
+		text := replies[person].reply + all()[0].text
+		if t, ok := g.at[person].(interface{ told(string) string }); ok {
+			text += t.told(person)
+		}
+		if !strings.Contains(text, winner) {
+			return raceError{lost, fmt.Sprintf("%s was not told that %s was first: %q", person, winner, text)}
+		}
+		row.told++
+	}
+	if winner == "ana" {
+		row.ana++
+	}
+	if got, err := g.agent.Get(ctx, a.ID); err != nil || !got.Outcome.Same(a.Outcome) {
+		return raceError{duplicated, fmt.Sprintf("the outcome was %+v and is %+v (%v)", a.Outcome, got.Outcome, err)}
+	}
+	return nil
+}
+
+// until waits until something is true, and reports whether it is.
+func until(ctx context.Context, so func() bool) bool {
+	for !so() {
+		if pause.For(ctx, time.Millisecond) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *channelRaceTest) report() report {
+	return report{noun: "races", what: "of two people in two channels", n: t.done, detail: "one winner each, and no message left that can be answered", table: t.rows, bad: t.bad}
+}
+
+// droppedOutcome is the mutant that does not send one outcome of ten.
+const droppedOutcome = "dropped-outcome"
+
+// mutantChannel returns the channel for a rig, which is c without a mutant.
+func mutantChannel(mutant string, c engine.Channel) engine.Channel {
+	if mutant != droppedOutcome {
+		return c
+	}
+	return &dropsOutcomes{Channel: c}
+}
+
+type dropsOutcomes struct {
+	engine.Channel
+	mu sync.Mutex
+	n  int
+}
+
+// Send implements [engine.Channel].
+func (d *dropsOutcomes) Send(ctx context.Context, n askback.Notification) (string, error) {
+	if n.Event.Settles() {
+		d.mu.Lock()
+		d.n++
+		drop := d.n%10 == 0
+		d.mu.Unlock()
+		if drop {
+			return "", nil
+		}
+	}
+	return d.Channel.Send(ctx, n)
+}
