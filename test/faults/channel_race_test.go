@@ -9,5 +9,12 @@ func TestRacesInChannelsHaveOneWinner(t *testing.T) {
 	if err := p.run(t.Context(), 5); err != nil || len(p.bad) > 0 {
 		t.Errorf("got %v, %v", err, p.bad)
 	}
-	t.Log(p.rows)
+}
+
+// A channel that does not carry every outcome leaves a message that looks open.
+func TestDroppedOutcomeIsFound(t *testing.T) {
+	p := newChannelRaceTest(1, droppedOutcome)
+	if err := p.run(t.Context(), 20); err != nil || len(p.bad) != 1 || p.bad[0].fault != lost {
+		t.Errorf("got %v, %v, want a message that was not marked", err, p.bad)
+	}
 }

@@ -5,6 +5,9 @@
 // in one detail. The other runs concurrent operations on one approval and one
 // grant.
 //
+// Another one lets two people answer one ask in two channels at the same moment, for each pair
+// of channels.
+//
 // Four tests kill a process repeatedly and check that every acknowledged change
 // is stored exactly once:
 //
@@ -16,7 +19,7 @@
 //
 // Usage:
 //
-//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-short] [-seed S] [-keep] [-mutant NAME]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-short] [-seed S] [-keep] [-mutant NAME]
 package main
 
 import (
@@ -106,6 +109,9 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 		if err := r.add(ctx, newRaceTest(dir, where, o.seed, o.mutant), o.races); err != nil || len(r.bad) > 0 {
 			return r, err
 		}
+	}
+	if err := r.add(ctx, newChannelRaceTest(o.seed, o.mutant), o.channels); err != nil || len(r.bad) > 0 {
+		return r, err
 	}
 	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams == 0 {
 		return r, err

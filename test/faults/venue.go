@@ -24,8 +24,8 @@ type venue interface {
 	channel() string
 	// open returns the channel for an engine of this process, as fast as it can be.
 	open(log *slog.Logger) (engine.Channel, func(context.Context, *engine.Engine), error)
-	// receivers returns the receivers of the settings, and join makes a person known who is
-	// none of them.
+	// receivers returns the receivers of the settings, and join makes a person known who has
+	// no receiver.
 	receivers() []engine.Receiver
 	join(ctx context.Context, person string, c askback.Contacts) error
 	// settings returns the settings of the channel for the program, as YAML below channels.
@@ -47,7 +47,7 @@ type sight struct {
 
 // newVenues starts the services that answer in their messages.
 func newVenues(t testing.TB) []venue {
-	return []venue{newSlackVenue(t), newTelegramVenue(t)}
+	return []venue{newNtfyVenue(t), newSlackVenue(t), newTelegramVenue(t)}
 }
 
 // The people of the venues.
