@@ -76,6 +76,8 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	}
 	a.checkInput(ask, bad)
 	switch {
+	case a.Decision == ApproveAll && ask.Quorum > 1:
+		bad.add("/decision", "several people must approve this, so none of them can approve what follows", `"decision": "approved"`)
 	case a.Decision == ApproveAll:
 		var given GrantRequest
 		if a.Grant != nil {
@@ -100,6 +102,11 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	}
 	if c := ask.Confirmation; c != nil && c.NoEdit {
 		bad.add("/input", "this agent cannot run edited arguments",
+			`"decision": "denied", with the arguments you want in "reason"`)
+		return
+	}
+	if ask.Quorum > 1 {
+		bad.add("/input", "several people must approve the same arguments, so none of them can edit these",
 			`"decision": "denied", with the arguments you want in "reason"`)
 		return
 	}

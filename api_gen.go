@@ -40,10 +40,30 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	}
 	b = append(b, `,"to":`...)
 	b = codec.AppendStrings(b, a.To)
+	if len(a.Recipients) > 0 {
+		b = append(b, `,"recipients":`...)
+		b = codec.AppendStrings(b, a.Recipients)
+	}
 	b = append(b, `,"quorum":`...)
 	b = strconv.AppendInt(b, int64(a.Quorum), 10)
 	b = append(b, `,"votes":`...)
-	b = append(b, `[]`...)
+	if b, err = codec.AppendList(b, a.Votes, Vote.AppendJSON); err != nil {
+		return b, err
+	}
+	if a.NoSelfApproval {
+		b = append(b, `,"no_self_approval":`...)
+		b = strconv.AppendBool(b, a.NoSelfApproval)
+	}
+	if a.StartedBy != "" {
+		b = append(b, `,"started_by":`...)
+		b = codec.AppendString(b, a.StartedBy)
+	}
+	if len(a.FollowUps) > 0 {
+		b = append(b, `,"follow_ups":`...)
+		if b, err = codec.AppendList(b, a.FollowUps, FollowUp.AppendJSON); err != nil {
+			return b, err
+		}
+	}
 	b = append(b, `,"tags":`...)
 	b = codec.AppendStrings(b, a.Tags)
 	b = append(b, `,"claims":`...)
@@ -120,8 +140,18 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			}
 		case "to":
 			a.To = r.Strings()
+		case "recipients":
+			a.Recipients = r.Strings()
 		case "quorum":
 			a.Quorum = int(r.Int())
+		case "votes":
+			a.Votes = codec.ReadList(r, (*Vote).readJSON)
+		case "no_self_approval":
+			a.NoSelfApproval = r.Bool()
+		case "started_by":
+			a.StartedBy = r.String()
+		case "follow_ups":
+			a.FollowUps = codec.ReadList(r, (*FollowUp).readJSON)
 		case "tags":
 			a.Tags = r.Strings()
 		case "claims":
@@ -374,6 +404,102 @@ func (c *Claim) readJSON(r *codec.Reader) {
 			c.Name = r.String()
 		case "at":
 			c.At = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends v to b as JSON, in the format of docs/wire.md §2.
+func (v Vote) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, v.Name)
+	b = append(b, `,"decision":`...)
+	b = codec.AppendString(b, v.Decision)
+	b = append(b, `,"reason":`...)
+	b = codec.AppendStringOrNull(b, v.Reason)
+	b = append(b, `,"via":`...)
+	b = codec.AppendStringOrNull(b, v.Channel)
+	b = append(b, `,"at":`...)
+	b = codec.AppendTime(b, v.At)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns v as JSON, in the format of docs/wire.md §2.
+func (v Vote) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *v. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (v *Vote) UnmarshalJSON(b []byte) error {
+	var out Vote
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*v = out
+	}
+	return err
+}
+
+func (v *Vote) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			v.Name = r.String()
+		case "decision":
+			v.Decision = Decision(r.String())
+		case "reason":
+			v.Reason = r.String()
+		case "via":
+			v.Channel = Channel(r.String())
+		case "at":
+			v.At = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends f to b as JSON, in the format of docs/wire.md §2.
+func (f FollowUp) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"at":`...)
+	b = codec.AppendTime(b, f.At)
+	b = append(b, `,"to":`...)
+	b = codec.AppendStrings(b, f.To)
+	b = append(b, `,"done_at":`...)
+	b = codec.AppendTime(b, f.DoneAt)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns f as JSON, in the format of docs/wire.md §2.
+func (f FollowUp) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *f. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (f *FollowUp) UnmarshalJSON(b []byte) error {
+	var out FollowUp
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*f = out
+	}
+	return err
+}
+
+func (f *FollowUp) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "at":
+			f.At = r.Time()
+		case "to":
+			f.To = r.Strings()
+		case "done_at":
+			f.DoneAt = r.Time()
 		default:
 			r.Skip()
 		}
@@ -1627,6 +1753,10 @@ func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendStringOrNull(b, p.Email)
 	b = append(b, `,"time_zone":`...)
 	b = codec.AppendStringOrNull(b, p.TimeZone)
+	b = append(b, `,"quiet":`...)
+	b = codec.AppendStringOrNull(b, p.Quiet)
+	b = append(b, `,"groups":`...)
+	b = codec.AppendStrings(b, p.Groups)
 	return append(b, '}'), nil
 }
 
@@ -1656,6 +1786,10 @@ func (p *Person) readJSON(r *codec.Reader) {
 			p.Email = r.String()
 		case "time_zone":
 			p.TimeZone = r.String()
+		case "quiet":
+			p.Quiet = r.String()
+		case "groups":
+			p.Groups = r.Strings()
 		default:
 			r.Skip()
 		}
@@ -1669,6 +1803,9 @@ func (a Ask) Clone() Ask {
 	a.Confirmation = codec.ClonePointer(a.Confirmation, Confirmation.clone)
 	a.Context = slices.Clone(a.Context)
 	a.To = slices.Clone(a.To)
+	a.Recipients = slices.Clone(a.Recipients)
+	a.Votes = slices.Clone(a.Votes)
+	a.FollowUps = codec.CloneList(a.FollowUps, FollowUp.clone)
 	a.Tags = slices.Clone(a.Tags)
 	a.Claims = slices.Clone(a.Claims)
 	a.Warnings = slices.Clone(a.Warnings)
@@ -1687,6 +1824,12 @@ func (q Question) clone() Question {
 func (c Confirmation) clone() Confirmation {
 	c.Input = slices.Clone(c.Input)
 	return c
+}
+
+// clone returns a deep copy of f.
+func (f FollowUp) clone() FollowUp {
+	f.To = slices.Clone(f.To)
+	return f
 }
 
 // clone returns a deep copy of o.

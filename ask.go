@@ -10,30 +10,34 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID           string          `api:"id" store:"id,keep"`              // the id of the ask; other bodies call it question_id
-	SessionID    string          `api:"session_id" store:"session,keep"` // the id of its session
-	Agent        string          `api:"agent" store:"agent,keep"`        // the label that people read; the agent chooses it, so it is not an identity
-	Owner        string          `api:"owner" store:"-"`                 // the name of the agent's token, which is its identity
-	Path         []string        `api:"path" store:"path"`               // the parents of a sub-agent
-	Kind         AskKind         `api:"kind" store:"kind,keep"`          // the kind: questions or a confirmation
-	Title        string          `api:"title,null" store:"title"`
-	Questions    []Question      `api:"questions" store:"questions"`             // if Kind is [Questions]
-	Confirmation *Confirmation   `api:"confirmation" store:"confirmation"`       // if Kind is [Confirm]
-	Context      json.RawMessage `api:"context,object" store:"context"`          // what a person should know first: a string or an object
-	To           []string        `api:"to" store:"to,moving"`                    // the people who may answer; empty: every person
-	Quorum       int             `api:"quorum" store:"quorum,keep"`              // the number of people who must approve
-	_            [0]struct{}     `api:"votes" store:"-"`                         // the votes of people so far: this release needs no second answer
-	Tags         []string        `api:"tags" store:"tags"`                       // tags for routing and filters
-	Claims       []Claim         `api:"claims" store:"claims,moving"`            // the people who have begun to answer
-	Status       Status          `api:"status" store:"status,keep,moving,first"` // the status of the ask
-	CreatedAt    time.Time       `api:"created_at" store:"created,keep"`         // the time when it was asked
-	Deadline     time.Time       `api:"deadline" store:"deadline"`               // zero: none
-	OnTimeout    OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
-	PageURL      string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
-	Warnings     []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
-	Outcome      *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
-	AckedAt      time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
-	ConsumedAt   time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
+	ID             string          `api:"id" store:"id,keep"`              // the id of the ask; other bodies call it question_id
+	SessionID      string          `api:"session_id" store:"session,keep"` // the id of its session
+	Agent          string          `api:"agent" store:"agent,keep"`        // the label that people read; the agent chooses it, so it is not an identity
+	Owner          string          `api:"owner" store:"-"`                 // the name of the agent's token, which is its identity
+	Path           []string        `api:"path" store:"path"`               // the parents of a sub-agent
+	Kind           AskKind         `api:"kind" store:"kind,keep"`          // the kind: questions or a confirmation
+	Title          string          `api:"title,null" store:"title"`
+	Questions      []Question      `api:"questions" store:"questions"`                    // if Kind is [Questions]
+	Confirmation   *Confirmation   `api:"confirmation" store:"confirmation"`              // if Kind is [Confirm]
+	Context        json.RawMessage `api:"context,object" store:"context"`                 // what a person should know first: a string or an object
+	To             []string        `api:"to" store:"to,moving"`                           // the people and groups that were named, by the asker or by a route; empty: every person
+	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"` // the people who may answer, if they are not those in To
+	Quorum         int             `api:"quorum" store:"quorum,keep"`                     // the number of people who must approve
+	Votes          []Vote          `api:"votes" store:"votes,moving"`                     // the approvals so far, if Quorum is more than one
+	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`     // the person who started the session must not settle it
+	StartedBy      string          `api:"started_by,omitempty" store:"starter"`           // the person who started the session, as the agent names it
+	FollowUps      []FollowUp      `api:"follow_ups,omitempty" store:"follow_ups,moving"` // reminders and escalations, in order of time
+	Tags           []string        `api:"tags" store:"tags"`                              // tags for routing and filters
+	Claims         []Claim         `api:"claims" store:"claims,moving"`                   // the people who have begun to answer
+	Status         Status          `api:"status" store:"status,keep,moving,first"`        // the status of the ask
+	CreatedAt      time.Time       `api:"created_at" store:"created,keep"`                // the time when it was asked
+	Deadline       time.Time       `api:"deadline" store:"deadline"`                      // zero: none
+	OnTimeout      OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
+	PageURL        string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
+	Warnings       []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
+	Outcome        *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
+	AckedAt        time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
+	ConsumedAt     time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
 	// TraceParent is that of the request. It is not part of the JSON.
 	TraceParent string `api:"-" store:"trace"`
@@ -43,8 +47,29 @@ type Ask struct {
 	Repeated bool `api:"-" store:"-"`
 }
 
-// addressed reports whether the ask is addressed to this person or to every person.
-func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Contains(a.To, name) }
+// People returns the names of the people who may answer. If it is empty, every person may
+// answer. A name that begins with "@" is that of a group, and no person has it.
+func (a *Ask) People() []string {
+	if len(a.Recipients) > 0 {
+		return a.Recipients
+	}
+	return a.To
+}
+
+// Addressed reports whether the ask is addressed to this person or to every person.
+func (a *Ask) Addressed(name string) bool {
+	people := a.People()
+	return len(people) == 0 || slices.Contains(people, name)
+}
+
+// SelfApproval reports whether the person must not settle the ask because the person started
+// its session.
+func (a *Ask) SelfApproval(name string) bool {
+	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner)
+}
+
+// Approvals returns the number of people who have approved the ask so far, if several must.
+func (a *Ask) Approvals() int { return len(a.Votes) }
 
 // Settled reports whether the ask has an outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }

@@ -50,7 +50,7 @@ type Asker interface {
 // An Inbox is the interface of a person. Agents may use Get and List, too.
 //
 // Every method may return the errors that every method of [Asker] may return. If the
-// ask is settled, Answer, Decline and Claim return it with [ErrSettled].
+// ask is settled, Answer, Decline, Claim and Reassign return it with [ErrSettled].
 type Inbox interface {
 	// Get returns the ask with this id.
 	Get(ctx context.Context, id string) (Ask, error)
@@ -66,6 +66,10 @@ type Inbox interface {
 	// Claim records that this person has begun to answer the ask. It may
 	// postpone the deadline (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
+	// Reassign gives a pending ask to other people, or only this person's part of it. An
+	// operator may do that without being able to read the ask: it then returns only who
+	// may answer. The error is an [Invalid] if none of the people is known.
+	Reassign(ctx context.Context, id string, r Reassignment) (Ask, error)
 }
 
 // Drafts is the interface to unsent answers. A draft is available until its ask is

@@ -25,15 +25,19 @@ type EventType string
 const (
 	EventSnapshot EventType = "snapshot"
 
-	EventQuestionPending   EventType = "question_pending"
-	EventQuestionClaimed   EventType = "question_claimed"
-	EventQuestionAnswered  EventType = "question_answered"
-	EventQuestionDeclined  EventType = "question_declined"
-	EventQuestionCancelled EventType = "question_cancelled"
-	EventQuestionExpired   EventType = "question_expired"
-	EventQuestionConsumed  EventType = "question_consumed"
-	EventAnswerAcked       EventType = "answer_acked"
-	EventAnswerRefused     EventType = "answer_refused"
+	EventQuestionPending    EventType = "question_pending"
+	EventQuestionClaimed    EventType = "question_claimed"
+	EventQuestionVoted      EventType = "question_voted" // one of several people approved
+	EventQuestionReminded   EventType = "question_reminded"
+	EventQuestionEscalated  EventType = "question_escalated"
+	EventQuestionReassigned EventType = "question_reassigned"
+	EventQuestionAnswered   EventType = "question_answered"
+	EventQuestionDeclined   EventType = "question_declined"
+	EventQuestionCancelled  EventType = "question_cancelled"
+	EventQuestionExpired    EventType = "question_expired"
+	EventQuestionConsumed   EventType = "question_consumed"
+	EventAnswerAcked        EventType = "answer_acked"
+	EventAnswerRefused      EventType = "answer_refused"
 
 	EventGrantMade    EventType = "grant_made"
 	EventGrantUsed    EventType = "grant_used"

@@ -97,7 +97,7 @@ func (g Grant) Covers(a Ask, now time.Time) bool {
 	if g.Owner != a.Owner || g.Agent != a.Agent || g.ToolName != c.ToolName || g.Server != c.Server {
 		return false
 	}
-	if c.Dangerous && !g.Dangerous || a.Quorum > 1 || !a.addressed(g.By) {
+	if c.Dangerous && !g.Dangerous || a.Quorum > 1 || !a.Addressed(g.By) || a.SelfApproval(g.By) {
 		return false
 	}
 	switch g.Scope {

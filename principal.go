@@ -53,6 +53,7 @@ const (
 	ActDecline    Action = "decline"
 	ActClaim      Action = "claim"
 	ActCancel     Action = "cancel"
+	ActReassign   Action = "reassign" // give an ask to other people
 	ActConsume    Action = "consume"
 	ActAck        Action = "ack"        // acknowledge an outcome
 	ActDraft      Action = "draft"      // read and save a draft of an answer
@@ -82,7 +83,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

@@ -24,8 +24,9 @@ type Request struct {
 	Agent      string          `request:"agent"` // a label for people; "" is the asker's name
 	Title      string          `request:"title"`
 	Context    json.RawMessage `request:"context,manual"` // a JSON string or object, shown with the question
-	To         []string        `request:"to"`             // the people who may answer; empty: every person
-	Quorum     int             `request:"quorum"`         // the number of required answers: 1, or 0 for the default of 1
+	To         []string        `request:"to"`             // the people who may answer, and groups of them after "@"; empty: every person
+	Quorum     int             `request:"quorum"`         // how many people must approve a confirmation; 0 is 1
+	StartedBy  string          `request:"started_by"`
 	Tags       []string        `request:"tags"`
 	Timeout    time.Duration   `request:"timeout"` // the time until the deadline; at most one of Timeout and Deadline is set
 	Deadline   time.Time       `request:"deadline"`
@@ -91,9 +92,7 @@ func (r Request) Normalize() (Request, error) {
 	if r.Quorum == 0 {
 		r.Quorum = 1
 	}
-	if r.Quorum != 1 {
-		bad.add("/quorum", "quorum is not supported yet", "leave quorum out")
-	}
+	r.checkQuorum(&bad)
 	checkCallback(&bad, r.CallbackURL)
 	if r.TraceParent != "" && !ValidTraceParent(r.TraceParent) {
 		bad.add("/traceparent", "this is not a position in a trace", "leave it out, or send 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
@@ -105,6 +104,16 @@ func (r Request) Normalize() (Request, error) {
 		}
 	}
 	return r, bad.err()
+}
+
+// checkQuorum checks how many people must approve.
+func (r *Request) checkQuorum(bad *problems) {
+	switch {
+	case r.Quorum < 1 || r.Quorum > MaxQuorum:
+		bad.add("/quorum", fmt.Sprintf("quorum is a number from 1 to %d", MaxQuorum), `"quorum": 2`)
+	case r.Quorum > 1 && r.Confirmation == nil:
+		bad.add("/quorum", "only a confirmation can need several people; the first answer to a question counts", "leave quorum out")
+	}
 }
 
 // ValidTraceParent reports whether a text is a traceparent of version 00 (W3C Trace Context,
@@ -149,19 +158,8 @@ func (r *Request) checkAddressing(bad *problems) {
 	checkName(bad, "/agent", r.Agent, MaxName)
 	checkText(bad, "/title", r.Title, MaxName)
 	checkName(bad, "/key", r.Key, MaxKey)
-	for i, name := range r.To {
-		if strings.HasPrefix(name, "@") {
-			bad.add(fmt.Sprintf("/to/%d", i), "this release knows no groups", "name the people")
-		}
-	}
-	r.To = checkNames(bad, "/to", r.To)
-	total := 0
-	for _, name := range r.To {
-		total += utf8.RuneCountInString(name)
-	}
-	if total > MaxTo {
-		bad.add("/to", tooLong(total, MaxTo)+" in all", "name fewer people")
-	}
+	checkName(bad, "/started_by", r.StartedBy, MaxName)
+	r.To = checkTo(bad, r.To)
 	r.Tags = checkNames(bad, "/tags", r.Tags)
 	var ok bool
 	switch r.Context, ok = compact(r.Context); {

@@ -13,6 +13,8 @@ var (
 	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter}
 	owner       = []askback.Relation{askback.Owner}
 	addressed   = []askback.Relation{askback.Recipient}
+	// A person who must not settle the asks of a session that this person started sees them.
+	seen = []askback.Relation{askback.Recipient, askback.Starter}
 )
 
 // A rule allows one action to one kind of principal, in the given relations.
@@ -40,13 +42,14 @@ var table = []rule{
 	{askback.Agent, askback.ActEnd, owner},
 	{askback.Agent, askback.ActResume, owner},
 
-	{askback.Responder, askback.ActGet, addressed},
-	{askback.Responder, askback.ActList, addressed},
+	{askback.Responder, askback.ActGet, seen},
+	{askback.Responder, askback.ActList, seen},
 	{askback.Responder, askback.ActAnswer, addressed},
 	{askback.Responder, askback.ActDecline, addressed},
 	{askback.Responder, askback.ActClaim, addressed},
 	{askback.Responder, askback.ActDraft, addressed},
-	{askback.Responder, askback.ActSnooze, addressed},
+	{askback.Responder, askback.ActReassign, addressed},
+	{askback.Responder, askback.ActSnooze, seen},
 	{askback.Responder, askback.ActFollow, addressed},
 	{askback.Responder, askback.ActMessage, addressed},
 	{askback.Responder, askback.ActEnd, addressed},
@@ -66,6 +69,7 @@ var table = []rule{
 	{askback.Operator, askback.ActDeliveries, anyRelation},
 	{askback.Operator, askback.ActRetry, anyRelation},
 	{askback.Operator, askback.ActEndpoints, anyRelation},
+	{askback.Operator, askback.ActReassign, anyRelation},
 	{askback.Operator, askback.ActMetrics, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},
 

@@ -148,6 +148,21 @@ operator metrics owner
 operator metrics recipient
 operator metrics unrelated
 operator metrics starter
+responder get starter
+responder list starter
+responder snooze starter
+responder reassign recipient
+operator reassign owner
+operator reassign recipient
+operator reassign unrelated
+operator reassign starter
+admin get starter
+admin list starter
+admin snooze starter
+admin reassign owner
+admin reassign recipient
+admin reassign unrelated
+admin reassign starter
 admin metrics owner
 admin metrics recipient
 admin metrics unrelated
@@ -187,7 +202,7 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 }
 
 func TestNoAgentMayAnswer(t *testing.T) {
-	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze} {
+	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze, askback.ActReassign} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -94,7 +94,7 @@ func (p *Person) next() (askback.Ask, <-chan struct{}) {
 }
 
 func (p *Person) mayAnswer(a askback.Ask) bool {
-	return len(a.To) == 0 || slices.Contains(a.To, p.Name)
+	return a.Addressed(p.Name)
 }
 
 // answerAll answers the queued asks by the scripts, one after another, until the

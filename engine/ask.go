@@ -46,7 +46,7 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 		return nil, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
 	n := &newAsk{}
-	if err := c.prepare(n, r); err != nil {
+	if err := c.prepare(ctx, n, r); err != nil {
 		return nil, err
 	}
 	if n.late != nil {
@@ -87,13 +87,15 @@ type newAsk struct {
 	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
-	late       error  // set if the deadline has passed, or the server lost its webhooks: the request is valid only if it repeats an ask
+	route      askback.Route
+	late       error // why the request is valid only if it repeats an ask: the deadline has passed, the server lost its webhooks, or the people are gone
 }
 
 // prepare checks a request and sets n to the ask to make. It does not read the store. If the
 // deadline has passed, or the engine cannot send to the callback, it sets late instead of
 // returning an error.
-func (c *client) prepare(n *newAsk, r askback.Request) error {
+func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) error {
+	given := r
 	r, err := r.Normalize()
 	if err != nil {
 		return err
@@ -123,7 +125,11 @@ func (c *client) prepare(n *newAsk, r askback.Request) error {
 	if n.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
 		n.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}
-	return nil
+	err = c.addRoute(ctx, n, given)
+	if errors.As(err, new(askback.Invalid)) {
+		n.late, err = cmp.Or(n.late, err), nil
+	}
+	return err
 }
 
 // ownerKey returns key prefixed with the length and the name of this principal, so that
@@ -187,6 +193,7 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if n.timeout != 0 {
 		in.Ask.Deadline = t.now.Add(n.timeout).Truncate(time.Millisecond) // as it is stored
 	}
+	in.Ask.FollowUps = followUps(n.route, t.now)
 	var err error
 	if in.Ask.ID, err = ids.New(ids.Ask, t.now, t.engine.rand); err != nil {
 		return nil, err
@@ -212,7 +219,7 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := c.engine.approveByGrant(t, a); err != nil {
 		return &a.state.Ask, err
 	}
-	to, err := c.engine.receiversOf(t.ctx, &a.state.Ask, t.now)
+	to, err := c.engine.receiversOf(t.ctx, &a.state.Ask, in.Channels, t.now)
 	if err == nil && len(to) > 0 {
 		err = a.step(t, lifecycle.ReceiversAdded{Receivers: to, At: t.now})
 	}

@@ -15,6 +15,7 @@ func askOf(r askback.Request) askback.Ask {
 		Context:      r.Context,
 		To:           r.To,
 		Quorum:       r.Quorum,
+		StartedBy:    r.StartedBy,
 		Tags:         r.Tags,
 		Deadline:     r.Deadline,
 		OnTimeout:    r.OnTimeout,

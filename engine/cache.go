@@ -139,9 +139,10 @@ func askBytes(a *askback.Ask) int {
 			n += textOverhead + len(t)
 		}
 	}
-	add(a.Title, a.TraceParent)
+	add(a.Title, a.TraceParent, a.StartedBy)
 	add(a.Path...)
 	add(a.To...)
+	add(a.Recipients...)
 	add(a.Tags...)
 	for _, q := range a.Questions {
 		n += partOverhead
@@ -161,6 +162,14 @@ func askBytes(a *askback.Ask) int {
 	for _, c := range a.Claims {
 		n += textOverhead
 		add(c.Name)
+	}
+	for _, v := range a.Votes {
+		n += partOverhead
+		add(v.Name, v.Reason)
+	}
+	for _, f := range a.FollowUps {
+		n += partOverhead
+		add(f.To...)
 	}
 	if o := a.Outcome; o != nil {
 		n += outcomeOverhead + len(o.Input)

@@ -33,6 +33,8 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 	switch {
 	case access.Allowed(c.who.Kind, action, relation):
 		return nil
+	case relation == askback.Starter && access.Allowed(c.who.Kind, action, askback.Recipient):
+		return askback.ErrSelfApproval
 	case access.Ever(c.who.Kind, action):
 		return askback.ErrNotFound
 	}
@@ -40,17 +42,18 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 }
 
 // relation returns the relation of this principal to an ask. The agent that asked is the
-// owner. A principal that is not an agent is a recipient if To has its name or is empty. Any
-// other principal is unrelated.
+// owner. A principal that is not an agent is a recipient if the ask is addressed to it, unless
+// it started the session and must not settle the ask. Any other principal is unrelated.
 func (c *client) relation(state *lifecycle.AskState) askback.Relation {
-	to := state.Ask.To
 	switch {
 	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
 		return askback.Owner
-	case c.who.Kind != askback.Agent && (len(to) == 0 || slices.Contains(to, c.who.Name)):
-		return askback.Recipient
+	case c.who.Kind == askback.Agent || !state.Ask.Addressed(c.who.Name):
+		return askback.Unrelated
+	case state.Ask.SelfApproval(c.who.Name):
+		return askback.Starter
 	}
-	return askback.Unrelated
+	return askback.Recipient
 }
 
 // act steps the ask with the given id, if this principal may do the action. The function
@@ -129,6 +132,61 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	return copied(c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	}))
+}
+
+// Reassign implements [askback.Inbox].
+func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment) (askback.Ask, error) {
+	r, err := r.Normalize()
+	if err != nil {
+		return askback.Ask{}, err
+	}
+	record, err := c.act(ctx, askback.ActReassign, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+		return c.reassigned(t, a, r)
+	})
+	if errors.Is(err, askback.ErrNotFound) {
+		record, err = c.reassignedBefore(ctx, id, r, err)
+	}
+	a, err := copied(record, err)
+	if a.ID != "" && c.authorizeAsk(askback.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
+		a = withoutContent(a)
+	}
+	return a, err
+}
+
+// withoutContent returns an ask with who may answer it, and nothing of what it asks.
+func withoutContent(a askback.Ask) askback.Ask {
+	out := askback.Ask{
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients,
+		Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
+	}
+	for _, q := range a.Questions {
+		out.Questions = append(out.Questions, askback.Question{ID: q.ID, Text: hiddenText})
+	}
+	if c := a.Confirmation; c != nil {
+		out.Confirmation = &askback.Confirmation{ToolName: c.ToolName, Input: []byte("{}"), Tier: c.Tier, Digest: c.Digest}
+	}
+	if o := a.Outcome; o != nil {
+		out.Outcome = &askback.Outcome{Status: o.Status, Actor: o.Actor, Channel: o.Channel, At: o.At}
+	}
+	return out
+}
+
+// hiddenText replaces the text of a question that the reader may not see.
+const hiddenText = "(not for you)"
+
+// reassignedBefore returns an ask that this principal gave to these people, and so cannot see
+// any more: the call is repeated. Otherwise it returns err.
+func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*askRecord, error) {
+	a, missing := c.engine.read(ctx, id)
+	if missing != nil || a.state.MovedBy != c.who.Name || c.who.Kind == askback.Agent {
+		return nil, err
+	}
+	for _, name := range r.To {
+		if !slices.Contains(a.state.Ask.To, name) {
+			return nil, err
+		}
+	}
+	return a, nil
 }
 
 // Claim implements [askback.Inbox].

@@ -22,7 +22,7 @@ func (e *Engine) contactsFor(ctx context.Context, a *askback.Ask, now time.Time)
 		return nil, err
 	}
 	for _, c := range list {
-		if e.channels[c.Channel] == nil || len(a.To) > 0 && !slices.Contains(a.To, c.Person) {
+		if e.channels[c.Channel] == nil || !a.Addressed(c.Person) {
 			continue
 		}
 		valid, err := e.contactValid(ctx, c, now)

@@ -167,8 +167,11 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 	switch row.Kind {
 	case kindAsk:
 		return e.update(ctx, func(t *tx) error {
-			_, err := t.ask(row.ID) // applies a deadline that has passed
-			return err
+			a, err := t.ask(row.ID) // applies a deadline that has passed
+			if err != nil {
+				return err
+			}
+			return t.followUp(a)
 		})
 	case kindGrant:
 		err := e.update(ctx, func(t *tx) error {

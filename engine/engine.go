@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -79,6 +80,10 @@ type Options struct {
 type Settings struct {
 	// People may answer, in addition to those with a token.
 	People []askback.Person
+	// Groups are the names of people, by the name of the group without "@".
+	Groups map[string][]string
+	// Routes decide who gets an ask; the first one that matches applies.
+	Routes []askback.Route
 	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
 	// People who signed in through another issuer are logged out.
 	Issuer string
@@ -100,6 +105,9 @@ type Receiver struct {
 	Channel string // a name of [Options.Channels]
 	Name    string // in the settings of the channel
 	Person  string // who reads it
+	// Addressed is set if it gets only asks that name people: others reach its person in
+	// another place, such as a room of the same chat.
+	Addressed bool
 }
 
 // An Engine steps asks, sessions and grants and commits the results. It is safe for
@@ -127,6 +135,7 @@ type Engine struct {
 	noEffects bool     // see [Options.NoEffects]
 	effects   dueTimer // of effects
 	quota     quota
+	tokens    tokenNames
 	settings  atomic.Pointer[Settings]
 	pages     atomic.Pointer[string]
 	indexing  sync.Mutex // held while documents are added to the index
@@ -177,7 +186,7 @@ func New(s Store, o *Options) *Engine {
 
 // Set replaces the settings.
 func (e *Engine) Set(s Settings) {
-	s.People = slices.Clone(s.People)
+	s.People, s.Routes, s.Groups = slices.Clone(s.People), slices.Clone(s.Routes), maps.Clone(s.Groups)
 	e.settings.Store(&s)
 }
 

@@ -50,7 +50,7 @@ func EventData(e *Engine, h lifecycle.Event, a askback.Ask) ([]byte, error) {
 // recognized, and the ask that the request opens.
 func Fingerprint(e *Engine, who askback.Principal, r askback.Request) (string, askback.Ask, error) {
 	n := &newAsk{}
-	err := e.As(who).(*client).prepare(n, r)
+	err := e.As(who).(*client).prepare(context.Background(), n, r)
 	return n.asked.Request, n.asked.Ask, err
 }
 

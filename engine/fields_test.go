@@ -38,7 +38,10 @@ var changes = map[string]func(*askback.Request){
 	"Key":         nil,
 	"Warnings":    nil,
 	"TraceParent": nil, // a repeat may be part of another trace
-	"Quorum":      nil, // always 1
+	"Quorum": func(r *askback.Request) {
+		r.Questions, r.Confirmation, r.Quorum = nil, &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{}`)}, 2
+	},
+	"StartedBy": func(r *askback.Request) { r.StartedBy = "ana" },
 }
 
 // The digest of a request covers each of its fields, and its ask has those that both have.

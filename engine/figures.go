@@ -91,10 +91,10 @@ func (b *figuresBuilder) agent(a askback.Ask) *agentWaits {
 func (b *figuresBuilder) addOpen(a askback.Ask) {
 	b.agent(a).Open++
 	b.addWaiting(a)
-	if len(a.To) == 0 {
+	if len(a.People()) == 0 {
 		b.figures.OpenForAll++
 	}
-	for _, name := range a.To {
+	for _, name := range a.People() {
 		b.person(name).Open++
 	}
 }

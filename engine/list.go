@@ -316,7 +316,7 @@ func (zeros) Read(b []byte) (int, error) {
 // matchesQuery reports whether an ask matches the part of a query that the store
 // does not evaluate.
 func matchesQuery(q askback.Query, a askback.Ask) bool {
-	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
+	if q.To != "" && !a.Addressed(q.To) {
 		return false
 	}
 	at := a.CreatedAt

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -29,6 +30,8 @@ func (e *Engine) eventData(h lifecycle.Event, of *askRecord) (json.RawMessage, e
 	case askback.EventQuestionClaimed:
 		w.about(a)
 		w.text("by", h.By)
+	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated, askback.EventQuestionReassigned:
+		w.routed(h, a)
 	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
 		w.about(a)
 		pointer(&w, "outcome", a.Outcome, askback.Outcome.AppendJSON)
@@ -45,6 +48,23 @@ func (e *Engine) eventData(h lifecycle.Event, of *askRecord) (json.RawMessage, e
 		w.sessionEvent(h, a)
 	}
 	return append(w.b, '}'), w.err
+}
+
+// routed appends the data of an event about who may answer an ask.
+func (w *dataWriter) routed(h lifecycle.Event, a askback.Ask) {
+	w.about(a)
+	if h.By != "" {
+		w.text("by", h.By)
+	}
+	if h.Decision != "" {
+		w.text("decision", string(h.Decision))
+	}
+	if len(h.To) > 0 {
+		w.b = codec.AppendStrings(codec.AppendName(w.b, "to"), h.To)
+	}
+	if h.Why != "" {
+		w.text("why", h.Why)
+	}
 }
 
 // sessionEvent appends the data of an event about a session or a grant.
@@ -122,8 +142,16 @@ func pointer[T any](w *dataWriter, name string, value *T, one func(T, []byte) ([
 	w.noun(name, func(b []byte) ([]byte, error) { return codec.AppendPointer(b, value, one) })
 }
 
-// initialAsk returns an ask as it was when it was opened.
+// initialAsk returns an ask as it was when it was opened, but with the people who may answer it
+// now.
 func initialAsk(a askback.Ask) askback.Ask {
+	a.Votes = nil
+	if len(a.FollowUps) > 0 {
+		a.FollowUps = slices.Clone(a.FollowUps)
+		for i := range a.FollowUps {
+			a.FollowUps[i].DoneAt = time.Time{}
+		}
+	}
 	a.Status, a.Outcome, a.Claims, a.AckedAt, a.ConsumedAt = askback.Pending, nil, nil, time.Time{}, time.Time{}
 	return a
 }

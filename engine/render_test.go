@@ -29,14 +29,15 @@ func TestEventDataMatchesEncodingJSON(t *testing.T) {
 		Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/"}`)},
 	}
 	full := lifecycle.Event{
-		By: "ana <a@b>", Why: "expired", Digest: "sha256:00", State: "waiting", Role: askback.RoleAssistant, Text: "\u2028 \"hi\"", Final: true,
+		By: "ana <a@b>", Why: "expired", Digest: "sha256:00", State: "waiting", Decision: askback.Approve, To: []string{"ben", "@oncall"}, Role: askback.RoleAssistant, Text: "\u2028 \"hi\"", Final: true,
 		Todos: []askback.Todo{{Content: "one"}}, Grant: &askback.Grant{ID: "grt_1", CreatedAt: at}, Session: &askback.Session{ID: "ses_1", CreatedAt: at},
 	}
 	for _, typ := range []askback.EventType{
 		askback.EventQuestionPending, askback.EventQuestionClaimed, askback.EventQuestionAnswered, askback.EventQuestionDeclined,
 		askback.EventQuestionCancelled, askback.EventQuestionExpired, askback.EventQuestionConsumed, askback.EventAnswerAcked,
 		askback.EventAnswerRefused, askback.EventGrantMade, askback.EventSessionStarted, askback.EventStateChange,
-		askback.EventMessage, askback.EventTodosChanged,
+		askback.EventMessage, askback.EventTodosChanged, askback.EventQuestionVoted, askback.EventQuestionReminded,
+		askback.EventQuestionEscalated, askback.EventQuestionReassigned,
 	} {
 		for _, a := range []askback.Ask{question, confirmation} {
 			for _, h := range []lifecycle.Event{full, {}} {
@@ -73,6 +74,14 @@ func wantData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 			about
 			By string `json:"by"`
 		}{this, h.By})
+	case askback.EventQuestionVoted, askback.EventQuestionReminded, askback.EventQuestionEscalated, askback.EventQuestionReassigned:
+		return encodeJSON(struct {
+			about
+			By       string           `json:"by,omitempty"`
+			Decision askback.Decision `json:"decision,omitempty"`
+			To       []string         `json:"to,omitempty"`
+			Why      string           `json:"why,omitempty"`
+		}{this, h.By, h.Decision, h.To, h.Why})
 	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
 		return encodeJSON(struct {
 			about

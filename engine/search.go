@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -131,10 +130,10 @@ const (
 // listers returns the words for those who may list an ask.
 func listers(a askback.Ask) []string {
 	all := []string{nameWord(ownerWord, a.Owner)}
-	for _, name := range a.To {
+	for _, name := range a.People() {
 		all = append(all, nameWord(personWord, name))
 	}
-	if len(a.To) == 0 {
+	if len(a.People()) == 0 {
 		all = append(all, personWord)
 	}
 	return all
@@ -294,5 +293,5 @@ func (c *client) listsAsk(a askback.Ask) bool {
 	if c.who.Kind == askback.Agent {
 		return a.Owner == c.who.Name
 	}
-	return access.Ever(c.who.Kind, askback.ActList) && (len(a.To) == 0 || slices.Contains(a.To, c.who.Name))
+	return access.Ever(c.who.Kind, askback.ActList) && a.Addressed(c.who.Name)
 }

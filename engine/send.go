@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -195,14 +194,15 @@ func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.Endpoi
 	return e.channels[d.Channel].Send(ctx, n)
 }
 
-// needless reports whether a person does not need a delivery: it is the question of an ask that
-// is settled, or its outcome, and this person never got the question.
+// needless reports whether a person does not need a delivery. The question and its reminders
+// are needless if the ask is settled, or the person may not answer it any more. What follows is
+// needless if this person never got the question.
 func (o outgoing) needless() bool {
-	if o.Channel == channelWebhook || o.AskID == "" || !o.ask.Settled() {
+	if o.Channel == channelWebhook || o.AskID == "" {
 		return false
 	}
-	if o.first.ID == o.ID {
-		return true
+	if o.first.ID == o.ID || o.Event == askback.EventQuestionReminded {
+		return o.ask.Settled() || o.Person != "" && !o.ask.Addressed(o.Person)
 	}
 	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }
@@ -220,24 +220,6 @@ func nextAttempt(now time.Time, n int, err error) time.Time {
 		pause = max(pause, min(sending.RetryAfter, maxSendPause))
 	}
 	return now.Add(pause + rand.N(pause/10)).Truncate(time.Millisecond)
-}
-
-// receiversOf returns the receivers of the settings whose person may answer an ask, and the
-// contacts of these people.
-func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, now time.Time) (all []lifecycle.Receiver, err error) {
-	if a.Settled() {
-		return nil, nil
-	}
-	for _, r := range e.settings.Load().Receivers {
-		if e.channels[r.Channel] != nil && (len(a.To) == 0 || slices.Contains(a.To, r.Person)) {
-			all = append(all, lifecycle.Receiver(r))
-		}
-	}
-	contacts, err := e.contactsFor(ctx, a, now)
-	for _, c := range contacts {
-		all = append(all, lifecycle.Receiver{Channel: c.Channel, Name: c.ID, Person: c.Person})
-	}
-	return all, err
 }
 
 // checkCallback returns an error if a request has a callback and the engine cannot send to it.

@@ -126,6 +126,30 @@ func TestReceiverGetsWhatItsPersonMayAnswer(t *testing.T) {
 	})
 }
 
+// An ask for everyone goes to the room of a chat, and not to each person there. One that names
+// people goes to them, and not to the room.
+func TestAskGoesToRoomOrToPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		people := &phones{}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": people},
+			Settings: engine.Settings{Receivers: []engine.Receiver{
+				{Channel: "post", Name: "room"}, {Channel: "post", Name: "ana", Person: "ana", Addressed: true}, {Channel: "post", Name: "ben", Person: "ben", Addressed: true},
+			}},
+		})
+		defer p.run()()
+		p.ask(question())
+		synctest.Wait()
+		r := question()
+		r.To = []string{"ben"}
+		p.ask(r)
+		synctest.Wait()
+		if got, want := people.all(), []string{"ben question_pending pending", "room question_pending pending"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
 // The question of an ask that is settled before its first attempt is sent to no phone, nor is
 // its outcome. A phone that may have got the question gets the outcome. A program gets both.
 func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {

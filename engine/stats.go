@@ -21,7 +21,8 @@ func (c *client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	people := slices.Clone(c.engine.settings.Load().People)
+	s := c.engine.settings.Load()
+	people := slices.Clone(s.People)
 	err := c.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
@@ -29,7 +30,42 @@ func (c *client) People(ctx context.Context) ([]askback.Person, error) {
 		}
 	})
 	slices.SortFunc(people, func(a, b askback.Person) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range people {
+		people[i].Groups = s.groupsOf(people[i].Name)
+	}
 	return people, err
+}
+
+// groupsOf returns the names of the groups of a person, in order.
+func (s *Settings) groupsOf(person string) (names []string) {
+	for name, members := range s.Groups {
+		if slices.Contains(members, person) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Groups implements [askback.Directory].
+func (c *client) Groups(context.Context) ([]askback.Group, error) {
+	if err := c.authorize(askback.ActPeople); err != nil {
+		return nil, err
+	}
+	var all []askback.Group
+	for name, people := range c.engine.settings.Load().Groups {
+		all = append(all, askback.Group{Name: name, People: slices.Clone(people)})
+	}
+	slices.SortFunc(all, func(a, b askback.Group) int { return cmp.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Routes implements [askback.Directory].
+func (c *client) Routes(context.Context) ([]askback.Route, error) {
+	if err := c.authorize(askback.ActPeople); err != nil {
+		return nil, err
+	}
+	return slices.Clone(c.engine.settings.Load().Routes), nil
 }
 
 // Agents implements [askback.Directory].

@@ -145,7 +145,7 @@ func (t *tx) ask(id string) (*askRecord, error) {
 	}
 	r := add(t, a.row, a.state)
 	r.kept = a.kept
-	if due := r.state.Due(); due.IsZero() || t.now.Before(due) {
+	if expires := r.state.Expires(); expires.IsZero() || t.now.Before(expires) {
 		return r, nil
 	}
 	return r, r.step(t, lifecycle.Due{At: t.now})
@@ -304,7 +304,7 @@ func (t *tx) perform(effect lifecycle.Effect) error {
 			kind, subject = kindSession, f.SessionID
 		}
 		t.change.Effects = append(t.change.Effects, store.Effect{
-			ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Data: []byte("{}"),
+			ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due, Data: []byte("{}"),
 		})
 		return nil
 	}

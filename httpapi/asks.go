@@ -260,6 +260,14 @@ func (c *call) claim() error {
 	return c.replySettled(revision.Copy(c.client.Claim(c.r.Context(), c.id())))
 }
 
+func (c *call) reassign() error {
+	r, err := decode.Reassignment(c.body)
+	if err != nil {
+		return err
+	}
+	return c.replySettled(revision.Copy(c.client.Reassign(c.r.Context(), c.id(), r)))
+}
+
 func (c *call) consume() error {
 	digest, err := decode.Digest(c.body)
 	if err != nil {

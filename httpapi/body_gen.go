@@ -54,6 +54,10 @@ func appendRequest(r askback.Request, b []byte) (_ []byte, err error) {
 		b = codec.AppendName(b, "quorum")
 		b = strconv.AppendInt(b, int64(r.Quorum), 10)
 	}
+	if r.StartedBy != "" {
+		b = codec.AppendName(b, "started_by")
+		b = codec.AppendString(b, r.StartedBy)
+	}
 	if len(r.Tags) > 0 {
 		b = codec.AppendName(b, "tags")
 		b = codec.AppendStrings(b, r.Tags)

@@ -272,6 +272,11 @@ func (c *Client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{reason}})
 }
 
+// Reassign implements [askback.Inbox].
+func (c *Client) Reassign(ctx context.Context, id string, r askback.Reassignment) (askback.Ask, error) {
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/reassign"), body: r})
+}
+
 // Claim implements [askback.Inbox].
 func (c *Client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return c.ask(ctx, request{method: "POST", path: askPath(id, "/claim")})

@@ -79,7 +79,15 @@ func newDialogue(t *testing.T) *dialogue {
 	e := engine.New(db, &engine.Options{
 		Channels: map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
-		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
+		Settings: engine.Settings{
+			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,
+			Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem", "dan"}},
+			Routes: []askback.Route{{
+				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
+				Remind: []askback.Span{askback.Span(15 * time.Minute)}, Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall"}}},
+				Timeout: askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
+			}},
+		},
 	})
 	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics)})
 	s.fixture = &fixture{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}

@@ -29,9 +29,13 @@ func (c *call) people() error {
 	return c.result(itemsOf(c.client.People(c.r.Context())))
 }
 
-// groups replies with an empty list: this release has no groups and rejects asks that
-// name one.
-func (c *call) groups() error { return c.result(itemsOf[string](nil, nil)) }
+func (c *call) groups() error {
+	return c.result(itemsOf(c.client.Groups(c.r.Context())))
+}
+
+func (c *call) routes() error {
+	return c.result(itemsOf(c.client.Routes(c.r.Context())))
+}
 
 func (c *call) agents() error {
 	return c.result(itemsOf(c.client.Agents(c.r.Context())))
@@ -52,6 +56,16 @@ func fetchItems[T any](ctx context.Context, c *Client, path string) ([]T, error)
 // People implements [askback.Directory].
 func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
 	return fetchItems[askback.Person](ctx, c, "/people")
+}
+
+// Groups implements [askback.Directory].
+func (c *Client) Groups(ctx context.Context) ([]askback.Group, error) {
+	return fetchItems[askback.Group](ctx, c, "/groups")
+}
+
+// Routes implements [askback.Directory].
+func (c *Client) Routes(ctx context.Context) ([]askback.Route, error) {
+	return fetchItems[askback.Route](ctx, c, "/routes")
 }
 
 // Agents implements [askback.Directory].

@@ -106,6 +106,8 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"digest": "sha256:0"}`
 	case "PUT /asks/{id}/draft":
 		return `{"q1": "SQL"}`
+	case "POST /asks/{id}/reassign":
+		return `{"to": ["ana", "ben"]}`
 	case "PUT /asks/{id}/snooze":
 		return `{"until": "` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
 	case "POST /sessions":

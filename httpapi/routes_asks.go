@@ -49,6 +49,12 @@ var askRoutes = []route{
 		who: forPeople, in: "Reason", optional: true, out: "Ask", statuses: []int{200, 409},
 	},
 	{
+		method: "POST", path: base + "/asks/{id}/reassign", action: askback.ActReassign, limit: maxBody, serve: (*call).reassign,
+		tag: "asks", summary: "Give an ask to other people.",
+		detail: "With delegate, only your own part of it. An operator gets an ask without its content.",
+		who:    forScreens, in: "ReassignRequest", out: "Ask", statuses: []int{200, 409},
+	},
+	{
 		method: "POST", path: base + "/asks/{id}/claim", action: askback.ActClaim, limit: maxBody, serve: (*call).claim,
 		tag: "asks", summary: "Claim an ask: show others that you are working on it.",
 		detail: "A claim pauses the deadline for a while. Others can still answer.",

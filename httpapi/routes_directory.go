@@ -33,6 +33,11 @@ var directoryRoutes = []route{
 		who: forScreens, out: "GroupPage",
 	},
 	{
+		method: "GET", path: base + "/routes", action: askback.ActPeople, serve: (*call).routes,
+		tag: "directory", summary: "List the routes, which decide who gets an ask.",
+		who: forScreens, out: "RoutePage",
+	},
+	{
 		method: "GET", path: base + "/agents", action: askback.ActPeople, serve: (*call).agents,
 		tag: "directory", summary: "List agents that ask.",
 		who: forScreens, out: "AgentPage",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -18,8 +17,11 @@ type AskState struct {
 	Owner   string      `store:"owner,keep,after=session"` // the name of the principal that asked
 	Request string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
 	Refused int         `store:"refused,moving"`           // number of late answers in the history
+	MovedBy string      `store:"moved_by,moving"`          // the person who reassigned it last
+	Moved   int         `store:"moved,moving"`             // how often it was reassigned
 	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
 
+	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
 	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback and to other receivers, in order for each
 }
@@ -39,6 +41,8 @@ type Asked struct {
 	Ask     askback.Ask
 	Owner   string
 	Request string
+	// Channels are the channels that carry the question; empty: all.
+	Channels []string
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
@@ -87,7 +91,7 @@ type Claimed struct {
 	At time.Time
 }
 
-// Due ends the ask if the time that [AskState.Due] returns is set and not after At.
+// Due ends the ask if the time that [AskState.Expires] returns is set and not after At.
 // Otherwise it changes nothing.
 type Due struct{ At time.Time }
 
@@ -111,9 +115,9 @@ func (Consumed) input()  {}
 func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
-// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Due],
-// [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed], [SendAgain] or
-// [ReceiversAdded], in any order.
+// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Reassigned],
+// [FollowedUp], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed],
+// [SendAgain] or [ReceiversAdded], in any order.
 //
 // If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
 // the result may record a late answer.
@@ -138,6 +142,10 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return cancelled(s, in)
 	case Claimed:
 		return claimed(s, in)
+	case Reassigned:
+		return reassigned(s, in)
+	case FollowedUp:
+		return followedUp(s, in)
 	case Due:
 		return due(s, in)
 	case Consumed:
@@ -152,42 +160,10 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }
 
-// OwnSession reports whether the session of the ask is implicit. An implicit session has
-// the id of its ask with another prefix, and no record.
-func (s AskState) OwnSession() bool {
-	return strings.TrimPrefix(s.Ask.SessionID, "ses_") == strings.TrimPrefix(s.Ask.ID, "ask_")
-}
-
-// Columns returns the parts of the state by which a store selects the record of the ask.
-func (s AskState) Columns() Columns {
-	a := s.Ask
-	return Columns{Open: !a.Settled(), Unacked: a.Unacked(), Status: string(a.Status), To: a.To, Due: s.Due()}
-}
-
-// Due returns the time at which [Due] ends the ask, or zero if it never does. Claims
-// postpone the deadline to [askback.ClaimHold] after the last one, but by at most
-// [askback.MaxClaimHold] (F5).
-func (s AskState) Due() time.Time {
-	a := s.Ask
-	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
-		return time.Time{}
-	}
-	due := a.Deadline
-	for _, c := range a.Claims {
-		if held := c.At.Add(askback.ClaimHold); held.After(due) {
-			due = held
-		}
-	}
-	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
-		due = last
-	}
-	return due
-}
-
 func asked(in Asked) (Result[AskState], error) {
-	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Callback: in.Callback}
+	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
-	s.Ask.Outcome, s.Ask.Claims = nil, nil
+	s.Ask.Outcome, s.Ask.Claims, s.Ask.Votes = nil, nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})
 	if !s.OwnSession() {
 		r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At}, true)
@@ -210,7 +186,11 @@ func answered(s AskState, in Answered) (Result[AskState], error) {
 	if err != nil || s.Ask.Settled() && granted != s.Granted {
 		return refuse(s, in.By, in.Via, in.Answer)
 	}
-	r, err := settle(s, askback.EventQuestionAnswered, askback.Outcome{
+	vote, done := voted(s, in, answer)
+	if done {
+		return vote, nil
+	}
+	r, err := settle(vote.State, askback.EventQuestionAnswered, askback.Outcome{
 		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
 		Input: answer.Input, Digest: approvedDigest(s, in, answer), Reason: answer.Reason,
 		Actor: askback.Actor{Kind: askback.ActorPerson, Name: in.By}, Channel: in.Via, At: in.At,
@@ -218,8 +198,12 @@ func answered(s AskState, in Answered) (Result[AskState], error) {
 	switch {
 	case errors.Is(err, askback.ErrSettled):
 		return refuse(s, in.By, in.Via, in.Answer)
-	case err != nil || r.Unchanged || answer.Grant == nil:
+	case err != nil || r.Unchanged:
 		return r, err
+	}
+	r.History = append(slices.Clip(vote.History), r.History...)
+	if answer.Grant == nil {
+		return r, nil
 	}
 	g := newGrant(s, in, *answer.Grant)
 	r.State.Granted, r.State.Ask.Outcome.GrantID = granted, g.ID
@@ -312,7 +296,7 @@ func cancelled(s AskState, in Cancelled) (Result[AskState], error) {
 }
 
 func due(s AskState, in Due) (Result[AskState], error) {
-	if at := s.Due(); at.IsZero() || in.At.Before(at) {
+	if at := s.Expires(); at.IsZero() || in.At.Before(at) {
 		return unchanged(s), nil
 	}
 	o := askback.Outcome{

@@ -10,17 +10,25 @@ import (
 
 // AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
-const AskFormat = 3
+const AskFormat = 4
 
-// formats returns the numbers of the formats in which both parts of the state are written.
-// Without a callback, and for the moving part without deliveries, that is format 2, which older
-// releases read too.
+// formats returns the numbers of the formats in which both parts of the state are written. It
+// is the oldest one that has what is in them, so that older releases read it too: 2, with a
+// callback or deliveries 3, and with more than one person to approve, other recipients than
+// those that were named, reminders or escalations 4.
 func (s AskState) formats() (fixed, moving int) {
+	a := s.Ask
 	fixed, moving = 2, 2
 	if s.Callback != "" {
+		fixed = 3
+	}
+	if a.Quorum > 1 || a.NoSelfApproval || len(s.Channels) > 0 {
 		fixed = AskFormat
 	}
 	if s.Callback != "" || len(s.Deliveries) > 0 {
+		moving = 3
+	}
+	if len(a.Votes)+len(a.Recipients)+len(a.FollowUps) > 0 {
 		moving = AskFormat
 	}
 	return fixed, moving

@@ -32,7 +32,7 @@ func TestRandomRunsReachEveryCase(t *testing.T) {
 // caseOf returns the name of the case that a transition belongs to, or "".
 func caseOf(m transition) string {
 	var invalid askback.Invalid
-	a, o, due := m.before.Ask, m.after.Ask.Outcome, m.before.Due()
+	a, o, due := m.before.Ask, m.after.Ask.Outcome, m.before.Expires()
 	news := len(m.history) > 0
 	switch ev := m.event.(type) {
 	case lifecycle.Due:

@@ -19,6 +19,7 @@ type Send struct {
 	ID        string // of the delivery
 	AskID     string
 	SessionID string
+	Due       time.Time // not before; zero: at once
 	At        time.Time
 }
 
@@ -65,6 +66,9 @@ type Receiver struct {
 	Channel string
 	Name    string // in the settings of the channel
 	Person  string // who reads it; "": several people
+	// NotBefore is the end of the quiet hours of the person; zero if they are over. A
+	// question or a reminder waits until then.
+	NotBefore time.Time
 }
 
 // ReceiversAdded sends the question to receivers, and later its outcome. One that has the
@@ -106,17 +110,21 @@ func (s *AskState) addDelivery(to Receiver, event askback.EventType, at time.Tim
 	return addDelivery(&s.Deliveries, askback.Delivery{
 		ID: deliveryID(s.Ask.ID, len(s.Deliveries), digitsOf(s.Ask.ID)), AskID: s.Ask.ID, SessionID: s.Ask.SessionID,
 		Channel: to.Channel, Target: to.Name, Person: to.Person, Event: event, At: at,
+		RetryAt: to.NotBefore,
 	})
 }
 
-// receivers returns the receivers of the ask other than its callback.
+// receivers returns the receivers that have the question, other than its callback.
 func (s AskState) receivers() (all []Receiver) {
 	for _, d := range s.Deliveries {
-		if to := (Receiver{d.Channel, d.Target, d.Person}); d.Channel != channelWebhook && !slices.Contains(all, to) {
+		if to := (Receiver{Channel: d.Channel, Name: d.Target, Person: d.Person}); d.Channel != channelWebhook && !slices.ContainsFunc(all, to.same) {
 			all = append(all, to)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(to Receiver) bool {
+		last, _ := s.lastTo(to)
+		return last.Event == askback.EventQuestionReassigned
+	})
 }
 
 // deliver adds a delivery of the events in r to the callback of the ask, if it has one, and to
@@ -215,7 +223,7 @@ func sendNext(list *[]askback.Delivery, of askback.Delivery, at time.Time) []Eff
 	*list = slices.Clone(*list)
 	d := &(*list)[next]
 	d.Status = askback.DeliveryQueued
-	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, At: at}}
+	return []Effect{Send{ID: d.ID, AskID: d.AskID, SessionID: d.SessionID, Due: d.RetryAt, At: at}}
 }
 
 // deliveryWith returns the index of the first delivery with a status to the receiver of
@@ -288,14 +296,17 @@ func originOf(address string) string {
 }
 
 // FirstDelivery returns the delivery of the question to the receiver of another delivery, or an
-// empty one.
-func (s AskState) FirstDelivery(of askback.Delivery) askback.Delivery {
+// empty one. A receiver that lost the question and got it again has two; the later one counts.
+func (s AskState) FirstDelivery(of askback.Delivery) (first askback.Delivery) {
 	for _, d := range s.Deliveries {
 		if d.Event == askback.EventQuestionPending && sameReceiver(d, of) {
-			return d
+			first = d
+		}
+		if d.ID == of.ID {
+			break
 		}
 	}
-	return askback.Delivery{}
+	return first
 }
 
 // delivered steps a record with [Sent], [ReceiptGiven], [Skipped], [SendFailed] or [SendAgain]. A delivery in another

@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,9 +30,16 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 						want[name] = []askback.EventType{askback.EventQuestionPending}
 					}
 				}
+			case lifecycle.FollowedUp:
+				wantFollowedUp(m, in.Receivers, want)
+			case lifecycle.Reassigned:
+				wantReassigned(m, in.Receivers, want)
 			}
 			if !m.before.Ask.Settled() && m.after.Ask.Settled() {
 				for name := range want {
+					if lost(want[name]) {
+						continue
+					}
 					want[name] = append(want[name], askback.EventType("question_"+string(m.after.Ask.Status)))
 				}
 			}
@@ -45,6 +53,48 @@ func TestQuestionAndOutcomeAreDelivered(t *testing.T) {
 			}
 		}
 	})
+}
+
+// lost reports whether a receiver with these deliveries has lost the question, or never got it.
+func lost(events []askback.EventType) bool {
+	return len(events) == 0 || events[len(events)-1] == askback.EventQuestionReassigned
+}
+
+// wantFollowedUp adds the deliveries of a reminder: one to each receiver to which none is on its
+// way.
+func wantFollowedUp(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
+	for _, to := range receivers {
+		name := to.Channel + " " + to.Name
+		underWay := slices.ContainsFunc(m.before.Deliveries, func(d askback.Delivery) bool {
+			return d.Channel+" "+d.Target == name && (d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting)
+		})
+		switch {
+		case m.unchanged || underWay:
+		case lost(want[name]):
+			want[name] = append(want[name], askback.EventQuestionPending)
+		default:
+			want[name] = append(want[name], askback.EventQuestionReminded)
+		}
+	}
+}
+
+// wantReassigned adds the deliveries to those who lose the question and to those who get it.
+func wantReassigned(m transition, receivers []lifecycle.Receiver, want map[string][]askback.EventType) {
+	if m.unchanged {
+		return
+	}
+	var names []string
+	for _, to := range receivers {
+		name := to.Channel + " " + to.Name
+		if names = append(names, name); lost(want[name]) {
+			want[name] = append(want[name], askback.EventQuestionPending)
+		}
+	}
+	for name, events := range want {
+		if !strings.HasPrefix(name, "webhook ") && !slices.Contains(names, name) && !lost(events) {
+			want[name] = append(events, askback.EventQuestionReassigned)
+		}
+	}
 }
 
 // A session with a receiver has a delivery of each end of a turn, and of its own end, in

@@ -47,6 +47,7 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 			if r.OnTimeout == askback.OnTimeoutDefault {
 				r.OnTimeout = askback.OnTimeoutDecline
 			}
+			r.Quorum = rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(t, "quorum")
 		} else {
 			for i := range rapid.IntRange(1, 3).Draw(t, "questions") {
 				r.Questions = append(r.Questions, anyQuestion(i, r.OnTimeout).Draw(t, "question"))
@@ -65,6 +66,12 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 		}
 		if r.Timeout > 0 {
 			ev.Ask.Deadline = nine.Add(r.Timeout)
+		}
+		if rapid.IntRange(0, 2).Draw(t, "followed up") == 0 {
+			ev.Ask.FollowUps = []askback.FollowUp{
+				{At: nine.Add(time.Minute)}, {At: nine.Add(5 * time.Minute)}, {At: nine.Add(10 * time.Minute), To: []string{"@oncall"}},
+			}
+			ev.Ask.NoSelfApproval, ev.Ask.StartedBy, ev.Channels = true, "dan", []string{"post"}
 		}
 		return ev
 	})
@@ -152,9 +159,14 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
-		switch rapid.IntRange(0, 13).Draw(t, "event") {
+		switch rapid.IntRange(0, 16).Draw(t, "event") {
 		case 0, 1, 9:
 			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
+		case 14, 15:
+			return lifecycle.FollowedUp{People: []string{by}, Receivers: anyReceivers.Draw(t, "receivers"), At: at}
+		case 16:
+			to := rapid.SampledFrom([][]string{{"ana"}, {"ben", "cem"}, {"@payments"}}).Draw(t, "to")
+			return lifecycle.Reassigned{By: by, Via: via, To: to, People: []string{"ana", by}, Receivers: anyReceivers.Draw(t, "receivers"), At: at}
 		case 13:
 			return lifecycle.Acked{At: at}
 		case 12:
@@ -174,6 +186,12 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 		return lifecycle.Asked{Ask: a, Owner: by, At: at}
 	})
 }
+
+// anyReceivers generates receivers, some of whose people have quiet hours.
+var anyReceivers = rapid.SampledFrom([][]lifecycle.Receiver{
+	nil, {{Channel: "post", Name: "phone", Person: "ana"}},
+	{{Channel: "post", Name: "chat"}, {Channel: "post", Name: "phone", Person: "ana", NotBefore: nine.Add(time.Hour)}},
+})
 
 // A transition is one step of a random run.
 type transition struct {

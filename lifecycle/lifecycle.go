@@ -109,6 +109,8 @@ type Event struct {
 	Todos   []askback.Todo   `store:"todos"`
 
 	Delivery *askback.Delivery `store:"delivery"` // the delivery after the event
+
+	To []string `store:"to"` // of an ask: the people and groups that it got
 }
 
 // Columns are the parts of a state by which a store selects records.

@@ -54,6 +54,14 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	}
 	b = append(b, `,"quorum":`...)
 	b = strconv.AppendInt(b, int64(s.Ask.Quorum), 10)
+	if s.Ask.NoSelfApproval {
+		b = append(b, `,"no_self":`...)
+		b = strconv.AppendBool(b, s.Ask.NoSelfApproval)
+	}
+	if s.Ask.StartedBy != "" {
+		b = append(b, `,"starter":`...)
+		b = codec.AppendString(b, s.Ask.StartedBy)
+	}
 	if len(s.Ask.Tags) > 0 {
 		b = append(b, `,"tags":`...)
 		b = codec.AppendStrings(b, s.Ask.Tags)
@@ -75,6 +83,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	if s.Ask.TraceParent != "" {
 		b = append(b, `,"trace":`...)
 		b = codec.AppendString(b, s.Ask.TraceParent)
+	}
+	if len(s.Channels) > 0 {
+		b = append(b, `,"channels":`...)
+		b = codec.AppendStrings(b, s.Channels)
 	}
 	if s.Callback != "" {
 		b = append(b, `,"callback":`...)
@@ -116,6 +128,10 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Ask.Context = r.Raw()
 		case "quorum":
 			s.Ask.Quorum = int(r.Int())
+		case "no_self":
+			s.Ask.NoSelfApproval = r.Bool()
+		case "starter":
+			s.Ask.StartedBy = r.String()
 		case "tags":
 			s.Ask.Tags = r.Strings()
 		case "created":
@@ -134,6 +150,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Ask.Warnings = codec.ReadList(r, readProblem)
 		case "trace":
 			s.Ask.TraceParent = r.String()
+		case "channels":
+			s.Channels = r.Strings()
 		case "callback":
 			s.Callback = r.String()
 		default:
@@ -150,6 +168,22 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if len(s.Ask.To) > 0 {
 		b = append(b, `,"to":`...)
 		b = codec.AppendStrings(b, s.Ask.To)
+	}
+	if len(s.Ask.Recipients) > 0 {
+		b = append(b, `,"recipients":`...)
+		b = codec.AppendStrings(b, s.Ask.Recipients)
+	}
+	if len(s.Ask.Votes) > 0 {
+		b = append(b, `,"votes":`...)
+		if b, err = codec.AppendList(b, s.Ask.Votes, appendVote); err != nil {
+			return b, err
+		}
+	}
+	if len(s.Ask.FollowUps) > 0 {
+		b = append(b, `,"follow_ups":`...)
+		if b, err = codec.AppendList(b, s.Ask.FollowUps, appendFollowUp); err != nil {
+			return b, err
+		}
 	}
 	if len(s.Ask.Claims) > 0 {
 		b = append(b, `,"claims":`...)
@@ -174,6 +208,14 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if s.Refused != 0 {
 		b = append(b, `,"refused":`...)
 		b = strconv.AppendInt(b, int64(s.Refused), 10)
+	}
+	if s.MovedBy != "" {
+		b = append(b, `,"moved_by":`...)
+		b = codec.AppendString(b, s.MovedBy)
+	}
+	if s.Moved != 0 {
+		b = append(b, `,"moved":`...)
+		b = strconv.AppendInt(b, int64(s.Moved), 10)
 	}
 	if s.Granted != "" {
 		b = append(b, `,"granted":`...)
@@ -201,6 +243,12 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.Status = askback.Status(r.String())
 		case "to":
 			s.Ask.To = r.Strings()
+		case "recipients":
+			s.Ask.Recipients = r.Strings()
+		case "votes":
+			s.Ask.Votes = codec.ReadList(r, readVote)
+		case "follow_ups":
+			s.Ask.FollowUps = codec.ReadList(r, readFollowUp)
 		case "claims":
 			s.Ask.Claims = codec.ReadList(r, readClaim)
 		case "outcome":
@@ -217,6 +265,10 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.ConsumedAt = r.Millis()
 		case "refused":
 			s.Refused = int(r.Int())
+		case "moved_by":
+			s.MovedBy = r.String()
+		case "moved":
+			s.Moved = int(r.Int())
 		case "granted":
 			s.Granted = r.String()
 		case "deliveries":
@@ -825,6 +877,80 @@ func readClaim(c *askback.Claim, r *codec.Reader) {
 	}
 }
 
+func appendVote(v askback.Vote, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, v.Name)
+	b = append(b, `,"decision":`...)
+	b = codec.AppendString(b, v.Decision)
+	if v.Reason != "" {
+		b = append(b, `,"reason":`...)
+		b = codec.AppendString(b, v.Reason)
+	}
+	if v.Channel != "" {
+		b = append(b, `,"via":`...)
+		b = codec.AppendString(b, v.Channel)
+	}
+	b = append(b, `,"at":`...)
+	b = codec.AppendMillis(b, v.At)
+	return append(b, '}'), nil
+}
+
+func readVote(v *askback.Vote, r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			v.Name = r.String()
+		case "decision":
+			v.Decision = askback.Decision(r.String())
+		case "reason":
+			v.Reason = r.String()
+		case "via":
+			v.Channel = askback.Channel(r.String())
+		case "at":
+			v.At = r.Millis()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+func appendFollowUp(f askback.FollowUp, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"at":`...)
+	b = codec.AppendMillis(b, f.At)
+	if len(f.To) > 0 {
+		b = append(b, `,"to":`...)
+		b = codec.AppendStrings(b, f.To)
+	}
+	if !f.DoneAt.IsZero() {
+		b = append(b, `,"done":`...)
+		b = codec.AppendMillis(b, f.DoneAt)
+	}
+	return append(b, '}'), nil
+}
+
+func readFollowUp(f *askback.FollowUp, r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "at":
+			f.At = r.Millis()
+		case "to":
+			f.To = r.Strings()
+		case "done":
+			f.DoneAt = r.Millis()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 func appendOutcome(o askback.Outcome, b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	if len(o.Answers) > 0 {
@@ -1280,6 +1406,10 @@ func (e Event) Append(b []byte) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if len(e.To) > 0 {
+		b = codec.AppendName(b, "to")
+		b = codec.AppendStrings(b, e.To)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1326,6 +1456,8 @@ func (e *Event) read(r *codec.Reader) {
 			e.Todos = codec.ReadList(r, codec.ReadJSON[askback.Todo])
 		case "delivery":
 			e.Delivery = codec.ReadPointer(r, codec.ReadJSON[askback.Delivery])
+		case "to":
+			e.To = r.Strings()
 		default:
 			r.Skip()
 		}

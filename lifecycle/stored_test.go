@@ -70,7 +70,11 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 
 		Callback   string             `json:"callback,omitempty"`
 		Deliveries []askback.Delivery `json:"deliveries,omitempty"`
-	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries}, "", "  ")
+
+		Channels []string `json:"channels,omitempty"`
+		Moved    int      `json:"moved,omitempty"`
+		MovedBy  string   `json:"moved_by,omitempty"`
+	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries, s.Channels, s.Moved, s.MovedBy}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +90,7 @@ func TestStoredFormMatchesSamples(t *testing.T) {
 		switch filepath.Base(filepath.Dir(path)) {
 		case fmt.Sprintf("v%d", lifecycle.AskFormat):
 			current++
-		case "v2":
+		case "v2", "v3":
 		default:
 			continue
 		}
@@ -116,12 +120,12 @@ const (
 // A newer release may have changed every field but the format number. The error names
 // the ask and what to do.
 func TestNewerFormatIsRejected(t *testing.T) {
-	const want = "ask ask_1 is stored in format 4, and this release reads up to 3: use a newer release"
+	const want = "ask ask_1 is stored in format 5, and this release reads up to 4: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
-		{strings.Replace(someFixed, `"v":1`, `"v":4`, 1), someMoving},
-		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":4`, 1)},
-		{someFixed, `{"v":4,"status":{"name":"pending"},"more":[1]}`},
-		{`{"v":4,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":4}`},
+		{strings.Replace(someFixed, `"v":1`, `"v":5`, 1), someMoving},
+		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":5`, 1)},
+		{someFixed, `{"v":5,"status":{"name":"pending"},"more":[1]}`},
+		{`{"v":5,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":5}`},
 	} {
 		s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving))
 		if err == nil || err.Error() != want || s.Ask.ID != "" {

@@ -44,6 +44,10 @@ import (
 //	09:00 deploy-bot asks, calling https://…       with an address for its events
 //	09:05 delivery 1 is sent
 //	09:05 delivery 1 fails, again 09:10: reason    without "again" it is given up
+//	09:00 deploy-bot wants drop {…}, for ana / ben, approved by 2
+//	09:00 deploy-bot asks, for ana, reminding 09:15, escalating 11:00 to @oncall
+//	09:15 it is followed up, with cem, through phone / chat (quiet until 12:00)
+//	09:20 ana reassigns it to ben / @oncall, who are ben / cem, through phone
 //	09:05 delivery 1 is sent again                 after it was given up
 func TestAsksMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
@@ -141,6 +145,9 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		}
 		return []lifecycle.Input{in}
 	}
+	if what, ok := strings.CutPrefix(rest, "it is followed up"); ok {
+		return []lifecycle.Input{followedUp(t, at, what)}
+	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
 		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
 	}
@@ -169,6 +176,8 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		return []lifecycle.Input{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
 	case "looks":
 		return []lifecycle.Input{lifecycle.Claimed{By: who, At: at}}
+	case "reassigns":
+		return []lifecycle.Input{reassigned(t, at, who, how)}
 	case "withdraws":
 		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: who}, Via: askback.ChannelAPI, Reason: said, At: at}}
 	case "has":
@@ -270,6 +279,19 @@ func limit(t *testing.T, how string, a *askback.Ask) {
 		}
 		if session, ok := strings.CutPrefix(part, "in "); ok {
 			a.SessionID = session
+		}
+		if names, ok := strings.CutPrefix(part, "for "); ok {
+			a.To = strings.Split(names, " / ")
+		}
+		if number, ok := strings.CutPrefix(part, "approved by "); ok {
+			a.Quorum = times(t, number+" times")
+		}
+		if when, ok := strings.CutPrefix(part, "reminding "); ok {
+			a.FollowUps = append(a.FollowUps, askback.FollowUp{At: clock(t, when)})
+		}
+		if when, ok := strings.CutPrefix(part, "escalating "); ok {
+			when, names, _ := strings.Cut(when, " to ")
+			a.FollowUps = append(a.FollowUps, askback.FollowUp{At: clock(t, when), To: strings.Split(names, " / ")})
 		}
 	}
 }
@@ -399,6 +421,12 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Ask.ConsumedAt) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
+	if len(s.Ask.Votes) != len(before.Ask.Votes) {
+		fmt.Fprintf(&b, "  approved by %d of %d\n", len(s.Ask.Votes), s.Ask.Quorum)
+	}
+	if people := s.Ask.People(); before.Ask.ID != "" && !slices.Equal(people, before.Ask.People()) {
+		fmt.Fprintf(&b, "  may be answered by %s\n", strings.Join(people, ", "))
+	}
 	describeDeliveries(&b, before.Deliveries, s.Deliveries)
 	b.WriteString(describeHistory(r.History, r.Effects))
 	return b.String()
@@ -452,6 +480,9 @@ func describeEffect(effect lifecycle.Effect) string {
 			return fmt.Sprintf("notify %s that %s is settled%s", f.ID, in.ID, fails)
 		}
 	case lifecycle.Send:
+		if !f.Due.IsZero() {
+			return "send a delivery at " + readTime(f.Due)
+		}
 		return "send a delivery"
 	case lifecycle.CancelOpenAsks:
 		return fmt.Sprintf("cancel the open asks of %s, by %s: %s", f.SessionID, f.Input.By, f.Input.Reason)
@@ -465,6 +496,7 @@ func describeEntry(h lifecycle.Event) string {
 	for _, part := range []struct{ before, text string }{
 		{" by ", h.By},
 		{" on ", string(h.Via)},
+		{" to ", strings.Join(h.To, ", ")},
 		{", ", h.Why},
 		{", decision ", string(h.Decision)},
 		{", reason ", h.Reason},

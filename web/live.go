@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -155,7 +154,7 @@ func inList(a askback.Ask, row view.Ask, f pages.Filter, name string, now time.T
 	if before := f.Before(now); !before.IsZero() && !a.CreatedAt.Before(before) {
 		return false
 	}
-	return (len(a.To) == 0 || slices.Contains(a.To, name)) && (f.Agent == "" || f.Agent == a.Agent) &&
+	return a.Addressed(name) && (f.Agent == "" || f.Agent == a.Agent) &&
 		(f.Session == "" || f.Session == a.SessionID) && f.Selects(row) &&
 		a.Contains(f.Search)
 }

@@ -17,7 +17,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -209,7 +208,7 @@ func (c *Channel) current(n askback.Notification) message {
 	switch {
 	case n.Ask.Settled():
 		return settled(n.Ask)
-	case n.Person != "" && len(n.Ask.To) > 0 && !slices.Contains(n.Ask.To, n.Person):
+	case n.Person != "" && !n.Ask.Addressed(n.Person):
 		return reassigned(n.Ask)
 	}
 	return c.pending(n.Ask)

@@ -216,7 +216,7 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	case n.Ask.Settled():
 		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
 		return earlier.String(), ignoreGone(c.api.edit(ctx, s.settled()))
-	case n.Person != "" && len(n.Ask.To) > 0 && !slices.Contains(n.Ask.To, n.Person) && known:
+	case n.Person != "" && !n.Ask.Addressed(n.Person) && known:
 		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
 		return earlier.String(), ignoreGone(c.api.edit(ctx, s.moved()))
 	}

@@ -202,7 +202,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
 		t.Errorf("engine options: got %+v", o)
 	}
-	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin"}, o.Settings.People[0]); diff != "" {
+	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}, o.Settings.People[0]); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -58,7 +58,7 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
-		Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
+		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
 	}
 	for _, r := range file.Channels.Post {
 		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "post", Name: r.Name, Person: cmp.Or(r.Person, connection.UserName())})
@@ -70,7 +70,7 @@ func engineSettings(file config.Config) engine.Settings {
 		if file.Channels.Email.Enabled && p.Email != "" {
 			s.Receivers = append(s.Receivers, engine.Receiver{Channel: emailName, Name: p.Name, Person: p.Name})
 		}
-		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone})
+		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone, Quiet: p.Quiet.String()})
 	}
 	return s
 }

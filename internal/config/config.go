@@ -10,6 +10,8 @@ import (
 	"io"
 	"reflect"
 	"time"
+
+	"github.com/askback/askback"
 )
 
 // Config is the content of askback.yaml. A setting that is not in the file has its zero
@@ -19,6 +21,8 @@ type Config struct {
 	PublicURL string // scheme, host and port, without a slash at the end
 	Database  string // sqlite:PATH
 	People    []Person
+	Groups    map[string][]string // the names of people, by the name of the group without @
+	Routes    []askback.Route
 	Login     Login
 	Channels  Channels
 	Limits    Limits
@@ -66,6 +70,7 @@ func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, er
 	var c Config
 	if root != nil && len(l.problems) == 0 {
 		l.fields(root, "", settings(l, &c))
+		l.groupsExist(&c, l.routesAt)
 	}
 	if err := l.err(); err != nil {
 		return Config{}, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/golden"
 )
@@ -54,6 +55,17 @@ func TestEverySettingIsLoaded(t *testing.T) {
 		People: []config.Person{
 			{Name: "ana", Email: "ana@example.com", Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: config.Quiet{From: 22 * time.Hour, To: 7 * time.Hour}},
 			{Name: "ben", Email: "ben@example.com"},
+		},
+		Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem"}},
+		Routes: []askback.Route{
+			{
+				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
+				To:    []string{"@payments"}, Channels: []string{"post"}, Quorum: 2, NoSelfApproval: true,
+				Remind:   []askback.Span{askback.Span(15 * time.Minute), askback.Span(time.Hour)},
+				Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall", "dan"}}},
+				Timeout:  askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
+			},
+			{Match: askback.Match{Kind: askback.Questions}, Join: true},
 		},
 		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
@@ -98,15 +110,16 @@ func TestWireDocHasEveryKey(t *testing.T) {
 
 // Each stanza of problems.txt is a file, "----", and its problems (E13, F15).
 func TestProblemsHaveLineAndColumn(t *testing.T) {
-	const path = "testdata/problems.txt"
-	golden.Transcript(t, path, func(input string) string {
-		_, err := load(input + "\n")
-		if err == nil {
-			t.Errorf("got no error for:\n%s", input)
-			return ""
-		}
-		return err.Error() + "\n"
-	})
+	for _, path := range []string{"testdata/problems.txt", "testdata/route_problems.txt"} {
+		golden.Transcript(t, path, func(input string) string {
+			_, err := load(input + "\n")
+			if err == nil {
+				t.Errorf("got no error for:\n%s", input)
+				return ""
+			}
+			return err.Error() + "\n"
+		})
+	}
 }
 
 func TestInvalidCharactersAreRejected(t *testing.T) {

@@ -24,6 +24,15 @@ type Quiet struct {
 	From, To time.Duration // since midnight
 }
 
+// String returns the form in which the hours are written in the file, or "".
+func (q Quiet) String() string {
+	if q == (Quiet{}) {
+		return ""
+	}
+	clock := func(d time.Duration) string { return time.Time{}.Add(d).Format("15:04") }
+	return clock(q.From) + "-" + clock(q.To)
+}
+
 // people reads the list of people. Names, e-mail addresses and Slack ids must be unique, so
 // that each identifies one person.
 func (l *loader) people(v value) (out []Person) {

@@ -20,6 +20,7 @@ type loader struct {
 	name     string
 	env      func(string) (string, bool)
 	problems []Problem
+	routesAt position // of the list of routes
 }
 
 // parse returns the root of the file, or nil if the file is empty or has problems.

@@ -38,6 +38,10 @@ func (c client) Decline(ctx context.Context, id, reason string) (askback.Ask, er
 	return retry2(ctx, c, askback.Client.Decline, id, reason)
 }
 
+func (c client) Reassign(ctx context.Context, id string, r askback.Reassignment) (askback.Ask, error) {
+	return retry2(ctx, c, askback.Client.Reassign, id, r)
+}
+
 func (c client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return retry1(ctx, c, askback.Client.Claim, id)
 }
@@ -71,6 +75,14 @@ func (c client) RevokeToken(ctx context.Context, id string) (askback.Token, erro
 
 func (c client) LoginSecret(ctx context.Context) (string, error) {
 	return retry0(ctx, c, askback.Client.LoginSecret)
+}
+
+func (c client) Groups(ctx context.Context) ([]askback.Group, error) {
+	return retry0(ctx, c, askback.Client.Groups)
+}
+
+func (c client) Routes(ctx context.Context) ([]askback.Route, error) {
+	return retry0(ctx, c, askback.Client.Routes)
 }
 
 func (c client) People(ctx context.Context) ([]askback.Person, error) {

@@ -137,6 +137,26 @@ func Snooze(raw []byte) (until time.Time, err error) {
 	return until, r.err()
 }
 
+// Reassignment parses the body of POST /asks/{id}/reassign: {"to", "delegate"}.
+func Reassignment(raw []byte) (to askback.Reassignment, err error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return to, err
+	}
+	r.members(n, `{"to": ["ben"]}`, []string{"to", "delegate"}, func(name string, n node) bool {
+		switch name {
+		case "to":
+			r.stringList(n, &to.To)
+		case "delegate":
+			r.flag(n, &to.Delegate)
+		default:
+			return false
+		}
+		return true
+	})
+	return to, r.err()
+}
+
 // only reads a string if the member has the wanted name, and reports whether it has.
 func (r *reader) only(wanted, name string, n node, into *string) bool {
 	if name != wanted {

@@ -7,7 +7,7 @@ import "github.com/askback/askback"
 // requestNames are the names of the members of the type Request in a request.
 var requestNames = []string{
 	"agent", "callback_url", "confirmation", "context", "deadline", "key", "on_timeout", "questions", "quorum", "session_id",
-	"session_key", "tags", "timeout", "title", "to", "warnings",
+	"session_key", "started_by", "tags", "timeout", "title", "to", "warnings",
 }
 
 // requestMember reads the member of q with this name. It reports false if there is no
@@ -28,6 +28,8 @@ func (r *reader) requestMember(q *askback.Request, name string, n node) bool {
 		r.stringList(n, &q.To)
 	case "quorum":
 		r.number(n, &q.Quorum)
+	case "started_by":
+		r.text(n, &q.StartedBy)
 	case "tags":
 		r.stringList(n, &q.Tags)
 	case "timeout":

@@ -28,17 +28,18 @@ var readers = map[string]func([]byte) error{
 		_, err = r.Normalize()
 		return err
 	},
-	"AnswerRequest":  func(raw []byte) error { _, err := decode.Answer(raw); return err },
-	"Reason":         func(raw []byte) error { _, err := decode.Reason(raw); return err },
-	"EmptyRequest":   decode.Nothing,
-	"Digest":         func(raw []byte) error { _, err := decode.Digest(raw); return err },
-	"Draft":          func(raw []byte) error { return askback.CheckDraft(raw) },
-	"SnoozeRequest":  func(raw []byte) error { _, err := decode.Snooze(raw); return err },
-	"SessionRequest": func(raw []byte) error { _, err := decode.SessionRequest(raw); return err },
-	"MessageRequest": func(raw []byte) error { return checked(decode.Message(raw, askback.RoleUser)) },
-	"ResumeRequest":  func(raw []byte) error { return checked(decode.Resume(raw)) },
-	"Completion":     func(raw []byte) error { return checked(decode.Complete(raw)) },
-	"Todos":          func(raw []byte) error { return checked(decode.Todos(raw)) },
+	"AnswerRequest":   func(raw []byte) error { _, err := decode.Answer(raw); return err },
+	"Reason":          func(raw []byte) error { _, err := decode.Reason(raw); return err },
+	"EmptyRequest":    decode.Nothing,
+	"Digest":          func(raw []byte) error { _, err := decode.Digest(raw); return err },
+	"Draft":           func(raw []byte) error { return askback.CheckDraft(raw) },
+	"ReassignRequest": func(raw []byte) error { _, err := decode.Reassignment(raw); return err },
+	"SnoozeRequest":   func(raw []byte) error { _, err := decode.Snooze(raw); return err },
+	"SessionRequest":  func(raw []byte) error { _, err := decode.SessionRequest(raw); return err },
+	"MessageRequest":  func(raw []byte) error { return checked(decode.Message(raw, askback.RoleUser)) },
+	"ResumeRequest":   func(raw []byte) error { return checked(decode.Resume(raw)) },
+	"Completion":      func(raw []byte) error { return checked(decode.Complete(raw)) },
+	"Todos":           func(raw []byte) error { return checked(decode.Todos(raw)) },
 	"TokenRequest": func(raw []byte) error {
 		r, err := decode.TokenRequest(raw)
 		if err != nil {

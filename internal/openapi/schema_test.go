@@ -105,6 +105,8 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 // members of its type, and a reply in the format of another program has those of that format.
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
+	"Ask":            {"follow_ups", "no_self_approval", "recipients", "started_by"},
+	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "timeout", "to"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
 	"Grant":          {"maker_ended"},
@@ -159,7 +161,7 @@ func TestValidateRejectsInvalidValues(t *testing.T) {
 		{"AskRequest", `{"question": "A?", "questions": [{"question": "A?"}]}`},
 		{"AskRequest", `{"question": "A?", "confirmation": {"tool_name": "rm"}}`},
 		{"AskRequest", `{"question": "A?", "options": ["only one"]}`},
-		{"AskRequest", `{"question": "A?", "quorum": 2}`},
+		{"AskRequest", `{"question": "A?", "quorum": 21}`},
 		{"AskRequest", `{"question": "A?", "timeout": "5m", "deadline": "2026-01-02T09:00:00Z"}`},
 		{"AskRequest", `{"question": "A?", "session_id": "ses_1", "session_key": "mine"}`},
 		{"AskRequest", `{"questions": [{"question": "1"}, {"question": "2"}, {"question": "3"}, {"question": "4"}, {"question": "5"}]}`},

@@ -44,12 +44,20 @@ var (
 		Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`), Digest: digest, GrantID: "grt_" + id, Reason: "r",
 		Actor: person, Channel: askback.ChannelWeb, At: nine, Defaulted: true,
 	}
-	asked = askback.Ask{
+	vote     = askback.Vote{Name: "ana", Decision: askback.Approve, Reason: "r", Channel: askback.ChannelWeb, At: nine}
+	followUp = askback.FollowUp{At: nine, To: []string{"@oncall"}, DoneAt: nine}
+	asked    = askback.Ask{
 		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
 		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine, ConsumedAt: nine,
-		Warnings: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
+		Warnings:   []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
+		Recipients: []string{"ana", "ben"}, Votes: []askback.Vote{vote}, NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp},
+	}
+	route = askback.Route{
+		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Channels: []string{"post"},
+		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{askback.Span(time.Minute)}, Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline, Join: true,
+		Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"@oncall"}}},
 	}
 	session = askback.Session{
 		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
@@ -79,7 +87,7 @@ var full = map[string]any{
 	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
-	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC"}, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
+	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC", Quiet: "22:00-07:00", Groups: []string{"payments"}}, "Vote": vote, "FollowUp": followUp, "Group": askback.Group{Name: "payments", People: []string{"ana"}}, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
 	"Event": askback.Event{Cursor: "c", Seq: 1, SessionID: "ses_" + id, Type: "agent_complete", At: nine, Data: raw(`{"x": 1}`)},
 }
 
@@ -97,7 +105,7 @@ var least = map[string]any{
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
 	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
 	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Channel: askback.ChannelAPI, CreatedAt: nine},
-	"Person": askback.Person{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
+	"Person": askback.Person{}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "Group": askback.Group{People: []string{}}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
 	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{}},
 	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
 }

@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+// Routing decides who may answer an ask, through which channels it reaches them, and what
+// follows if they do not answer (F12). The settings have people, groups and routes; the ask may
+// name people and groups itself.
+
+// routeOf returns the settings of the routes that apply to an ask: those of the first one that
+// matches, and the strictest rules for approvals of all that match.
+func (s *Settings) routeOf(a *askback.Ask) (route askback.Route) {
+	found := false
+	for i := range s.Routes {
+		r := &s.Routes[i]
+		if !r.Match.Matches(a) {
+			continue
+		}
+		quorum, noSelf := max(route.Quorum, r.Quorum), route.NoSelfApproval || r.NoSelfApproval
+		if !found {
+			route, found = *r, true
+		}
+		route.Quorum, route.NoSelfApproval = quorum, noSelf
+	}
+	return route
+}
+
+// addRoute applies the routes to a new ask. What the request sets itself counts more than a
+// route, except for the rules for approvals.
+func (c *client) addRoute(ctx context.Context, n *newAsk, r askback.Request) error {
+	s := c.engine.settings.Load()
+	a := &n.asked.Ask
+	a.Owner = c.who.Name
+	route := s.routeOf(a)
+	n.route = route
+	n.asked.Channels = route.Channels
+	if len(a.To) == 0 {
+		a.To = route.To
+	}
+	if a.Kind == askback.Confirm {
+		a.Quorum = max(a.Quorum, route.Quorum)
+	}
+	a.NoSelfApproval = route.NoSelfApproval
+	if r.OnTimeout == "" && n.timeout == 0 && a.Deadline.IsZero() && route.Timeout > 0 {
+		n.timeout, a.OnTimeout = route.Timeout.Duration(), onTimeout(a, route.OnTimeout)
+	}
+	people, skipped, err := c.engine.expand(ctx, "/to", a.To)
+	if err != nil {
+		return err
+	}
+	if err := enoughPeople(a, people); err != nil {
+		return err
+	}
+	a.Warnings = withSkipped(a.Warnings, skipped)
+	if a.Recipients = people; slices.Equal(a.To, people) {
+		a.Recipients = nil
+	}
+	return nil
+}
+
+// onTimeout returns what follows the timeout of a route. An ask without defaults is declined
+// instead, because nothing else may decide it.
+func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
+	switch {
+	case then == "":
+		return askback.OnTimeoutFail
+	case then != askback.OnTimeoutDefault:
+		return then
+	}
+	missing := slices.ContainsFunc(a.Questions, func(q askback.Question) bool { return !q.Optional && len(q.Default) == 0 })
+	if a.Kind == askback.Confirm || missing {
+		return askback.OnTimeoutDecline
+	}
+	return then
+}
+
+// enoughPeople returns an error if too few people may settle an ask. An ask for every person
+// has enough.
+func enoughPeople(a *askback.Ask, people []string) error {
+	if len(people) == 0 {
+		return nil
+	}
+	free := 0
+	for _, name := range people {
+		if !a.SelfApproval(name) {
+			free++
+		}
+	}
+	switch {
+	case free == 0:
+		return askback.Invalid{{Pointer: "/to", Detail: "only the person who started this session is named, who must not settle this ask", Fix: "name another person"}}
+	case a.Quorum > free:
+		return askback.Invalid{{
+			Pointer: "/to", Detail: fmt.Sprintf("%d people must approve this, and only %d of those who are named may", a.Quorum, free), Fix: "name more people",
+		}}
+	}
+	return nil
+}
+
+// followUps returns the reminders and the escalations of a route for an ask that is made at a
+// time, in order.
+func followUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
+	for _, after := range r.Remind {
+		all = append(all, askback.FollowUp{At: at.Add(after.Duration())})
+	}
+	for _, e := range r.Escalate {
+		all = append(all, askback.FollowUp{At: at.Add(e.After.Duration()), To: e.To})
+	}
+	slices.SortStableFunc(all, func(a, b askback.FollowUp) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// expand returns the people whom a list of people and groups names, and the names of those who
+// are not known here: they have left, or the name is wrong. If the settings have people, those
+// who are not known are left out. Otherwise a person is known by a token alone, which may be
+// made later, and all are taken. The pointer is that of the list in the request. The error is an
+// [askback.Invalid] if a group does not exist or no person is left.
+func (e *Engine) expand(ctx context.Context, pointer string, names []string) (people, skipped []string, err error) {
+	if len(names) == 0 {
+		return nil, nil, nil
+	}
+	s := e.settings.Load()
+	var all []string
+	for i, name := range names {
+		group, isGroup := strings.CutPrefix(name, "@")
+		members, exists := s.Groups[group]
+		switch {
+		case !isGroup:
+			members = []string{name}
+		case !exists:
+			return nil, nil, askback.Invalid{{
+				Pointer: fmt.Sprintf("%s/%d", pointer, i), Detail: fmt.Sprintf("there is no group %q", name), Fix: "name a group of the settings, or people",
+			}}
+		}
+		for _, member := range members {
+			if !slices.Contains(all, member) {
+				all = append(all, member)
+			}
+		}
+	}
+	known, err := e.knownPeople(ctx, s, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range all {
+		if slices.Contains(known, name) {
+			people = append(people, name)
+		} else {
+			skipped = append(skipped, name)
+		}
+	}
+	switch {
+	case known == nil || len(s.People) == 0 && len(people) > 0:
+		return all, nil, nil
+	case len(s.People) == 0: // they may get a token later
+		return all, skipped, nil
+	case len(people) == 0:
+		return nil, nil, askback.Invalid{{
+			Pointer: pointer, Detail: "none of the people who are named is known here, so no one could answer: " + strings.Join(quoted(skipped), ", "),
+			Fix: "name a person of GET /people, or leave it out to ask everyone",
+		}}
+	}
+	return people, skipped, nil
+}
+
+// withSkipped adds a warning that names people who are not known.
+func withSkipped(warnings []askback.Problem, skipped []string) []askback.Problem {
+	if len(skipped) == 0 || len(warnings) >= askback.MaxProblems {
+		return warnings
+	}
+	return append(slices.Clip(warnings), askback.Problem{
+		Pointer: "/to", Detail: skippedText(skipped), Fix: "name a person of GET /people",
+	})
+}
+
+// skippedText returns a sentence that names people who are not known, or "".
+func skippedText(skipped []string) string {
+	switch len(skipped) {
+	case 0:
+		return ""
+	case 1:
+		return quoted(skipped)[0] + " is not known here and cannot answer"
+	}
+	return strings.Join(quoted(skipped), ", ") + " are not known here and cannot answer"
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("%q", name)
+	}
+	return out
+}
+
+// receiversOf returns the receivers that may carry an ask to the people who may answer it, each
+// with the end of the quiet hours of its person: those of the settings and the contacts of these
+// people. Channels are those of the route of the ask; empty: all.
+func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
+	if a.Settled() {
+		return nil, nil
+	}
+	s := e.settings.Load()
+	add := func(channel, name, person string) {
+		if e.channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) && reads(a, person, channels) {
+			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quietUntil(person, now)})
+		}
+	}
+	for _, r := range s.Receivers {
+		if !r.Addressed || len(a.People()) > 0 {
+			add(r.Channel, r.Name, r.Person)
+		}
+	}
+	contacts, err := e.contactsFor(ctx, a, now)
+	for _, c := range contacts {
+		add(c.Channel, c.ID, c.Person)
+	}
+	return all, err
+}
+
+// reads reports whether an ask may be sent to a receiver that a person reads. One that several
+// people read gets asks for everyone, and those whose route names its channel.
+func reads(a *askback.Ask, person string, channels []string) bool {
+	if person == "" {
+		return len(a.People()) == 0 || len(channels) > 0
+	}
+	return a.Addressed(person) && !a.SelfApproval(person)
+}
+
+// reassigned returns the input for giving an ask to other people. If this principal delegates
+// only its own part, the other people stay.
+func (c *client) reassigned(t *tx, a *lifecycle.AskState, r askback.Reassignment) (lifecycle.Input, error) {
+	ask := a.Ask
+	if r.Delegate {
+		i := slices.Index(ask.People(), c.who.Name)
+		if i < 0 {
+			return nil, askback.Invalid{{
+				Pointer: "/delegate", Detail: "you are not one of the people who are named", Fix: "leave delegate out, to name all who may answer",
+			}}
+		}
+		r.To = append(slices.Delete(slices.Clone(ask.People()), i, i+1), r.To...)
+		var err error
+		if r, err = r.Normalize(); err != nil {
+			return nil, err
+		}
+	}
+	people, skipped, err := c.engine.expand(t.ctx, "/to", r.To)
+	if err != nil {
+		return nil, err
+	}
+	voters := people
+	for _, v := range ask.Votes { // their approvals count, also if they lose the ask
+		if !slices.Contains(voters, v.Name) {
+			voters = append(slices.Clip(voters), v.Name)
+		}
+	}
+	if err := enoughPeople(&ask, voters); err != nil {
+		return nil, err
+	}
+	ask.To, ask.Recipients = r.To, people
+	in := lifecycle.Reassigned{By: c.who.Name, Via: c.who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.now}
+	in.Receivers, err = c.engine.receiversOf(t.ctx, &ask, a.Channels, t.now)
+	return in, err
+}
+
+// followUp performs the reminders and escalations of an ask that are due.
+func (t *tx) followUp(a *askRecord) error {
+	for {
+		next, ok := a.state.NextFollowUp()
+		if !ok || t.now.Before(next.At) {
+			return nil
+		}
+		in := lifecycle.FollowedUp{At: t.now}
+		ask := a.state.Ask
+		if len(next.To) > 0 && len(ask.People()) > 0 {
+			people, skipped, err := t.engine.expand(t.ctx, "/to", next.To)
+			switch {
+			case err == nil:
+				in.People, in.Why = people, skippedText(skipped)
+			case errors.As(err, new(askback.Invalid)): // the settings have changed since
+				in.Why = err.Error()
+			default:
+				return err
+			}
+			ask.Recipients = append(slices.Clone(ask.People()), people...)
+		}
+		var err error
+		if in.Receivers, err = t.engine.receiversOf(t.ctx, &ask, a.state.Channels, t.now); err != nil {
+			return err
+		}
+		if err := a.step(t, in); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package lifecycle
+
+import (
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// OwnSession reports whether the session of the ask is implicit. An implicit session has
+// the id of its ask with another prefix, and no record.
+func (s AskState) OwnSession() bool {
+	return strings.TrimPrefix(s.Ask.SessionID, "ses_") == strings.TrimPrefix(s.Ask.ID, "ask_")
+}
+
+// Columns returns the parts of the state by which a store selects the record of the ask.
+func (s AskState) Columns() Columns {
+	a := s.Ask
+	return Columns{Open: !a.Settled(), Unacked: a.Unacked(), Status: string(a.Status), To: a.People(), Due: s.Due()}
+}
+
+// Due returns the time at which the ask must be stepped, by [Due] or by [FollowedUp]; zero:
+// never.
+func (s AskState) Due() time.Time {
+	due := s.Expires()
+	if next, ok := s.NextFollowUp(); ok && (due.IsZero() || next.At.Before(due)) {
+		return next.At
+	}
+	return due
+}
+
+// Expires returns the time at which [Due] ends the ask, or zero if it never does. Claims
+// postpone the deadline to [askback.ClaimHold] after the last one, but by at most
+// [askback.MaxClaimHold] (F5).
+func (s AskState) Expires() time.Time {
+	a := s.Ask
+	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
+		return time.Time{}
+	}
+	due := a.Deadline
+	for _, c := range a.Claims {
+		if held := c.At.Add(askback.ClaimHold); held.After(due) {
+			due = held
+		}
+	}
+	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
+		due = last
+	}
+	return due
+}

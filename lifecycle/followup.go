@@ -1,0 +1,119 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// FollowedUp performs the next reminder or escalation, if it is due. Reminders that are due
+// together, because no process was running, become one.
+type FollowedUp struct {
+	People []string // of an escalation: the people in its groups who may answer from now on
+	// Receivers are those of the people who may answer after this step. One that has no
+	// question yet gets it, and the others get a reminder.
+	Receivers []Receiver
+	Why       string // what is unusual about it, such as the names that are left out
+	At        time.Time
+}
+
+// Reassigned gives the ask to other people.
+type Reassigned struct {
+	By        string
+	Via       askback.Channel
+	To        []string   // the people and groups
+	People    []string   // the people in To who may answer from now on
+	Receivers []Receiver // of these people
+	Why       string     // what is unusual about it, such as the names that are left out
+	At        time.Time
+}
+
+func (FollowedUp) input() {}
+func (Reassigned) input() {}
+
+// NextFollowUp returns the next reminder or escalation of a pending ask, and whether there is
+// one.
+func (s AskState) NextFollowUp() (askback.FollowUp, bool) {
+	if s.Ask.Settled() {
+		return askback.FollowUp{}, false
+	}
+	if i := s.next(); i < len(s.Ask.FollowUps) {
+		return s.Ask.FollowUps[i], true
+	}
+	return askback.FollowUp{}, false
+}
+
+// next returns the index of the first reminder or escalation that did not happen yet.
+func (s AskState) next() int {
+	i := slices.IndexFunc(s.Ask.FollowUps, func(f askback.FollowUp) bool { return f.DoneAt.IsZero() })
+	if i < 0 {
+		return len(s.Ask.FollowUps)
+	}
+	return i
+}
+
+func followedUp(s AskState, in FollowedUp) (Result[AskState], error) {
+	next, ok := s.NextFollowUp()
+	if !ok || in.At.Before(next.At) {
+		return unchanged(s), nil
+	}
+	escalates := len(next.To) > 0
+	s.Ask.FollowUps = slices.Clone(s.Ask.FollowUps)
+	for i := s.next(); i < len(s.Ask.FollowUps); i++ {
+		f := &s.Ask.FollowUps[i]
+		f.DoneAt = in.At
+		if rest := s.Ask.FollowUps[i+1:]; escalates || len(rest) == 0 || len(rest[0].To) > 0 || in.At.Before(rest[0].At) {
+			break
+		}
+	}
+	event := Event{Type: askback.EventQuestionReminded, Why: in.Why}
+	if escalates {
+		event = Event{Type: askback.EventQuestionEscalated, To: next.To, Why: in.Why}
+		if people := s.Ask.People(); len(people) > 0 { // otherwise every person may answer already
+			s.setPeople(union(s.Ask.To, next.To), union(people, in.People))
+		}
+	}
+	r := changed(s, event)
+	return remind(r, in.Receivers, in.At), nil
+}
+
+func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
+	if s.Ask.Settled() {
+		return unchanged(s), askback.ErrSettled
+	}
+	before := s.Ask
+	s.setPeople(in.To, in.People)
+	if slices.Equal(before.To, s.Ask.To) && slices.Equal(before.Recipients, s.Ask.Recipients) {
+		return unchanged(s), nil
+	}
+	if s.Moved++; s.Moved > MaxReassigned {
+		s.Ask, s.Moved = before, MaxReassigned
+		return unchanged(s), askback.Invalid{{Pointer: "/to", Detail: "this ask was reassigned too often", Fix: "answer it, or let the agent ask again"}}
+	}
+	s.MovedBy = in.By
+	r := changed(s, Event{Type: askback.EventQuestionReassigned, By: in.By, Via: in.Via, To: in.To, Why: in.Why})
+	return move(r, in.Receivers, in.At), nil
+}
+
+// MaxReassigned is how often an ask can be reassigned. Each time adds to its record.
+const MaxReassigned = 50
+
+// setPeople sets the names in To, and the people who may answer.
+func (s *AskState) setPeople(to, people []string) {
+	s.Ask.To, s.Ask.Recipients = to, people
+	if slices.Equal(to, people) {
+		s.Ask.Recipients = nil
+	}
+}
+
+// union returns the names in a, then those of b that are not in a.
+func union(a, b []string) []string {
+	a = slices.Clip(a)
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			a = append(a, name)
+		}
+	}
+	return a
+}

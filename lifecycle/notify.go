@@ -1,0 +1,58 @@
+package lifecycle
+
+import (
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// remind adds a delivery to each receiver: a reminder, or the question if the receiver does not
+// have it. A receiver to which a message is on its way gets nothing, so that reminders do not
+// pile up while it cannot be reached or its person has quiet hours.
+func remind(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
+	s := &r.State
+	for _, to := range receivers {
+		event := askback.EventQuestionReminded
+		last, ok := s.lastTo(to)
+		if ok && (last.Status == askback.DeliveryWaiting || last.Status == askback.DeliveryQueued) {
+			continue
+		}
+		if !ok || last.Event == askback.EventQuestionReassigned {
+			event = askback.EventQuestionPending
+		}
+		r.Effects = append(r.Effects, s.addDelivery(to, event, at)...)
+	}
+	return r
+}
+
+// move adds a delivery to each receiver that loses or gets the question.
+func move(r Result[AskState], receivers []Receiver, at time.Time) Result[AskState] {
+	s := &r.State
+	for _, to := range s.receivers() {
+		if !slices.ContainsFunc(receivers, to.same) {
+			r.Effects = append(r.Effects, s.addDelivery(to, askback.EventQuestionReassigned, at)...)
+		}
+	}
+	for _, to := range receivers {
+		if last, ok := s.lastTo(to); !ok || last.Event == askback.EventQuestionReassigned {
+			r.Effects = append(r.Effects, s.addDelivery(to, askback.EventQuestionPending, at)...)
+		}
+	}
+	return r
+}
+
+// same reports whether two receivers have the same channel and name.
+func (r Receiver) same(other Receiver) bool {
+	return r.Channel == other.Channel && r.Name == other.Name
+}
+
+// lastTo returns the last delivery to a receiver, and whether there is one.
+func (s AskState) lastTo(to Receiver) (askback.Delivery, bool) {
+	for _, d := range slices.Backward(s.Deliveries) {
+		if d.Channel == to.Channel && d.Target == to.Name {
+			return d, true
+		}
+	}
+	return askback.Delivery{}, false
+}

@@ -1,0 +1,27 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/askback/askback"
+)
+
+// voted records the approval of one of several people, or the same approval again. It reports
+// whether it did: otherwise the answer settles the ask. The approval that completes the quorum
+// is recorded, too, in the state that it returns.
+func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
+	if s.Ask.Quorum <= 1 || a.Decision != askback.Approve {
+		return unchanged(s), false
+	}
+	if slices.ContainsFunc(s.Ask.Votes, func(v askback.Vote) bool { return v.Name == in.By }) {
+		return unchanged(s), !s.Ask.Settled() || s.Ask.Outcome.Approved()
+	}
+	if s.Ask.Settled() {
+		return unchanged(s), false
+	}
+	s.Ask.Votes = append(slices.Clip(s.Ask.Votes), askback.Vote{
+		Name: in.By, Decision: a.Decision, Reason: a.Reason, Channel: in.Via, At: in.At,
+	})
+	r := changed(s, Event{Type: askback.EventQuestionVoted, By: in.By, Via: in.Via, Decision: a.Decision, Reason: a.Reason})
+	return r, len(s.Ask.Votes) < s.Ask.Quorum
+}

@@ -1,0 +1,142 @@
+package askback
+
+import (
+	"path"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// A Group is a named list of people. Its name follows an "@" in [Request.To].
+type Group struct {
+	Name   string   `json:"name"`   // the name, without "@"
+	People []string `json:"people"` // the names of its people
+}
+
+// A Route decides who gets the asks that it matches, and what follows if they do not answer
+// (F12). The first route that matches an ask applies to it. Of all routes that match, the
+// strictest Quorum and NoSelfApproval apply, so that no other route lowers them.
+type Route struct {
+	Match          Match        `json:"match"`
+	To             []string     `json:"to,omitempty"`               // people, and groups after "@"; for an ask that names none
+	Channels       []string     `json:"channels,omitempty"`         // the channels that carry the question; empty: all
+	Quorum         int          `json:"quorum,omitempty"`           // how many people must approve a confirmation; 0: the ask decides
+	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
+	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, from when the ask was made
+	Escalate       []Escalation `json:"escalate,omitempty"`         // when more people may answer, from when the ask was made
+	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout, deadline and on_timeout
+	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // what follows Timeout; "" is [OnTimeoutFail]
+	Join           bool         `json:"join,omitempty"`             // equal questions of one agent become one ask while it is pending
+}
+
+// A Match selects asks. An empty field selects all.
+type Match struct {
+	Agent string   `json:"agent,omitempty"` // a pattern of [path.Match] for the label of the agent, or for the name of its token
+	Kind  AskKind  `json:"kind,omitempty"`
+	Tags  []string `json:"tags,omitempty"` // the ask has each of them
+}
+
+// An Escalation adds people to those who may answer an ask, after a time without an answer.
+type Escalation struct {
+	After Span     `json:"after"`
+	To    []string `json:"to"` // people, and groups after "@"
+}
+
+// The limits of a [Route].
+const (
+	MaxFollowUps = 10 // reminders and escalations of one route
+	MaxQuorum    = 20
+)
+
+// Matches reports whether a route applies to an ask.
+func (m Match) Matches(a *Ask) bool {
+	if m.Kind != "" && m.Kind != a.Kind {
+		return false
+	}
+	for _, tag := range m.Tags {
+		if !slices.Contains(a.Tags, tag) {
+			return false
+		}
+	}
+	return m.Agent == "" || matchesPattern(m.Agent, a.Agent) || matchesPattern(m.Agent, a.Owner)
+}
+
+// matchesPattern reports whether a name matches a pattern. A "*" also matches a slash.
+func matchesPattern(pattern, name string) bool {
+	ok, err := path.Match(flat(pattern), flat(name))
+	return err == nil && ok
+}
+
+// flat returns a name in which path.Match sees no slash.
+func flat(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c == '/' {
+			b[i] = 0
+		}
+	}
+	return string(b)
+}
+
+// A Span is a duration in settings, as text such as "1h30m0s".
+type Span time.Duration
+
+// Duration returns the span as a [time.Duration].
+func (s Span) Duration() time.Duration { return time.Duration(s) }
+
+// MarshalText returns the text of the span.
+func (s Span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+// UnmarshalText reads the forms of [ParseDuration].
+func (s *Span) UnmarshalText(text []byte) error {
+	d, err := ParseDuration(string(text))
+	*s = Span(d)
+	return err
+}
+
+// A FollowUp is what follows if an ask is not answered in time: a reminder or, with To, an
+// escalation to more people.
+type FollowUp struct {
+	At     time.Time `api:"at" store:"at,keep"`   // when it is due
+	To     []string  `api:"to" store:"to"`        // the people and groups that an escalation adds; empty: a reminder
+	DoneAt time.Time `api:"done_at" store:"done"` // when it happened; zero: not yet
+}
+
+// A Vote is the decision of one person on a confirmation that several people must approve.
+type Vote struct {
+	Name     string    `api:"name" store:"name,keep"`         // the name of the person
+	Decision Decision  `api:"decision" store:"decision,keep"` // approved
+	Reason   string    `api:"reason,null" store:"reason"`     // why, as the person wrote it
+	Channel  Channel   `api:"via,null" store:"via"`           // the channel of the decision
+	At       time.Time `api:"at" store:"at,keep"`             // the time of the decision
+}
+
+// A Reassignment names the people who may answer an ask from now on.
+type Reassignment struct {
+	To []string `json:"to"` // people, and groups after "@"
+	// Delegate replaces only the person who reassigns the ask. The others may still answer.
+	Delegate bool `json:"delegate,omitempty"`
+}
+
+// Normalize returns the reassignment without repeated names, or an [Invalid].
+func (r Reassignment) Normalize() (Reassignment, error) {
+	var bad problems
+	r.To = checkTo(&bad, r.To)
+	if len(r.To) == 0 {
+		bad.add("/to", "no one is named", `"to": ["ben"]`)
+	}
+	return r, bad.err()
+}
+
+// checkTo checks the names of people and groups. It returns them without repeated ones.
+func checkTo(bad *problems, names []string) []string {
+	names = checkNames(bad, "/to", names)
+	total := 0
+	for _, name := range names {
+		total += utf8.RuneCountInString(name)
+	}
+	if total > MaxTo {
+		bad.add("/to", tooLong(total, MaxTo)+" in all", "name fewer people")
+	}
+	return names
+}
