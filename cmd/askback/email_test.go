@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/channel/email/emailtest"
+	"github.com/askback/askback/internal/config"
 )
 
 // A mailHouse is a server of Askback with a mail server, and ana with an address.
@@ -170,5 +171,29 @@ func (h *mailHouse) scan(path string) {
 	}
 	for _, body := range []string{"", hidden.Encode()} { // it presses the button of each form
 		do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded", "Origin", h.url())
+	}
+}
+
+// The settings of docs/email.md are valid, and each setting is in its table.
+func TestSettingsOfTheMailPageAreValid(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/email.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, _ := strings.Cut(string(page), "```yaml\n")
+	sample, _, _ = strings.Cut(sample, "```")
+	got, err := config.Load("docs/email.md", strings.NewReader(sample), func(string) (string, bool) { return "s3cret", true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := got.Channels.Email
+	if !e.Enabled || e.SMTP.Password != "s3cret" || e.Inbound.Port != 993 || e.Reply == "" || e.From == "" || e.AuthservID == "" || len(got.People) != 1 {
+		t.Errorf("got %+v", e)
+	}
+	for _, key := range []string{"smtp", "from", "reply", "inbound", "authserv_id"} {
+		if !strings.Contains(string(page), "| `"+key+"` |") {
+			t.Errorf("the table has no %s", key)
+		}
 	}
 }
