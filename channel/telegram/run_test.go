@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -97,6 +98,46 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	stored, err := b.agent.Get(t.Context(), a.ID)
 	if err != nil || strings.Contains(b.log.String(), "failed") {
 		t.Errorf("got %+v, %v; the log:\n%s", stored, err, b.log)
+	}
+}
+
+// drafting is a client that does something before it returns a draft.
+type drafting struct {
+	askback.Client
+	before func()
+}
+
+func (c drafting) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+	c.before()
+	return c.Client.Draft(ctx, id)
+}
+
+// If another person answers while the bot draws the buttons again, they do not stay (E10).
+func TestButtonsThatAreDrawnTooLateGo(t *testing.T) {
+	b := newBot(t)
+	var drafts atomic.Int64
+	ask := make(chan askback.Ask, 1)
+	b.wrap = func(c askback.Client) askback.Client {
+		return drafting{c, func() {
+			if drafts.Add(1) != 2 { // the first is that of the press, the second that of the drawing
+				return
+			}
+			a := <-ask
+			if _, err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ben"}).Answer(t.Context(), a.ID, askback.Choose("lint")); err != nil {
+				t.Error(err)
+			}
+			b.wait(ana, "Done: ") // before the buttons are drawn
+		}}
+	}
+	checks := question("Which checks?", "lint", "unit")
+	checks.MultiSelect = true
+	r := questions(checks)
+	r.To = []string{"ana", "ben"}
+	a, m := b.ask(r)
+	ask <- a
+	b.press(ana, ana, m.ID, "unit")
+	if got := b.Message(ana, m.ID); got.Live() || got.Edits < 3 {
+		t.Errorf("the message has buttons after the outcome, or was not drawn in between: %+v", got)
 	}
 }
 
