@@ -2,6 +2,7 @@ package telegram_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -154,9 +155,13 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	case channeltest.Forged:
 		_, err = s.PressData(ana, ana, id, strings.Repeat("A", len(data)))
 	case channeltest.Tampered:
-		changed := []byte(data)
-		changed[24] ^= 2 // in the number of the option
-		_, err = s.PressData(ana, ana, id, string(changed))
+		changed, err := base64.RawURLEncoding.DecodeString(data)
+		if err != nil {
+			return err
+		}
+		changed[18] ^= 1 // the number of the option
+		_, err = s.PressData(ana, ana, id, base64.RawURLEncoding.EncodeToString(changed))
+		return err
 	case channeltest.Replayed:
 		s.mu.Lock()
 		defer s.mu.Unlock()

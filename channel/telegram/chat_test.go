@@ -1,9 +1,11 @@
 package telegram_test
 
 import (
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,6 +40,87 @@ func TestStrangerLearnsNothing(t *testing.T) {
 	p, err := b.PressData(stranger, ana, m.ID, m.Buttons[0][0].Data)
 	if err != nil || strings.Contains(p.Text, "rocket") || !p.Alert {
 		t.Errorf("got %+v, %v", p, err)
+	}
+}
+
+// A button answers only in its own message, and in a private chat only for the one whose chat
+// it is, although ben may answer this ask.
+func TestButtonsBelongToTheirMessage(t *testing.T) {
+	b := newBot(t)
+	r := questions(question("Deploy?", "Yes", "No"))
+	r.To = []string{"ana", "ben"}
+	a, m := b.ask(r)
+	data := m.Buttons[0][0].Data
+	if p, err := b.PressData(ben, ana, m.ID, data); err != nil || !p.Alert {
+		t.Errorf("ben in the chat of ana: %+v, %v", p, err)
+	}
+	other, _ := b.Write(ana, ana, "hello", 0)
+	b.Idle()
+	if p, err := b.PressData(ana, ana, other, data); err != nil || !p.Alert {
+		t.Errorf("in another message: %+v, %v", p, err)
+	}
+	if got, err := b.agent.Get(t.Context(), a.ID); err != nil || got.Settled() {
+		t.Errorf("got %+v, %v", got.Outcome, err)
+	}
+}
+
+// What came too late is recorded (F6).
+func TestLateAnswerIsRecorded(t *testing.T) {
+	b := newBot(t)
+	r := questions(question("Deploy?", "Yes", "No"))
+	r.To = []string{"ana", "ben"}
+	a, m := b.ask(r)
+	ben := askback.Principal{Kind: askback.Responder, Name: "ben"}
+	if _, err := b.engine.As(ben).Answer(t.Context(), a.ID, askback.Choose("No")); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.PressData(ana, ana, m.ID, m.Buttons[0][0].Data)
+	if err != nil || p.Text != "ben answered first." {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	late, _, err := b.engine.LateAnswers(t.Context(), ben, a.ID)
+	if err != nil || len(late) != 1 || late[0].Name != "ana" || late[0].Channel != askback.ChannelTelegram {
+		t.Errorf("got %+v, %v", late, err)
+	}
+}
+
+// The label of an agent is text that a tap does not act on, also in a title.
+func TestLabelOfAgentIsNeverActive(t *testing.T) {
+	b := newBot(t)
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "/stop @here x.com", Questions: []askback.Question{question("/stop?", "/stop", "@here")}, To: []string{"ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := b.live(ana); len(m.Damage) > 0 || !strings.Contains(m.Text, "Question from /stop @here x.com") {
+		t.Errorf("got %q in %q", m.Damage, m.Text)
+	}
+	if _, err := b.agent.Cancel(t.Context(), a.ID, "see x.com /stop"); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.wait(ana, "Done: Question from /stop"); len(m.Damage) > 0 {
+		t.Errorf("got %q in %q", m.Damage, m.Text)
+	}
+}
+
+// A draft keeps what other clients have stored in it, and an answer that was begun on the page
+// is finished in Telegram.
+func TestDraftIsSharedWithOtherClients(t *testing.T) {
+	b := newBot(t)
+	checks := question("Which checks?", "lint", "unit", "race")
+	checks.MultiSelect = true
+	a, m := b.ask(questions(checks))
+	person := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	if err := person.SaveDraft(t.Context(), a.ID, json.RawMessage(`{"form":{"q1":["2"],"comment":["all of it"]},"scroll":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	b.press(ana, ana, m.ID, "lint")
+	if raw, err := person.Draft(t.Context(), a.ID); err != nil || !strings.Contains(string(raw), `"scroll":7`) {
+		t.Errorf("got %s, %v", raw, err)
+	}
+	b.press(ana, ana, m.ID, "Send the answer")
+	got := b.outcome(a.ID)
+	if !slices.Equal(got.Answers[0].Selected, []string{"lint", "race"}) || got.Comment != "all of it" {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -231,6 +314,10 @@ func TestDeletedMessageIsNoError(t *testing.T) {
 	_, err = b.sender.Send(t.Context(), askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: receipt})
 	if err != nil {
 		t.Errorf("got %v", err)
+	}
+	before := len(b.Messages(ben))
+	if _, err = b.sender.Send(t.Context(), askback.Notification{Ask: a, Address: "4002"}); err != nil || len(b.Messages(ben)) != before {
+		t.Errorf("ben, who did not get the question, got its outcome, or %v", err)
 	}
 }
 
