@@ -53,7 +53,7 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { phones.Run(ctx, e) })
 	}
 	if c.Telegram.Token != "" {
-		bot := telegramChannel(c.Telegram, nil, o.log)
+		bot := telegramChannel(c.Telegram, set.linkVia(askback.ChannelTelegram), o.log)
 		set.send[telegram.Name] = bot
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
 	}

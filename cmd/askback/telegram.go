@@ -13,11 +13,18 @@ import (
 	"github.com/askback/askback/internal/config"
 )
 
-// telegramChannel returns the bot of the settings, which were checked when they were read. A
-// link is that of the page of an ask, or "".
+// telegramChannel returns the bot of the settings, which were checked when they were read. The
+// link of a person needs no log-in. In a group, where others read it, the link is that of the
+// page that needs one.
 func telegramChannel(c config.Telegram, link func(a askback.Ask, person string) string, log *slog.Logger) *telegram.Channel {
 	return must(telegram.New(telegram.Options{
-		Token: c.Token, URL: c.URL, Allow: c.Allow, Groups: c.Groups, Link: link, Log: log, Zone: time.Local,
+		Token: c.Token, URL: c.URL, Allow: c.Allow, Groups: c.Groups, Log: log, Zone: time.Local,
+		Link: func(a askback.Ask, person string) string {
+			if person == "" {
+				return a.PageURL
+			}
+			return link(a, person)
+		},
 	}))
 }
 
