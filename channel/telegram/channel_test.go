@@ -370,8 +370,8 @@ type linked struct {
 	engine *engine.Engine
 }
 
-func (l linked) Person(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
-	return l.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via}), nil
+func (l linked) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
+	return l.engine.Person(ctx, name, via)
 }
 
 func (l linked) LinkContact(_ context.Context, channel, code, address, label string) (askback.Contact, error) {
