@@ -15,8 +15,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// receiptSeparator is between the channel and the timestamp in a receipt.
+// receiptSeparator is between the parts of a receipt: the channel, the timestamp of the message
+// and, in a thread, that of the first message there.
 const receiptSeparator = ":"
+
+func parseReceipt(receipt string) (channel, ts, thread string) {
+	parts := append(strings.Split(receipt, receiptSeparator), "", "")
+	return parts[0], parts[1], parts[2]
+}
 
 // post posts a message to a conversation, in a thread if parent is not "". A reply in a thread
 // is also shown in the channel, so that it is not hidden there.
@@ -31,18 +37,23 @@ func (c *Channel) post(ctx context.Context, conversation, parent string, m messa
 	}
 	channel, ts, err := c.api.PostMessageContext(ctx, conversation, threaded...)
 	if parent != "" && noThread(err) {
+		parent = ""
 		channel, ts, err = c.api.PostMessageContext(ctx, conversation, options...)
 	}
 	if err != nil {
 		return "", c.failed("chat.postMessage", err)
 	}
-	return channel + receiptSeparator + ts, nil
+	receipt = channel + receiptSeparator + ts
+	if parent != "" {
+		receipt += receiptSeparator + parent
+	}
+	return receipt, nil
 }
 
 // edit replaces a message.
 func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
-	channel, ts, ok := strings.Cut(receipt, receiptSeparator)
-	if !ok {
+	channel, ts, _ := parseReceipt(receipt)
+	if ts == "" {
 		return &askback.SendError{Err: errors.New("the receipt is not one of Slack"), Final: true}
 	}
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, m.options()...)

@@ -70,7 +70,7 @@ func answerable(a askback.Ask) bool {
 // on its page.
 func (c *Channel) controls(a askback.Ask) []slack.Block {
 	switch {
-	case !answerable(a):
+	case !answerable(a), a.Confirmation == nil && len(a.Questions) == 0:
 		return nil
 	case a.Confirmation != nil:
 		return c.decision(a)

@@ -9,6 +9,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -34,7 +35,6 @@ const Room = "channel"
 
 // Options configure a [Channel].
 type Options struct {
-	Key           []byte // signs what buttons carry; at least 32 bytes
 	BotToken      string // of the installed app, xoxb-…
 	SigningSecret string // verifies requests over HTTP; "": all are refused
 	AppToken      string // for Socket Mode, xapp-…; "": none
@@ -42,24 +42,20 @@ type Options struct {
 	Team          string // the id of the workspace; accounts of another one are refused
 	// Person returns the name of the person with a member id, and whether there is one.
 	Person func(member string) (name string, ok bool)
-	// Parent returns the receipt of the first message of the session of an ask at the same
-	// address, or "". Nil: every message stands alone.
-	Parent func(ctx context.Context, n askback.Notification) (receipt string)
+	// Thread returns the receipt of an earlier message of the session of an ask at the same
+	// address, or "", as [ThreadOf] does. Nil: every message stands alone.
+	Thread func(ctx context.Context, n askback.Notification) (receipt string)
 	// Link returns the address of the page where a person can answer, or "". It is for direct
 	// messages. Nil: the page of the ask.
 	Link func(a askback.Ask, person string) string
 
-	Log     *slog.Logger     // nil: nothing is logged
-	Now     func() time.Time // nil: time.Now
-	Version string           // of Askback, for the User-Agent
+	Log *slog.Logger     // nil: nothing is logged
+	Now func() time.Time // nil: time.Now
 
-	APIURL string        // of the Web API, for tests; it ends with a slash
+	APIURL string        // of the Web API; it ends with a slash; "": that of slack.com
 	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
 	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
 }
-
-// minKey is the size in bytes of the shortest key.
-const minKey = 32
 
 // The defaults of [Options].
 const (
@@ -90,8 +86,6 @@ func New(o Options) (*Channel, error) {
 	switch {
 	case o.BotToken == "" || o.Channel == "" || o.Team == "":
 		return nil, errors.New("bot_token, channel and team are required")
-	case len(o.Key) < minKey:
-		return nil, fmt.Errorf("the key has fewer than %d bytes", minKey)
 	case o.SigningSecret == "" && o.AppToken == "":
 		return nil, errors.New("app_token or signing_secret is required, to receive answers")
 	}
@@ -111,8 +105,8 @@ func New(o Options) (*Channel, error) {
 		o.Pace = defaultPace
 	}
 	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
-	mac := hmac.New(sha256.New, o.Key) // so that the codes are not valid for another purpose
-	mac.Write([]byte("buttons in Slack"))
+	mac := hmac.New(sha256.New, []byte(o.BotToken)) // the same after a restart, and secret
+	mac.Write([]byte("askback: buttons"))
 	c.key = mac.Sum(nil)
 	c.http = egress.NewClient(nil, nil)
 	settings := []slack.Option{slack.OptionAppLevelToken(o.AppToken)}
@@ -131,7 +125,7 @@ func (c *Channel) Close() {
 }
 
 // Send posts a delivery about an ask, or changes the message of the question. The receipt is the
-// channel and the timestamp of the message.
+// channel, the timestamp of the message and, if it is in a thread, that of the first message there.
 //
 // The question is posted without buttons, its receipt is recorded, and then the buttons are
 // added. So a message that a crash leaves behind has no buttons.
@@ -216,11 +210,11 @@ func (c *Channel) current(n askback.Notification) message {
 
 // parent returns the timestamp of the message in whose thread a question belongs, or "".
 func (c *Channel) parent(ctx context.Context, n askback.Notification) string {
-	if c.options.Parent == nil || ownSession(n.Ask) {
+	if c.options.Thread == nil || ownSession(n.Ask) {
 		return ""
 	}
-	_, ts, _ := strings.Cut(c.options.Parent(ctx, n), receiptSeparator)
-	return ts
+	_, ts, thread := parseReceipt(c.options.Thread(ctx, n))
+	return cmp.Or(thread, ts)
 }
 
 // ownSession reports whether the session of an ask has no other asks.

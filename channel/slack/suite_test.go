@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -20,15 +19,6 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// people lets a channel act as any person of an engine.
-type people struct{ *engine.Engine }
-
-func (p people) Person(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
-	return p.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via}), nil
-}
-
-var testKey = bytes.Repeat([]byte{7}, minKey)
-
 var members = map[string]slacktest.User{"ana": slacktest.Ana, "ben": slacktest.Ben}
 
 func personOf(member string) (string, bool) {
@@ -43,7 +33,7 @@ func personOf(member string) (string, bool) {
 // options returns the options of a channel to a Slack for tests.
 func options(s *slacktest.Server) Options {
 	return Options{
-		Key: testKey, BotToken: slacktest.BotToken, SigningSecret: slacktest.SigningSecret, Channel: slacktest.Room, Team: slacktest.Team,
+		BotToken: slacktest.BotToken, SigningSecret: slacktest.SigningSecret, Channel: slacktest.Room, Team: slacktest.Team,
 		Person: personOf, APIURL: s.URL, Pace: time.Nanosecond,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
@@ -26,6 +27,18 @@ type channelSet struct {
 	run      []func(ctx context.Context, e *engine.Engine)  // each reads answers until ctx ends
 	handlers map[string]func(e *engine.Engine) http.Handler // what services call, by path
 	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
+	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
+}
+
+// apply lets the channels use changed settings, as far as they can.
+func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
+
+// before returns a function that lets the channels use changed settings, and then calls next.
+func (set *channelSet) before(next func(engine.Settings)) func(engine.Settings) {
+	return func(s engine.Settings) {
+		set.apply(s)
+		next(s)
+	}
 }
 
 // channelOptions are what channels need in addition to the settings.
@@ -62,6 +75,8 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.send[emailName] = mails
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { mails.Run(ctx, e) })
 	}
+	set.addSlack(file, o)
+	set.apply(engineSettings(file))
 	return set
 }
 

@@ -18,7 +18,7 @@ type notifyCommand struct {
 }
 
 type notifyTestCommand struct {
-	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or telegram, or email."`
+	Name string `arg:"" help:"The name of the receiver under channels.post in the settings, or email, slack or telegram."`
 }
 
 // Run sends a test message to a receiver, without the server, and prints what happened.
@@ -47,6 +47,12 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 			printLine(io.out, fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), c.Name, whereToLook(r.Template)))
 			return nil
 		}
+	}
+	if slack := file.Channels.Slack; slack.BotToken != "" {
+		if c.Name == "slack" {
+			return testSlack(ctx, io, slack)
+		}
+		names = append(names, "slack")
 	}
 	if len(names) == 0 {
 		return usage(all.Config + " has no receivers: write them under channels.post")

@@ -66,6 +66,7 @@ func engineSettings(file config.Config) engine.Settings {
 	for _, id := range file.Channels.Telegram.Groups {
 		s.Receivers = append(s.Receivers, engine.Receiver{Channel: telegram.Name, Name: strconv.FormatInt(id, 10)})
 	}
+	s.Receivers = append(s.Receivers, slackReceivers(file)...)
 	for _, p := range file.People {
 		if file.Channels.Email.Enabled && p.Email != "" {
 			s.Receivers = append(s.Receivers, engine.Receiver{Channel: emailName, Name: p.Name, Person: p.Name})
@@ -172,7 +173,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	}
 	if !file.Equal(r.current) {
 		now := file
-		now.Channels.Post = r.initial.Channels.Post // the channel has these until the server restarts
+		now.Channels.Post, now.Channels.Slack = r.initial.Channels.Post, r.initial.Channels.Slack // the channels have these until the server restarts
 		set(engineSettings(now))
 		r.current = file
 	}
@@ -208,6 +209,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
 		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
 		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
+		{"channels.slack", file.Channels.Slack != r.initial.Channels.Slack},
 		{"channels.post", !reflect.DeepEqual(file.Channels.Post, r.initial.Channels.Post)},
 		{"channels.telegram", !reflect.DeepEqual(file.Channels.Telegram, r.initial.Channels.Telegram)},
 		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},

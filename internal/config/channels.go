@@ -12,6 +12,7 @@ type Channels struct {
 	Post     []PostReceiver
 	Telegram Telegram
 	Email    Email
+	Slack    Slack
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -37,7 +38,7 @@ func (l *loader) channels(c *Config) func(value) {
 		}},
 		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
 		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
-		{key: "slack", unsupported: notYet},
+		{key: "slack", read: func(v value) { l.slack(v, &c.Channels.Slack) }},
 		{key: "email", read: func(v value) { l.email(v, &c.Channels.Email) }},
 		{key: "webpush", unsupported: notYet},
 	})

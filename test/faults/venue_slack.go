@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,7 @@ func (v *slackVenue) channel() string { return "slack" }
 
 func (v *slackVenue) open(log *slog.Logger) (engine.Channel, func(context.Context, *engine.Engine), error) {
 	c, err := slack.New(slack.Options{
-		Key: bytes.Repeat([]byte{7}, 32), BotToken: slacktest.BotToken, AppToken: slacktest.AppToken, Channel: slacktest.Room, Team: slacktest.Team,
+		BotToken: slacktest.BotToken, AppToken: slacktest.AppToken, Channel: slacktest.Room, Team: slacktest.Team,
 		Person: slackPerson, APIURL: v.URL, Pace: time.Nanosecond, Log: log, Link: askLink,
 	})
 	if err != nil {

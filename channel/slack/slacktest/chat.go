@@ -11,8 +11,8 @@ import (
 // direct messages of a user.
 func conversation(channel string) (string, error) {
 	switch {
-	case channel == Room:
-		return channel, nil
+	case channel == Room || channel == RoomName:
+		return Room, nil
 	case strings.HasPrefix(channel, "U"):
 		if slices.ContainsFunc([]User{Ana, Ben, Stranger}, func(u User) bool { return u.ID == channel }) {
 			return "D" + channel[1:], nil

@@ -25,6 +25,7 @@ const (
 	SigningSecret = "8f742231b10e8888abcd99yyyzzz85a5"
 	Team          = "T0000001"
 	Room          = "C0000001" // the app is in it
+	RoomName      = "#agents"
 	AppID         = "A0000001"
 )
 
@@ -100,6 +101,7 @@ type Server struct {
 	posted   map[string]time.Time
 	tickets  map[string]bool
 	sockets  []*socket
+	opened   int                    // sockets so far
 	pending  map[string]chan []byte // replies to envelopes
 	changed  chan struct{}
 	next     int

@@ -39,6 +39,7 @@ func (s *Server) link(w http.ResponseWriter, r *http.Request) {
 	c := &socket{conn: conn}
 	s.mu.Lock()
 	s.sockets = append(s.sockets, c)
+	s.opened++
 	n := len(s.sockets)
 	s.mu.Unlock()
 	c.send(map[string]any{
@@ -111,6 +112,13 @@ func (s *Server) Sockets() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.sockets)
+}
+
+// Connections returns the number of connections so far.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
 }
 
 // Disconnect tells all connections to reconnect. A warning leaves them open for a while; other

@@ -165,3 +165,12 @@ func find(blocks []Block, id string) *Block {
 	}
 	return nil
 }
+
+// CheckView returns what Slack would reject in a modal.
+func CheckView(v any) error {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		_, err = parseView(raw)
+	}
+	return err
+}

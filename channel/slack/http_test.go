@@ -1,0 +1,167 @@
+package slack
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/channel/slack/slacktest"
+)
+
+// The example of docs.slack.dev/authentication/verifying-requests-from-slack.
+var published = struct {
+	at        int64
+	signature string
+	body      string
+}{
+	1531420618, "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503",
+	form(
+		"token", "xyzz0WbapA4vBCDEFasx0q6G", "team_id", "T1DC2JH3J", "team_domain", "testteamnow", "channel_id", "G8PSS9T3V", "channel_name", "foobar",
+		"user_id", "U2CERLKJA", "user_name", "roadrunner", "command", "/webhook-collect", "text", "",
+		"response_url", "https://hooks.slack.com/commands/T1DC2JH3J/397700885554/96rGlfmibIGlgcZRskXaIFfN",
+		"trigger_id", "398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c",
+	),
+}
+
+// form encodes names and values in their order.
+func form(fields ...string) string {
+	var pairs []string
+	for i := 0; i < len(fields); i += 2 {
+		pairs = append(pairs, fields[i]+"="+url.QueryEscape(fields[i+1]))
+	}
+	return strings.Join(pairs, "&")
+}
+
+func verifier(t *testing.T, secret string, now func() time.Time) *Channel {
+	t.Helper()
+	c, err := New(Options{
+		BotToken: "xoxb-1", AppToken: "xapp-1", SigningSecret: secret, Channel: "C1", Team: "T1", Now: now,
+	})
+	must(t, err)
+	return c
+}
+
+func TestPublishedSignatureIsAccepted(t *testing.T) {
+	header := http.Header{"X-Slack-Request-Timestamp": {"1531420618"}, "X-Slack-Signature": {published.signature}}
+	if err := verifier(t, slacktest.SigningSecret, timeAt(published.at)).verify(header, []byte(published.body)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
+	body := []byte(published.body)
+	good := slacktest.Sign(slacktest.SigningSecret, time.Unix(published.at, 0), body)
+	changed := func(name, value string) http.Header {
+		h := good.Clone()
+		h.Set(name, value)
+		return h
+	}
+	const stamp, signature = "X-Slack-Request-Timestamp", "X-Slack-Signature"
+	for name, c := range map[string]struct {
+		secret string
+		after  int64 // seconds
+		header http.Header
+		body   []byte
+		want   string
+	}{
+		"no secret":            {"", 0, slacktest.Sign("", time.Unix(published.at, 0), body), body, "there is no signing_secret"},
+		"another secret":       {"another", 0, good, body, "the signature is wrong"},
+		"no signature":         {slacktest.SigningSecret, 0, changed(signature, ""), body, "it has no signature"},
+		"another version":      {slacktest.SigningSecret, 0, changed(signature, strings.Replace(good.Get(signature), "v0", "v1", 1)), body, "it has no signature"},
+		"without a version":    {slacktest.SigningSecret, 0, changed(signature, strings.TrimPrefix(good.Get(signature), "v0=")), body, "it has no signature"},
+		"a part of it":         {slacktest.SigningSecret, 0, changed(signature, good.Get(signature)[:21]), body, "the signature is wrong"},
+		"an empty signature":   {slacktest.SigningSecret, 0, changed(signature, "v0="), body, "the signature is wrong"},
+		"no timestamp":         {slacktest.SigningSecret, 0, changed(stamp, ""), body, "it has no timestamp"},
+		"a changed timestamp":  {slacktest.SigningSecret, 0, changed(stamp, "1531420619"), body, "the signature is wrong"},
+		"a changed body":       {slacktest.SigningSecret, 0, good, append(bytes.Clone(body), '&'), "the signature is wrong"},
+		"five minutes old":     {slacktest.SigningSecret, 300, good, body, ""},
+		"older":                {slacktest.SigningSecret, 301, good, body, "it is older than five minutes, or from the future"},
+		"from the future":      {slacktest.SigningSecret, -301, good, body, "it is older than five minutes, or from the future"},
+		"with another casing":  {slacktest.SigningSecret, 0, changed(signature, strings.ToUpper(good.Get(signature))), body, "it has no signature"},
+		"with nothing changed": {slacktest.SigningSecret, 0, good, body, ""},
+	} {
+		got := ""
+		if err := verifier(t, c.secret, timeAt(published.at+c.after)).verify(c.header, c.body); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A request counts once while it is not too old, and is too old after that.
+func TestRequestIsAcceptedOnce(t *testing.T) {
+	now := published.at
+	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
+	body := []byte("payload=1")
+	header := slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body)
+	must(t, c.verify(header, body))
+	for _, at := range []int64{0, 1, 299, 300, 301} {
+		now = published.at + at
+		if err := c.verify(header, body); err == nil {
+			t.Errorf("it was accepted again after %d seconds", at)
+		}
+	}
+	if err := c.verify(slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body), body); err != nil {
+		t.Errorf("the same body with a new signature: %v", err)
+	}
+}
+
+func TestFullMemoryOfRequestsRefuses(t *testing.T) {
+	now := published.at
+	s := seen{now: func() time.Time { return time.Unix(now, 0) }}
+	for i := range maxSeen {
+		must(t, s.add([32]byte{byte(i), byte(i >> 8), byte(i >> 16)}, time.Unix(now+300, 0)))
+	}
+	if s.add([32]byte{31: 1}, time.Unix(now+300, 0)) == nil {
+		t.Error("it forgot a request that could come again")
+	}
+	now += 301
+	must(t, s.add([32]byte{31: 1}, time.Unix(now+300, 0)))
+	if len(s.ends) != 1 {
+		t.Errorf("it remembers %d requests, want 1", len(s.ends))
+	}
+}
+
+func TestAddressIsConfirmed(t *testing.T) {
+	f := newFixture(t, nil)
+	ack, reply := f.slack.Event([]byte(`{"token":"x","challenge":"3eZbrw1aB","type":"url_verification"}`))
+	if !ack.OK || string(reply) != "3eZbrw1aB" {
+		t.Errorf("got %+v, %q", ack, reply)
+	}
+	if ack, reply := f.slack.Event([]byte(`{"type":"event_callback","event":{"type":"app_home_opened"}}`)); !ack.OK || len(reply) > 0 {
+		t.Errorf("an event: got %+v, %q", ack, reply)
+	}
+}
+
+func TestHandlerRefusesOtherRequests(t *testing.T) {
+	c := verifier(t, slacktest.SigningSecret, timeAt(published.at))
+	h := c.Handler(nil)
+	for name, r := range map[string]struct {
+		request *http.Request
+		want    int
+	}{
+		"GET":      {httptest.NewRequest(http.MethodGet, "/channels/slack", nil), http.StatusMethodNotAllowed},
+		"unsigned": {httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")), http.StatusUnauthorized},
+		"2 MB":     {httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader(strings.Repeat("x", 2<<20))), http.StatusBadRequest},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r.request)
+		if w.Code != r.want {
+			t.Errorf("%s: got %d, want %d", name, w.Code, r.want)
+		}
+	}
+	body := []byte("no=payload")
+	r := httptest.NewRequest(http.MethodPost, "/channels/slack", bytes.NewReader(body))
+	r.Header = slacktest.Sign(slacktest.SigningSecret, time.Unix(published.at, 0), body)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusBadRequest {
+		t.Errorf("without a payload: got %d", w.Code)
+	}
+}

@@ -1,0 +1,104 @@
+package slack
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/askback/askback/channel/slack/slacktest"
+)
+
+// overSocket lets actions arrive over Socket Mode.
+func (f *fixture) overSocket(e Engine) (stop func()) {
+	f.Helper()
+	f.slack.SendTo("")
+	ctx, cancel := context.WithCancel(f.Context())
+	var group sync.WaitGroup
+	group.Go(func() { f.Run(ctx, e) })
+	stop = func() { cancel(); group.Wait() }
+	f.Cleanup(stop)
+	f.slack.Wait("a connection", func() bool { return f.slack.Sockets() == 1 })
+	return stop
+}
+
+func socketMode(o *Options) { o.AppToken, o.SigningSecret = slacktest.AppToken, "" }
+
+// Slack asks to reconnect about once an hour, and a network fails without a word. After each,
+// there is a new connection, over which the next answer arrives.
+func TestSocketModeConnectsAgain(t *testing.T) {
+	f := newFixture(t, socketMode)
+	f.overSocket(f.engine)
+	for i, end := range []func(){
+		func() { f.slack.Disconnect("warning") },
+		func() { f.slack.Disconnect("refresh_requested") },
+		f.slack.Cut,
+		func() {
+			f.slack.Fail(slacktest.Fault{Method: "apps.connections.open", Status: 503})
+			f.slack.Cut()
+		},
+	} {
+		a := f.ask(choice("PostgreSQL", "SQLite"))
+		m := f.live(a)
+		before := f.slack.Connections()
+		end()
+		f.slack.Wait("a new connection", func() bool { return f.slack.Connections() > before && f.slack.Sockets() == 1 })
+		if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK || f.pending(a) {
+			t.Errorf("end %d: acknowledged: %v, pending: %v", i, ack.OK, f.pending(a))
+		}
+	}
+}
+
+// Slack sends an envelope again if it got no acknowledgement. An answer that comes twice is
+// recorded once, and the second one is no error.
+func TestRepeatedActionIsHarmless(t *testing.T) {
+	f := newFixture(t, socketMode)
+	f.overSocket(f.engine)
+	a := f.ask(choice("PostgreSQL", "SQLite"))
+	m := f.live(a)
+	for range 3 {
+		if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK {
+			t.Errorf("got %+v", ack)
+		}
+	}
+	if got := f.told(slacktest.Ana); got != "" {
+		t.Errorf("ana was told %q", got)
+	}
+	if o := f.outcome(a); o.Answers[0].Selected[0] != "SQLite" {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// Events and commands are acknowledged, so that Slack does not send them again.
+func TestEventsAreAcknowledged(t *testing.T) {
+	f := newFixture(t, socketMode)
+	f.overSocket(f.engine)
+	if ack, _ := f.slack.Event([]byte(`{"type":"event_callback","team_id":"T0000001","event":{"type":"app_home_opened","user":"U1"}}`)); !ack.OK {
+		t.Errorf("got %+v", ack)
+	}
+}
+
+// A token that Slack rejects is an error in the log, with what to do.
+func TestRejectedTokenIsExplained(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.AppToken = "xapp-wrong" })
+	err := f.failed("apps.connections.open", f.connect(t.Context(), f.engine))
+	if err == nil || !strings.Contains(err.Error(), "invalid_auth") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The token of another workspace would post there.
+func TestTokenOfAnotherWorkspaceIsReported(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.Team = "T0000002" })
+	if err := f.SendTest(t.Context()); err == nil || !strings.Contains(err.Error(), "team: T0000002") {
+		t.Errorf("got %v", err)
+	}
+	if got := f.slack.Messages(); len(got) > 0 {
+		t.Errorf("got messages %+v", got)
+	}
+	f = newFixture(t, nil)
+	must(t, f.SendTest(t.Context()))
+	if got := f.slack.Messages(); len(got) != 1 || !strings.Contains(got[0].Shown(), "Test") {
+		t.Errorf("got messages %+v", got)
+	}
+}

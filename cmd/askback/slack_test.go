@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/channel/slack/slacktest"
+)
+
+// slackServer starts a server with an app in Slack, in one of the two modes.
+func slackServer(t *testing.T, slack *slacktest.Server, secrets string) *testServer {
+	t.Helper()
+	env, database := sandbox(t)
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	content := fmt.Sprintf(`public_url: https://ask.example.com
+people:
+  - {name: ana, slack: %s}
+channels:
+  slack: {bot_token: %s, %s, channel: "%s", team: %s, api_url: %q}
+`, slacktest.Ana.ID, slacktest.BotToken, secrets, slacktest.RoomName, slacktest.Team, slack.URL)
+	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
+	s.place.Database = database
+	s.start()
+	s.agent = strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	return s
+}
+
+// askInSlack asks a question and returns its id and the message, when it can be answered.
+func askInSlack(s *testServer, slack *slacktest.Server, body string) (id string, m slacktest.Message) {
+	s.t.Helper()
+	id = s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
+	slack.Wait("a message with buttons", func() bool {
+		for _, m = range slack.Messages() {
+			if strings.Contains(m.Links(), id) && m.HasElements() {
+				return true
+			}
+		}
+		return false
+	})
+	return id, m
+}
+
+const slackQuestion = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "session_key": "run"}`
+
+// A question appears in the channel, a press of its button answers it over either mode, and the
+// message then shows the outcome. The next question of the session is in its thread.
+func TestAnswerInSlack(t *testing.T) {
+	t.Parallel()
+	for mode, secrets := range map[string]string{
+		"Socket Mode": "app_token: " + slacktest.AppToken,
+		"HTTP":        "signing_secret: " + slacktest.SigningSecret,
+	} {
+		slack := slacktest.New(t)
+		s := slackServer(t, slack, secrets)
+		if got := mustRun(t, s.env, "notify", "test", "slack"); !strings.Contains(got, "Slack accepted the message for #agents") {
+			t.Errorf("%s: got %q", mode, got)
+		}
+		if mode == "HTTP" {
+			announced, _ := s.place.Last()
+			slack.SendTo(announced.URL + slackPath)
+		} else {
+			slack.Wait("a connection", func() bool { return slack.Sockets() == 1 })
+		}
+		id, first := askInSlack(s, slack, slackQuestion)
+		if ack := slack.Press(slacktest.Ana, first, "SQLite", nil); !ack.OK {
+			t.Errorf("%s: got %+v", mode, ack)
+		}
+		if got := fmt.Sprint(s.call(s.agent, "GET", "/asks/"+id, "", 200)["outcome"]); !strings.Contains(got, "SQLite") || !strings.Contains(got, "ana") || !strings.Contains(got, "slack") {
+			t.Errorf("%s: got the outcome %s", mode, got)
+		}
+		slack.Wait("the outcome", func() bool {
+			for _, m := range slack.Messages() {
+				if m.TS == first.TS {
+					return !m.HasElements() && strings.Contains(m.Shown(), "answered by ana in Slack")
+				}
+			}
+			return false
+		})
+		if _, second := askInSlack(s, slack, slackQuestion); second.Thread != first.TS {
+			t.Errorf("%s: the second question of the session is in the thread %q, want %q", mode, second.Thread, first.TS)
+		}
+		if p := slack.Problems(); len(p) > 0 {
+			t.Errorf("%s: Slack rejected %q", mode, p)
+		}
+		s.kill()
+	}
+}
