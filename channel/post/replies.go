@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -70,7 +71,7 @@ type replyTopic struct {
 	client    *http.Client
 	log       *slog.Logger
 
-	since   string    // the id of the last message, or all
+	since   string    // read messages from this time on, or all
 	started time.Time // earlier replies that came too late get no notice: it was sent by then
 	done    recent    // tokens that have had their effect
 	forged  time.Time // when a forged reply was logged last
@@ -87,7 +88,11 @@ const (
 // seconds by default.
 const silence = 4 * time.Minute
 
-// run reads the topic until ctx ends. After a break it goes on behind the last message.
+// overlap is how much is read again after a break. A server may send new messages before it has
+// sent all earlier ones, so that those before the last one may be missing.
+const overlap = time.Minute
+
+// run reads the topic until ctx ends. After a break it goes on shortly before the last message.
 func (t *replyTopic) run(ctx context.Context) {
 	wait := t.channel.firstWait
 	for {
@@ -187,7 +192,8 @@ func (t *replyTopic) handle(ctx context.Context, line []byte) error {
 	if err := t.answer(ctx, strings.TrimSpace(m.Message), time.Unix(m.Time, 0)); err != nil {
 		return err
 	}
-	t.since = m.ID
+	at := min(m.Time, t.channel.options.Now().Unix()) - int64(overlap/time.Second)
+	t.since = strconv.FormatInt(at, 10)
 	return nil
 }
 
