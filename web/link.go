@@ -102,7 +102,7 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 	if err != nil {
 		return linkRequest{}, err
 	}
-	l := linkRequest{Request: r, link: link, frame: s.frame()}
+	l := linkRequest{Request: r, link: link, frame: s.linkFrame()}
 	serverlog.SetPrincipal(r.Context(), askback.Principal{Kind: askback.Responder, Name: link.Person, Channel: link.Channel})
 	if l.client, err = s.links.Person(r.Context(), link.Person, link.Channel); err == nil {
 		l.ask, err = l.client.Get(r.Context(), link.AskID)
@@ -122,6 +122,12 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 	}
 	l.view, l.frame.Reader = view.Of(l.ask), safetext.Line(link.Person)
 	return l, nil
+}
+
+func (s *site) linkFrame() pages.Frame {
+	f := s.frame()
+	f.IsLink = true
+	return f
 }
 
 // isDangerous reports whether the ask needs more than a link.
@@ -308,7 +314,7 @@ func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answ
 		_ = writeSentence(w, f.status, f.Heading+". "+strings.Join(f.Body, " "))
 		return
 	}
-	if err := s.render(w, r, f.status, pages.Message(s.frame(), f.Notice)); err != nil {
+	if err := s.render(w, r, f.status, pages.Message(s.linkFrame(), f.Notice)); err != nil {
 		s.log.Error("rendering the error page failed", "error", err)
 		http.Error(w, http.StatusText(f.status), f.status)
 	}

@@ -308,6 +308,9 @@ func TestInvalidLinksAreRejected(t *testing.T) {
 			if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) || w.Header().Get("Cache-Control") != "no-store" {
 				t.Errorf("%s, %s: got %d %s", name, method, w.Code, w.Body)
 			}
+			if strings.Contains(w.Body.String(), "<script") {
+				t.Errorf("%s: the page has a script, which its policy blocks", name)
+			}
 			if strings.Contains(w.Body.String(), "Which database?") || strings.Contains(w.Body.String(), "Only for eva?") {
 				t.Errorf("%s: the page reveals the ask", name)
 			}
@@ -373,4 +376,43 @@ func TestAgentTextOnThePageOfALink(t *testing.T) {
 			t.Errorf("choice %d: got %s", choice, page)
 		}
 	}
+}
+
+// On a phone without a log-in, the pages of links fit, load nothing from elsewhere, and answer
+// with one press.
+func TestChromiumLinkAnswersOnAPhone(t *testing.T) {
+	c := newChromium(t)
+	h := newLinkServer(t)
+	c.server = h.server
+	w := c.window(phone)
+	for name, l := range map[string]struct {
+		request askback.Request
+		choice  int
+		click   string // before the button
+		button  string
+		want    string
+	}{
+		"form":   {database(), 0, "#q1-0", "button.primary", "PostgreSQL"},
+		"choice": {database(), 2, "", "button.primary", "SQLite"},
+		"call":   {deployment(false), 0, "", "button.deny", "did not approve"},
+	} {
+		a := h.ask(l.request)
+		w.open(h.path(a, l.choice))
+		w.checkWidth()
+		if l.click != "" {
+			w.Click(l.click)
+		}
+		w.Press(l.button)
+		w.wantText("You", l.want)
+		w.checkWidth()
+		if o := h.get(a.ID).Outcome; o == nil || o.Actor.Name != "ana" {
+			t.Errorf("%s: got outcome %+v", name, o)
+		}
+	}
+	w.open(h.path(h.ask(deployment(true)), 0))
+	w.wantText("Log in to decide")
+	w.checkWidth()
+	w.open("/a/AAAA")
+	w.wantText("This link does not work")
+	c.Check(t)
 }

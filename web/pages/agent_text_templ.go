@@ -618,7 +618,7 @@ func askHeader(f Frame, a view.Ask, heading string) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if !a.OwnSession && !f.isLink() {
+		if !a.OwnSession && !f.IsLink {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<a class=\"session-link\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

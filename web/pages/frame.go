@@ -26,16 +26,13 @@ type Frame struct {
 	Page        string         // the path of the link in the navigation that leads to this page
 	Links       []PageLink     // the pages that the person may open
 	Name        view.Text      // the person who is logged in; empty before the log-in
-	Reader      view.Text      // the person of a link of a message; empty on other pages
+	IsLink      bool           // the page is that of a link of a message: it has no script and leads to no other page
+	Reader      view.Text      // the person of the link
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 
 	number string // of open asks, for the icon of the tab; "" for 0
 }
-
-// isLink reports whether the page is that of a link of a message, which has no script and
-// leads to no other page.
-func (f Frame) isLink() bool { return isSet(f.Reader) }
 
 // IconNumber is the part of [Frame.CountedIcon] that is replaced by 1 to 9, or by "many".
 const IconNumber = "NUMBER"
