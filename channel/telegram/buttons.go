@@ -39,11 +39,11 @@ func (s screen) buttons(question int, d draft) [][]button {
 func (s screen) questionButtons(n int, d draft) [][]button {
 	q, e := s.ask.Questions[n], d.entry(s.ask.Questions[n])
 	rows := s.options(n, d)
-	if s.group {
-		return rows
-	}
 	if !q.NoOther {
 		rows = append(rows, []button{s.press("Write an answer…", writeOther, n, 0)})
+	}
+	if s.group {
+		return rows
 	}
 	note := "Add a note…"
 	if e.Notes != "" {

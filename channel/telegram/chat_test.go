@@ -228,6 +228,29 @@ func TestGroupTakesAnswersOfPeople(t *testing.T) {
 	b.wait(ana, "Done: Question from robot")
 }
 
+// A text of a person counts in a group if it is a reply to the question.
+func TestGroupTakesReplies(t *testing.T) {
+	b := newBot(t)
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{{Text: "What should the name be?"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.live(room)
+	if p := b.press(ana, room, m.ID, "Write an answer…"); !p.Alert || !strings.Contains(p.Text, "Reply to the message") {
+		t.Errorf("got %+v", p)
+	}
+	before := len(b.Messages(room))
+	b.reply(ben, room, 0, "not a reply")
+	b.reply(stranger, room, m.ID, "stranger things")
+	if got := b.Messages(room); len(got) != before+2 {
+		t.Errorf("the bot wrote %+v", got[before:])
+	}
+	b.reply(ben, room, m.ID, "gamma")
+	if got := b.outcome(a.ID); got.Actor.Name != "ben" || got.Answers[0].Other != "gamma" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // A group asks nothing that several people would fill in together.
 func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
 	b := newBot(t)
