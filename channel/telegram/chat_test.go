@@ -349,12 +349,42 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
 	a.To = []string{"ben"}
-	n := askback.Notification{Delivery: askback.Delivery{Person: "ana"}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
+	n := askback.Notification{Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReassigned}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
 	if _, err := b.sender.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.Message(ana, m.ID); got.Live() || !strings.Contains(got.Text, "now with ben") || strings.Contains(got.Text, "Deploy") {
 		t.Errorf("got %+v", got)
+	}
+	n.Ask.To, n.Event = []string{"ana"}, askback.EventQuestionPending // and back
+	if _, err := b.sender.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.wait(ana, "This is with you again."); !b.Message(ana, m.ID).Live() || got.ReplyTo != m.ID || got.Live() {
+		t.Errorf("got %+v", b.Messages(ana))
+	}
+}
+
+// A reminder is a message of its own, without buttons, that leads to the question. What the
+// person has begun stays as it is shown.
+func TestReminderPointsToTheQuestion(t *testing.T) {
+	b := newBot(t)
+	a, m := b.ask(fourQuestions())
+	b.press(ana, ana, m.ID, "Yes")
+	n := askback.Notification{Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReminded}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
+	for range 2 { // a crash comes before the delivery is settled
+		receipt, err := b.sender.Send(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := b.wait(ana, "Reminder: this is still open.\nDeploy?")
+		if got.ReplyTo != m.ID || got.Live() || receipt != "4001/"+itoa(got.ID) || b.Last(ana).ID != got.ID {
+			t.Errorf("got %+v with the receipt %s", got, receipt)
+		}
+		n.Receipt = receipt
+	}
+	if text := b.Message(ana, m.ID).Text; !strings.Contains(text, "Question 2 of 4") {
+		t.Errorf("the question went back to the beginning:\n%s", text)
 	}
 }
 

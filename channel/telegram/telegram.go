@@ -216,11 +216,40 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	case n.Ask.Settled():
 		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
 		return earlier.String(), ignoreGone(c.api.edit(ctx, s.settled()))
-	case n.Person != "" && !n.Ask.Addressed(n.Person) && known:
+	case known && (n.Event == askback.EventQuestionReassigned || n.Person != "" && !n.Ask.Addressed(n.Person)):
 		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
 		return earlier.String(), ignoreGone(c.api.edit(ctx, s.moved()))
+	case known && n.Receipt == "" && n.Event == askback.EventQuestionReminded:
+		return c.remind(ctx, n, earlier, "Reminder: this is still open.")
+	case known && n.Event == askback.EventQuestionReminded:
+		return n.Receipt, nil // it was sent before a crash
 	}
-	return c.ask(ctx, n, chatID, earlier)
+	r, err := c.ask(ctx, n, chatID, earlier)
+	if err == nil && known && n.Receipt == "" && n.Event == askback.EventQuestionPending {
+		_, err = c.remind(ctx, n, earlier, "This is with you again.")
+	}
+	return r, err
+}
+
+// remind sends a message without buttons as a reply to the question: an edit notifies no one.
+// After a crash it may come twice.
+func (c *Channel) remind(ctx context.Context, n askback.Notification, question receipt, words string) (string, error) {
+	s := c.screen(n.Ask, n.Person, question.chatID, question.messageID)
+	t := &text{}
+	t.addAs("bold", words, "")
+	t.add("\n")
+	t.addAs("code", cut(s.view.Headline().String(), maxStateQuestion), "")
+	if s.link != "" {
+		t.add("\n")
+		t.addAs("text_link", "Open its page", s.link)
+	}
+	out := t.outgoing(question.chatID, 0)
+	out.ReplyTo = &replyParameters{MessageID: question.messageID, AllowWithout: true}
+	if err := c.limits.wait(ctx, question.chatID); err != nil {
+		return "", err
+	}
+	id, err := c.api.send(ctx, out)
+	return receipt{chatID: question.chatID, messageID: id}.String(), err
 }
 
 // ask sends a question, or shows it as it is now in the message that it has already. A new
