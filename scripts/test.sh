@@ -82,6 +82,12 @@ need strace "system calls of a commit" strace
 need zsh "completion in zsh" zsh
 need fish "completion in fish" fish
 need chromium "the pages in a real browser" chromium
+# A mail server that is installed would be removed by another, and with systemd a new one would
+# start on its own: there the test skips.
+if [[ ! -d /run/systemd/system ]] && { command -v exim4 || ! command -v sendmail; } >/dev/null; then
+	need exim4 "mails through a real server" exim4-daemon-light
+	need dovecot "mails through a real mailbox" dovecot-imapd dovecot-lmtpd
+fi
 
 step "programs that tests need" install_missing
 run_checks
