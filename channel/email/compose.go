@@ -255,8 +255,10 @@ func (c *Channel) build(m letter) (*mail.Msg, error) {
 	return out, nil
 }
 
-// fieldText returns a text for a field of the header, in one line.
+// fieldText returns a text for a field of the header, in one line. What looks like an encoded
+// word (RFC 2047) stays as it is.
 func fieldText(s string) string {
+	s = strings.ReplaceAll(s, "=?", "="+string(joiner)+"?")
 	return strings.Map(func(r rune) rune {
 		if isControl(r) {
 			return ' '

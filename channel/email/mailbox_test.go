@@ -1,0 +1,93 @@
+package email_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/channel/email"
+	"github.com/askback/askback/channel/email/emailtest"
+)
+
+// The mailbox is read with each encryption, and also from a server that does not report new
+// messages.
+func TestMailboxIsRead(t *testing.T) {
+	for _, o := range []emailtest.Options{{}, {Encryption: emailtest.TLS}, {Encryption: emailtest.StartTLS}, {NoIdle: true}} {
+		s := emailtest.Start(t, o)
+		settings := options(t, s, o.Encryption)
+		if o.NoIdle {
+			settings.Poll = 20 * time.Millisecond
+		}
+		a := question(database)
+		e, c := newOffice(a), newChannel(t, settings)
+		asked := send(t, s, c, about(a, "ana"))
+		stop := run(t, c, e)
+		s.Deliver(t, reply(asked, plain, "SQLite"))
+		waitUnseen(t, s, 0)
+		stop()
+		if got := labels(e.ask(a.ID)); !slices.Equal(got, []string{"SQLite"}) {
+			t.Errorf("%+v: the answer is %q", o, got)
+		}
+	}
+}
+
+// A mailbox with other mail is left as it is, but for the replies.
+func TestOtherMailIsLeftAlone(t *testing.T) {
+	a := question(database)
+	d := newDesk(t, nil, a)
+	asked := send(t, d.s, d.Channel, about(a, "ana"))
+	for range 120 {
+		d.s.Deliver(t, "From: ben@example.com\nTo: ask@example.com\nSubject: lunch\n\nSQLite?\n")
+	}
+	d.s.Deliver(t, "not a message")
+	d.s.Deliver(t, reply(asked, plain, "SQLite"))
+	run(t, d.Channel, d.o)
+	waitUnseen(t, d.s, 121)
+	if !d.o.ask(a.ID).Settled() {
+		t.Error("the reply was not read")
+	}
+}
+
+// After the connection breaks, or the mailbox gets other UIDs, replies are read again.
+func TestReplyIsReadAfterAReconnect(t *testing.T) {
+	for _, replaced := range []bool{false, true} {
+		first, second := question(database), question(database)
+		second.ID = numbered(2)
+		d := newDesk(t, func(o *email.Options) { o.Poll = 20 * time.Millisecond }, first, second)
+		run(t, d.Channel, d.o)
+		d.s.Deliver(t, reply(send(t, d.s, d.Channel, about(first, "ana")), plain, "SQLite"))
+		waitUnseen(t, d.s, 0)
+		address := d.s.IMAPAddress
+		d.s.StopIMAP()
+		if replaced {
+			d.s.ReplaceMailbox(t)
+		}
+		d.s.Deliver(t, reply(send(t, d.s, d.Channel, about(second, "ana")), plain, "PostgreSQL"))
+		d.s.StartIMAP(t, address)
+		waitUnseen(t, d.s, 0)
+		if got := labels(d.o.ask(second.ID)); !slices.Equal(got, []string{"PostgreSQL"}) {
+			t.Errorf("replaced %v: the answer is %q", replaced, got)
+		}
+	}
+}
+
+// A message that is too large to read is a reply, but no answer. One with a large attachment
+// is one.
+func TestLargeReplies(t *testing.T) {
+	big := strings.Repeat("a long line of a long text\n", 60_000)
+	for _, tt := range []struct {
+		template string
+		want     bool
+	}{
+		{"Content-Type: text/plain\n\n{ANSWER}\n" + big, false},
+		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n{ANSWER}\n--x\nContent-Type: image/png\nContent-Disposition: attachment\n\n" + big + "--x--\n", true},
+	} {
+		a := question(database)
+		d := newDesk(t, nil, a)
+		back := d.handled(t, a, one(func(l emailtest.Letter) string { return reply(l, tt.template, "SQLite") }))
+		if got := d.o.ask(a.ID).Settled(); got != tt.want || len(back) == 1 == tt.want {
+			t.Errorf("answered is %v, want %v; %d letters came back", got, tt.want, len(back))
+		}
+	}
+}
