@@ -74,7 +74,7 @@ type replyTopic struct {
 	since   string    // read messages from this time on, or all
 	started time.Time // earlier replies that came too late get no notice: it was sent by then
 	done    recent    // tokens that have had their effect
-	forged  time.Time // when a forged reply was logged last
+	forged  forgeries // what was logged of these
 	lost    bool      // the last attempt to read failed
 }
 
@@ -274,11 +274,22 @@ func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink
 	}
 }
 
-// logForged logs that something else than a valid token was published, at most once a minute:
-// anyone who knows the topic could fill the log.
+// maxForged is the number of forged replies that are logged in a minute: anyone who knows the
+// topic could fill the log.
+const maxForged = 10
+
+// forgeries counts what is logged about forged replies.
+type forgeries struct {
+	since time.Time // the begin of the current minute
+	lines int       // in that minute
+}
+
+// logForged logs that something else than a valid token was published.
 func (t *replyTopic) logForged() {
-	if now := t.channel.options.Now(); now.Sub(t.forged) >= time.Minute {
-		t.forged = now
+	if now := t.channel.options.Now(); now.Sub(t.forged.since) >= time.Minute {
+		t.forged = forgeries{since: now}
+	}
+	if t.forged.lines++; t.forged.lines <= maxForged {
 		t.log.Warn("a reply without a valid signature was ignored", "server", t.origin)
 	}
 }

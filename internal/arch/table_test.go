@@ -40,7 +40,7 @@ var layers = map[string][]string{
 	"channel/email":           {".", "internal/loopback", "internal/notice"},
 	"channel/email/emailtest": {},
 	"channel/post":            {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
-	"channel/post/posttest":   {".", "channel/channeltest", "channel/post", "engine", "internal/egress"},
+	"channel/post/posttest":   {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
 	"channel/channeltest":     {".", "engine", "store/memstore", "internal/safetext"},
 	"channel/slack":           {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
 	"channel/slack/slacktest": {},
