@@ -127,3 +127,87 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 		t.Errorf("with another token: %q, %v", out, err)
 	}
 }
+
+// A server with a bot of a fake. The user has linked a chat.
+func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testServer {
+	t.Helper()
+	at, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, database := sandbox(t)
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	content := fmt.Sprintf("channels:\n  telegram: {token: %q, url: %q, allow: [%q]}\n", telegramtest.Token, s.URL, at.Host)
+	if err := os.WriteFile(settings, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := &testServer{t: t, env: append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)}
+	server.place.Database = database
+	server.start()
+	code := regexp.MustCompile(`[A-Z2-7]{16}`).FindString(mustRun(t, server.env, "link", "telegram"))
+	s.AddUser(user)
+	s.Write(user, user, "/start "+code, 0)
+	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") }); err != nil {
+		t.Fatal(err)
+	}
+	server.agent = strings.TrimSpace(mustRun(t, server.env, "token", "create", "--kind", "agent", "--name", "robot"))
+	return server
+}
+
+// The server is killed after Telegram has a message and before its id is recorded, and then
+// between the answers to four questions. One message has buttons afterwards, what was answered is
+// kept, and after the outcome no message has any.
+func TestTelegramSurvivesKill(t *testing.T) {
+	t.Parallel()
+	const user = 4001
+	s := telegramtest.NewServer(t)
+	server := newTelegramServer(t, s, user)
+	live := func() (all []telegramtest.Message) {
+		for _, m := range s.Messages(user) {
+			if m.Live() {
+				all = append(all, m)
+			}
+		}
+		return all
+	}
+	about := func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "4 questions from robot") }
+	failed := s.Fail(telegramtest.LostReply, 0, 1)
+	id := server.call(server.agent, "POST", "/asks", `{"questions": [
+		{"question": "Deploy?", "options": ["Yes", "No"]}, {"question": "Where?", "options": ["here", "there"]},
+		{"question": "Which checks?", "options": ["lint", "unit"], "multiSelect": true}, {"question": "Why?"}]}`, 201)["id"].(string)
+	orphan, err := s.Wait(user, about)
+	if err != nil || failed() != 1 || orphan.Live() {
+		t.Fatalf("got %+v, %v", orphan, err)
+	}
+	server.kill()
+	server.start()
+	m, err := s.Wait(user, telegramtest.Message.Live)
+	if err != nil || m.ID == orphan.ID || len(live()) != 1 {
+		t.Fatalf("got %+v, %v, want one message with buttons", s.Messages(user), err)
+	}
+	for _, label := range []string{"No", "there", "unit", "Next ›"} {
+		if _, err := s.Press(user, user, m.ID, label); err != nil {
+			t.Fatalf("%s: %v", label, err)
+		}
+		s.Idle()
+		server.kill()
+		server.start()
+	}
+	_, update := s.Write(user, user, "because", m.ID)
+	s.Confirmed(update)
+	if _, err := s.Press(user, user, m.ID, "Send the answers"); err != nil {
+		t.Fatalf("%v: %+v", err, s.Message(user, m.ID))
+	}
+	if got := server.call(server.agent, "GET", "/asks/"+id, "", 200)["status"]; got != "answered" {
+		t.Fatalf("the ask is %v", got)
+	}
+	got := fmt.Sprint(server.call(server.agent, "GET", "/asks/"+id, "", 200)["outcome"])
+	for _, want := range []string{"selected:[No]", "selected:[there]", "selected:[unit]", "other:because"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if _, err := s.Wait(user, func(m telegramtest.Message) bool { return strings.HasPrefix(m.Text, "Done: 4 questions") }); err != nil || len(live()) > 0 {
+		t.Errorf("after the outcome: %v, %+v", err, s.Messages(user))
+	}
+}

@@ -117,9 +117,9 @@ func (s *Server) Offsets() []int64 {
 	return slices.Clone(s.confirms)
 }
 
-// until waits until something is true, for ten seconds at most. It reports whether it is.
+// until waits until something is true, for a minute at most. It reports whether it is.
 func (s *Server) until(ok func() bool) bool {
-	timeout := time.NewTimer(10 * time.Second)
+	timeout := time.NewTimer(time.Minute)
 	defer timeout.Stop()
 	for {
 		s.mu.Lock()
