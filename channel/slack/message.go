@@ -134,8 +134,12 @@ func settled(a askback.Ask) message {
 
 // reassigned returns the message for a person who is not asked any more.
 func reassigned(a askback.Ask) message {
+	others := strings.Join(names(view.Of(a)), ", ")
+	if others == "" {
+		others = "other people"
+	}
 	return message{title: "No answer needed any more", body: []slack.Block{
-		slack.NewSectionBlock(plain("This is now for "+strings.Join(names(view.Of(a)), ", ")+"."), nil, nil),
+		slack.NewSectionBlock(plain("This is now for "+others+"."), nil, nil),
 	}}
 }
 

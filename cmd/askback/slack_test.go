@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback/channel/slack/slacktest"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/config"
 )
 
 // slackServer starts a server with an app in Slack, in one of the two modes.
@@ -89,5 +91,60 @@ func TestAnswerInSlack(t *testing.T) {
 			t.Errorf("%s: Slack rejected %q", mode, p)
 		}
 		s.kill()
+	}
+}
+
+// The settings in docs/slack.md are valid, and its manifest has what the channel needs.
+func TestSlackPageIsRight(t *testing.T) {
+	page, err := os.ReadFile("../../docs/slack.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```yaml\n")[1:]
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		got, err := config.Load("slack.md", strings.NewReader(text), func(name string) (string, bool) {
+			token, ok := map[string]string{"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "SLACK_SIGNING_SECRET": "s3cret"}[name]
+			return token, ok
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := newChannelSet(got, channelOptions{})
+		if set.send["slack"] == nil || (set.handlers[slackPath] != nil) != (got.Channels.Slack.SigningSecret != "") {
+			t.Errorf("got channels %v and handlers %v for\n%s", set.send, set.handlers, text)
+		}
+	}
+	manifest, err := os.ReadFile("../../docs/slack-manifest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"- chat:write", "messages_tab_enabled: true", "is_enabled: true", "socket_mode_enabled: true", slackPath + "\n"} {
+		if !strings.Contains(string(manifest), part) {
+			t.Errorf("the manifest lacks %q", part)
+		}
+	}
+	if len(blocks) != 2 || !strings.Contains(string(page), slackPath) {
+		t.Errorf("got %d examples, want 2 with the path", len(blocks))
+	}
+}
+
+// Members are those of the present settings.
+func TestMembersOfSlackFollowTheSettings(t *testing.T) {
+	slack := config.Slack{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}
+	file := config.Config{Channels: config.Channels{Slack: slack}, People: []config.Person{{Name: "ana", Slack: "U1"}, {Name: "ben"}}}
+	set := newChannelSet(file, channelOptions{})
+	if name, ok := set.personInSlack("U1"); name != "ana" || !ok {
+		t.Errorf("got %q, %v", name, ok)
+	}
+	for _, member := range []string{"", "U2", "channel"} {
+		if name, ok := set.personInSlack(member); ok {
+			t.Errorf("%q is %q", member, name)
+		}
+	}
+	file.People = []config.Person{{Name: "ben", Slack: "U1"}}
+	set.before(func(engine.Settings) {})(engineSettings(file))
+	if name, _ := set.personInSlack("U1"); name != "ben" {
+		t.Errorf("after a change: got %q", name)
 	}
 }
