@@ -193,7 +193,7 @@ var owners = map[string]owner{
 	"github.com/emersion/go-msgauth":                           {packages: []string{"channel/email"}},
 	"github.com/emersion/go-smtp":                              {packages: []string{"channel/email/emailtest"}},
 	"github.com/emersion/go-imap/v2":                           {[]string{"channel/email", "channel/email/emailtest"}, "one reads a mailbox, the other serves one to tests"},
-	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest", "channel/slack/slacktest"}, "one logs in to a mailbox, the other serves one to tests"},
+	"github.com/emersion/go-sasl":                              {[]string{"channel/email", "channel/email/emailtest"}, "one logs in to a mailbox, the other serves one to tests"},
 	"golang.org/x/net":                                         {packages: []string{"channel/email"}},
 	"code.dny.dev/ssrf":                                        {packages: []string{"internal/egress"}},
 	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
