@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -61,6 +62,9 @@ func (r linkRequest) page() pages.Link {
 	l := pages.Link{Path: r.URL.Path, Choice: r.link.Choice}
 	if r.choice != nil {
 		l.Label = safetext.Line(r.choice.Label)
+	}
+	if slices.ContainsFunc(r.ask.Votes, func(v askback.Vote) bool { return v.Name == r.link.Person }) {
+		l.Voted = fmt.Sprintf("You approved this call. It needs %d approvals and has %d. You can still deny it.", r.ask.Quorum, r.ask.Approvals())
 	}
 	return l
 }
@@ -280,19 +284,24 @@ var linkFailures = []struct {
 	err error
 	failure
 }{
+	{askback.ErrNotFound, ended},
+	{askback.ErrForbidden, ended},
+	{errLinkEnded, ended},
 	{errLink, failure{http.StatusNotFound, pages.Notice{
 		Heading: "This link does not work",
 		Body:    []string{"Parts of it may be missing. Open it again from the message that you got."},
-	}}},
-	{errLinkEnded, failure{http.StatusGone, pages.Notice{
-		Heading: "This link has ended",
-		Body:    []string{"The question no longer exists, or you may no longer answer it. Nothing has changed."},
 	}}},
 	{errAgent, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Only for people",
 		Body:    []string{"This address is for the person who got the link, and accepts no token of a program. Nothing has changed."},
 	}}},
 }
+
+// ended is the page of a link that its person may not use, or no longer.
+var ended = failure{http.StatusGone, pages.Notice{
+	Heading: "This link has ended",
+	Body:    []string{"The question no longer exists, or you may no longer answer it. Nothing has changed."},
+}}
 
 // renderLinkError sends the page of an error, without anything of a log-in. The log gets no
 // token.

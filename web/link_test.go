@@ -35,10 +35,21 @@ func newLinkServer(t *testing.T) *linkServer {
 			if name == "ben" {
 				return nil, askback.ErrForbidden
 			}
-			return h.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via}), nil
+			client := h.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via})
+			if name == "udo" {
+				return startedIt{client}, nil
+			}
+			return client, nil
 		}},
 	})
 	return h
+}
+
+// startedIt is the client of a person who started the session, and must not approve its calls.
+type startedIt struct{ askback.Client }
+
+func (startedIt) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrForbidden
 }
 
 // path returns the path of a link of ana in a notification.
@@ -352,6 +363,30 @@ func TestLinkAcceptsNoOtherCredential(t *testing.T) {
 	}
 	if o := h.get(a.ID).Outcome; o == nil || o.Actor.Name != "ana" {
 		t.Errorf("with the cookie of eva: got %+v, want the person of the link", o)
+	}
+}
+
+// A call that needs two approvals waits after that of a link, whose page says so. The person
+// who started the session cannot approve it there.
+func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
+	h := newLinkServer(t)
+	r := deployment(false)
+	r.Quorum, r.To = 2, []string{"ana", "eva", "udo"}
+	a := h.ask(r)
+	if w := h.send(http.MethodPost, h.path(a, 0), url.Values{"action": {"approve"}}); w.Code != http.StatusSeeOther {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+	if page := h.send(http.MethodGet, h.path(a, 0), nil).Body.String(); !strings.Contains(page, "You approved this call. It needs 2 approvals and has 1.") {
+		t.Errorf("got %s", page)
+	}
+	own := h.pathOf(answerlink.Link{AskID: a.ID, Person: "udo", Channel: askback.ChannelPush})
+	if w := h.send(http.MethodPost, own, url.Values{"action": {"approve"}}); w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "may no longer answer it") {
+		t.Errorf("the person who started it: got %d %s", w.Code, w.Body)
+	}
+	h.checkOpen("one approval", a)
+	other := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush})
+	if w := h.send(http.MethodPost, other, url.Values{"action": {"approve"}}); w.Code != http.StatusSeeOther || h.get(a.ID).Status != askback.Answered {
+		t.Errorf("the second approval: got %d, %s", w.Code, h.get(a.ID).Status)
 	}
 }
 
