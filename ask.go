@@ -68,8 +68,10 @@ func (a *Ask) SelfApproval(name string) bool {
 	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner)
 }
 
-// Approvals returns the number of people who have approved the ask so far, if several must.
-func (a *Ask) Approvals() int { return len(a.Votes) }
+// Voted reports whether the person is one of several who must approve the ask, and did.
+func (a *Ask) Voted(name string) bool {
+	return slices.ContainsFunc(a.Votes, func(v Vote) bool { return v.Name == name })
+}
 
 // Settled reports whether the ask has an outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }

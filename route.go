@@ -24,7 +24,7 @@ type Route struct {
 	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
 	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, from when the ask was made
 	Escalate       []Escalation `json:"escalate,omitempty"`         // when more people may answer, from when the ask was made
-	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout, deadline and on_timeout
+	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout or deadline
 	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // what follows Timeout; "" is [OnTimeoutFail]
 	Join           bool         `json:"join,omitempty"`             // equal questions of one agent become one ask while it is pending
 }

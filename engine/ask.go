@@ -95,7 +95,6 @@ type newAsk struct {
 // deadline has passed, or the engine cannot send to the callback, it sets late instead of
 // returning an error.
 func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) error {
-	given := r
 	r, err := r.Normalize()
 	if err != nil {
 		return err
@@ -125,7 +124,7 @@ func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) erro
 	if n.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
 		n.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}
-	err = c.addRoute(ctx, n, given)
+	err = c.addRoute(ctx, n)
 	if errors.As(err, new(askback.Invalid)) {
 		n.late, err = cmp.Or(n.late, err), nil
 	}

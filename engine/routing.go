@@ -36,7 +36,7 @@ func (s *Settings) routeOf(a *askback.Ask) (route askback.Route) {
 
 // addRoute applies the routes to a new ask. What the request sets itself counts more than a
 // route, except for the rules for approvals.
-func (c *client) addRoute(ctx context.Context, n *newAsk, r askback.Request) error {
+func (c *client) addRoute(ctx context.Context, n *newAsk) error {
 	s := c.engine.settings.Load()
 	a := &n.asked.Ask
 	a.Owner = c.who.Name
@@ -50,7 +50,7 @@ func (c *client) addRoute(ctx context.Context, n *newAsk, r askback.Request) err
 		a.Quorum = max(a.Quorum, route.Quorum)
 	}
 	a.NoSelfApproval = route.NoSelfApproval
-	if r.OnTimeout == "" && n.timeout == 0 && a.Deadline.IsZero() && route.Timeout > 0 {
+	if n.timeout == 0 && a.Deadline.IsZero() && route.Timeout > 0 {
 		n.timeout, a.OnTimeout = route.Timeout.Duration(), onTimeout(a, route.OnTimeout)
 	}
 	people, skipped, err := c.engine.expand(ctx, "/to", a.To)

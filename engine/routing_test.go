@@ -244,7 +244,7 @@ func TestFirstRouteApplies(t *testing.T) {
 	tagged, labeled, named, timed := question(), question(), question(), confirm()
 	tagged.Tags = []string{"db", "prod", "x"}
 	labeled.Agent = "other-team/x"
-	named.To, named.OnTimeout = []string{"cem"}, askback.OnTimeoutWait
+	named.To, named.Timeout = []string{"cem"}, time.Minute
 	without := question()
 	without.Questions[0].Default = nil
 	for _, c := range []struct {
@@ -255,7 +255,7 @@ func TestFirstRouteApplies(t *testing.T) {
 	}{
 		{tagged, "dan", 0, askback.OnTimeoutWait},
 		{labeled, "ben", 0, askback.OnTimeoutWait},
-		{named, "cem", 0, askback.OnTimeoutWait},
+		{named, "cem", time.Minute, askback.OnTimeoutFail},
 		{question(), "ana ben", 2 * time.Hour, askback.OnTimeoutDefault},
 		{without, "ana ben", 2 * time.Hour, askback.OnTimeoutDecline}, // there is no default
 		{timed, "", time.Hour, askback.OnTimeoutDecline},              // a timeout never approves

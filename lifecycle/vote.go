@@ -13,7 +13,7 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	if s.Ask.Quorum <= 1 || a.Decision != askback.Approve {
 		return unchanged(s), false
 	}
-	if slices.ContainsFunc(s.Ask.Votes, func(v askback.Vote) bool { return v.Name == in.By }) {
+	if s.Ask.Voted(in.By) {
 		return unchanged(s), !s.Ask.Settled() || s.Ask.Outcome.Approved()
 	}
 	if s.Ask.Settled() {

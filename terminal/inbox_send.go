@@ -82,7 +82,7 @@ func (i *inbox) checkSent() error {
 		if !it.sending {
 			continue
 		}
-		if a, err := i.client.Get(i.sending, it.ask.ID); err != nil || !a.Settled() {
+		if a, err := i.client.Get(i.sending, it.ask.ID); err != nil || !a.Settled() && !a.Voted(i.options.Name) {
 			bad = append(bad, fmt.Errorf("your answer to %s was not sent", it.ask.ID))
 		}
 	}
@@ -137,6 +137,15 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 	it.sending = false
 	var invalid askback.Invalid
 	switch {
+	case m.err == nil && !m.ask.Settled(): // others have to approve it, too
+		it.ask, it.row = m.ask, view.Brief(m.ask)
+		delete(i.pickers, m.id)
+		i.status = "Recorded: " + it.row.Status().String() + "."
+		if m.id == i.current {
+			i.moveOn()
+			i.inDetail = i.inDetail && !i.isSplit()
+		}
+		return nil
 	case m.err == nil || errors.Is(m.err, askback.ErrSettled):
 		it.settle(m.ask, i.options.now())
 		delete(i.selected, m.id)

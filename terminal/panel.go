@@ -22,7 +22,10 @@ func (f *frame) head(a view.Ask) {
 	}
 	f.rule(title)
 	f.asker(a)
-	f.names("for", plain, a.To, ", ")
+	f.text("for", plain, a.Recipients())
+	for _, line := range a.Routing(f.zone) {
+		f.text("who", plain, line)
+	}
 	if a.Confirmation == nil {
 		f.names("tags", plain, a.Tags, ", ")
 		f.text("title", bold, a.Title)

@@ -104,6 +104,9 @@ func (s *site) done(r request, id string) *pages.Done {
 	}
 	a, err := r.client.Get(r.Context(), id)
 	if err == nil && a.Outcome == nil {
+		if a.Voted(r.principal.Name) {
+			return pages.DoneVoting(view.Of(a))
+		}
 		return s.doneSnoozing(r, a)
 	}
 	if err != nil || a.Outcome.Actor.Name != r.principal.Name {

@@ -63,8 +63,8 @@ func (r linkRequest) page() pages.Link {
 	if r.choice != nil {
 		l.Label = safetext.Line(r.choice.Label)
 	}
-	if slices.ContainsFunc(r.ask.Votes, func(v askback.Vote) bool { return v.Name == r.link.Person }) {
-		l.Voted = fmt.Sprintf("You approved this call. It needs %d approvals and has %d. You can still deny it.", r.ask.Quorum, r.ask.Approvals())
+	if r.ask.Voted(r.link.Person) {
+		l.Voted = fmt.Sprintf("You approved this call. It needs %d approvals and has %d. You can still deny it.", r.ask.Quorum, len(r.ask.Votes))
 	}
 	return l
 }

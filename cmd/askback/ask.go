@@ -21,7 +21,7 @@ import (
 
 // requestFlags are the flags that ask and confirm have in common.
 type requestFlags struct {
-	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
+	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer, or a group after @; repeat for several. By default a route decides, or every person may."`
 	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
 	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
 	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: with the same key, it continues with the same ask."`
@@ -138,6 +138,7 @@ type confirmCommand struct {
 	Action  string `arg:"" help:"Action to approve."`
 	Details string `help:"Describe the action in more detail."`
 	Default string `enum:"yes,no" default:"no" help:"Suggest yes or no to the person; it never decides."`
+	Quorum  int    `placeholder:"N" help:"Require the approval of this many people. By default one is enough."`
 	requestFlags
 }
 
@@ -145,6 +146,7 @@ type confirmCommand struct {
 // returns an error.
 func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) error {
 	r := asktool.Action(c.Action, c.Details)
+	r.Quorum = c.Quorum
 	if err := c.apply(&r); err != nil {
 		return err
 	}
@@ -169,6 +171,9 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 	ask, err := conn.Agent.Ask(ctx, r)
 	if err != nil {
 		return err
+	}
+	for _, n := range ask.Warnings[min(len(r.Warnings), len(ask.Warnings)):] {
+		note(io.err, problemLine(n))
 	}
 	if !ask.Settled() {
 		p := openPrompt(conn, io, ask, flags.Plain)

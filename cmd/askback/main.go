@@ -43,27 +43,28 @@ type commands struct {
 	Config  string           `complete:"file" help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
-	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
-	Confirm confirmCommand `cmd:"" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
-	Answer  answerCommand  `cmd:"" help:"Answer a question, or approve or deny a call."`
-	Decline declineCommand `cmd:"" help:"Decline to answer an ask."`
-	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask on behalf of its agent."`
-	List    listCommand    `cmd:"" help:"List asks, by default the open ones."`
-	Inbox   inboxCommand   `cmd:"" help:"Show the open asks, live, and answer them with keys."`
-	Snooze  snoozeCommand  `cmd:"" help:"Hide an ask from your own list until a time."`
-	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
-	Serve   serveCommand   `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
-	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook    hookCommand    `cmd:"" help:"Handle the hooks of Claude Code."`
-	Init    initCommand    `cmd:"" help:"Add Askback to the configuration of another program."`
-	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
-	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
-	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
-	Link    linkCommand    `cmd:"" help:"Link a chat to you, so that it gets your asks."`
-	Contact contactCommand `cmd:"" help:"List and remove the chats and browsers that get your asks."`
-	Notify  notifyCommand  `cmd:"" help:"Test the phones and chats of the settings."`
-	Webhook webhookCommand `cmd:"" help:"List, pause, test and change the receivers of webhooks."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
+	Ask      askCommand      `cmd:"" help:"Ask a question and wait for the answer."`
+	Confirm  confirmCommand  `cmd:"" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
+	Answer   answerCommand   `cmd:"" help:"Answer a question, or approve or deny a call."`
+	Decline  declineCommand  `cmd:"" help:"Decline to answer an ask."`
+	Reassign reassignCommand `cmd:"" help:"Give an ask to other people."`
+	Cancel   cancelCommand   `cmd:"" help:"Withdraw an ask on behalf of its agent."`
+	List     listCommand     `cmd:"" help:"List asks, by default the open ones."`
+	Inbox    inboxCommand    `cmd:"" help:"Show the open asks, live, and answer them with keys."`
+	Snooze   snoozeCommand   `cmd:"" help:"Hide an ask from your own list until a time."`
+	Show     showCommand     `cmd:"" help:"Show an ask and how it ended."`
+	Serve    serveCommand    `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
+	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
+	Hook     hookCommand     `cmd:"" help:"Handle the hooks of Claude Code."`
+	Init     initCommand     `cmd:"" help:"Add Askback to the configuration of another program."`
+	Login    loginCommand    `cmd:"" help:"Print a link that logs a browser in."`
+	Grant    grantCommand    `cmd:"" help:"List and revoke standing approvals."`
+	Token    tokenCommand    `cmd:"" help:"Create, list and revoke tokens."`
+	Link     linkCommand     `cmd:"" help:"Link a chat to you, so that it gets your asks."`
+	Contact  contactCommand  `cmd:"" help:"List and remove the chats and browsers that get your asks."`
+	Notify   notifyCommand   `cmd:"" help:"Test the phones and chats of the settings."`
+	Webhook  webhookCommand  `cmd:"" help:"List, pause, test and change the receivers of webhooks."`
+	Doctor   doctorCommand   `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
 
 	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
 

@@ -174,6 +174,8 @@ func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool
 	}
 	var invalid askback.Invalid
 	switch {
+	case err == nil && !ask.Settled():
+		note(p.io.err, "recorded: "+ending(ask))
 	case err == nil:
 	case errors.Is(err, askback.ErrSettled):
 		_ = p.ui.Settled(view.Of(ask)) // shows the answer that was accepted

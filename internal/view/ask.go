@@ -17,12 +17,19 @@ import (
 
 // An Ask is an [askback.Ask] for display.
 type Ask struct {
-	ID         safetext.Text
-	Session    safetext.Text   // the id of the session
-	Agent      safetext.Text   // the agent's label for itself; it proves nothing
-	Owner      safetext.Text   // the name of the agent's token, if it differs from Agent
-	Path       []safetext.Text // the parents of a sub-agent
-	To         []safetext.Text // who may answer; empty for everyone
+	ID        safetext.Text
+	Session   safetext.Text   // the id of the session
+	Agent     safetext.Text   // the agent's label for itself; it proves nothing
+	Owner     safetext.Text   // the name of the agent's token, if it differs from Agent
+	Path      []safetext.Text // the parents of a sub-agent
+	To        []safetext.Text // people and groups who may answer; empty for everyone
+	People    []safetext.Text // the people who may answer, if they are not those in To
+	Votes     []Vote          // the approvals so far, if several people must approve
+	FollowUps []FollowUp
+	StartedBy safetext.Text // the person who started the session, as the agent names it
+
+	NoSelfApproval bool // that person must not settle the ask
+
 	Tags       []safetext.Text
 	Title      safetext.Text
 	Context    Markdown        // the background of the question, if the agent sent it as text
@@ -44,6 +51,7 @@ type Ask struct {
 	Deliveries   []Delivery    // what was sent about the ask, oldest first; [Of] leaves it empty
 
 	onTimeout askback.OnTimeout
+	quorum    int
 	agent     RawText   // as it was sent
 	tags      []RawText // as they were sent
 }
@@ -130,6 +138,7 @@ func Of(a askback.Ask) Ask {
 	if a.Owner != a.Agent {
 		v.Owner = c.line(a.Owner)
 	}
+	c.routing(&v, a)
 	v.Context, v.Data = c.context(a.Context)
 	v.Warnings = c.repairs(a.Warnings)
 	for _, claim := range a.Claims {

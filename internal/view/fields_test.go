@@ -14,7 +14,7 @@ import (
 // the list.
 func TestViewsHaveEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Recipients", "Quorum", "Votes.Name", "Votes.Decision", "Votes.Reason", "Votes.Channel", "Votes.At", "NoSelfApproval", "StartedBy", "FollowUps.At", "FollowUps.To", "FollowUps.DoneAt", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
+		"Kind", "Confirmation.Tier", "Votes.Decision", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
 		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "TraceParent", "Repeated",
 	}, filltest.Ignored(view.Of, equal)); diff != "" {
 		t.Errorf("fields of an ask that its view does not have: want -, got +\n%s", diff)

@@ -117,6 +117,9 @@ func (a Ask) Status() safetext.Text {
 	if a.Confirmation != nil {
 		s = "waiting for approval"
 	}
+	if words := a.Approvals(); words != "" {
+		s += "; " + words
+	}
 	if words := a.Watchers(); words != "" {
 		s += "; " + words
 	}

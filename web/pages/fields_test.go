@@ -40,7 +40,7 @@ func TestPagesShowEveryField(t *testing.T) {
 		return out
 	}
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Recipients", "Quorum", "Votes.Name", "Votes.Decision", "Votes.Reason", "Votes.Channel", "Votes.At", "NoSelfApproval", "StartedBy", "FollowUps.At", "FollowUps.To", "FollowUps.DoneAt", "Claims.At", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
+		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
 		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "TraceParent", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the pages do not show: want -, got +\n%s", diff)

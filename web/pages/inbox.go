@@ -127,6 +127,11 @@ var keyBindings = []keyBinding{
 	{[]string{"?"}, "Show these keys"},
 }
 
+// DoneVoting returns what a person did with an ask that others must approve, too.
+func DoneVoting(a view.Ask) *Done {
+	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Tool}
+}
+
 // DoneOf returns what a person did with a settled ask.
 func DoneOf(a view.Ask) *Done {
 	d := &Done{Path: a.PagePath(), Sentence: settledHeading(a.Outcome)}

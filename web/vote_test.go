@@ -1,0 +1,42 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// The pages show how many of the people who must approve did. An approval that settles nothing
+// is confirmed, and the ask stays in the list (F12).
+func TestApprovalsOfSeveralAreShown(t *testing.T) {
+	h := newServer(t)
+	ana, ben := h.browser("ana"), h.browser("ben")
+	r := harmless
+	r.Quorum, r.To = 2, []string{"ana", "ben"}
+	a := h.ask(r)
+	form := ana.open("/asks/"+a.ID, http.StatusOK)
+	if got := form.one(t, ".ask-header").visibleText(); !strings.Contains(got, "0 of 2 approved") {
+		t.Errorf("at first: %q", got)
+	}
+	values := url.Values{"action": {"approve"}, "then": {"list"}}
+	w := ana.do(ana.request(http.MethodPost, "/asks/"+a.ID, values))
+	to := w.Header().Get("Location")
+	if w.Code != http.StatusSeeOther {
+		t.Fatalf("got status %d\n%s", w.Code, w.Body)
+	}
+	page := ana.open(to, http.StatusOK)
+	if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "Approved; 1 of 2 approved: ana") {
+		t.Errorf("the notice is %q", got)
+	}
+	if got := page.one(t, ".row").visibleText(); !strings.Contains(got, "1 of 2 approved: ana") {
+		t.Errorf("the row is %q", got)
+	}
+	if got := ben.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.Contains(got, "ana approved on") {
+		t.Errorf("for ben: %q", got)
+	}
+	ben.do(ben.request(http.MethodPost, "/asks/"+a.ID, values))
+	if got := h.get(a.ID); !got.Outcome.Approved() || len(got.Votes) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
