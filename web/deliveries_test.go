@@ -26,12 +26,24 @@ import (
 type receiver struct {
 	mu      sync.Mutex
 	replies map[string]error
+	tests   [][]string // the secrets of test messages
 }
 
 func (c *receiver) Send(_ context.Context, n askback.Notification) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return "", c.replies[n.Ask.Title]
+}
+
+// SendTest sends a test message. Its reply is that to asks with the title of the address.
+func (c *receiver) SendTest(_ context.Context, _, _, address string, secrets []string) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tests = append(c.tests, secrets)
+	if err := c.replies[address]; err != nil {
+		return http.StatusServiceUnavailable, err
+	}
+	return http.StatusNoContent, nil
 }
 
 func (c *receiver) reply(title string, err error) {

@@ -25,7 +25,8 @@ var sitePages = []sitePage{
 	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, and what is open for them."}, askback.ActPeople},
 	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, askback.ActPeople},
 	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},
-	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What is sent to programs, and what did not arrive."}, askback.ActDeliveries},
+	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What was sent to people and programs, and what did not arrive."}, askback.ActDeliveries},
+	{pages.PageLink{Name: "Endpoints", Path: pages.EndpointsPath, About: "The programs that get webhooks. Pause, test and resume them here."}, askback.ActEndpoints},
 	{pages.PageLink{Name: "Log-ins", Path: "/logins", About: "The browsers in which you are logged in."}, ""},
 }
 

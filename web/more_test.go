@@ -15,8 +15,8 @@ func TestNavigationHasOnlyPermittedPages(t *testing.T) {
 	h := newServer(t)
 	for kind, want := range map[askback.Kind]string{
 		askback.Responder: "/ /history /sessions /grants /agents /people /numbers /logins /more",
-		askback.Admin:     "/ /history /sessions /grants /agents /people /numbers /tokens /deliveries /logins /more",
-		askback.Operator:  "/grants /agents /people /numbers /tokens /deliveries /logins /more",
+		askback.Admin:     "/ /history /sessions /grants /agents /people /numbers /tokens /deliveries /endpoints /logins /more",
+		askback.Operator:  "/grants /agents /people /numbers /tokens /deliveries /endpoints /logins /more",
 	} {
 		b := browser{h, h.secret(kind, "ana")}
 		var got []string

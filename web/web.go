@@ -72,7 +72,8 @@ type Options struct {
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim and its draft, /history
-// with its asks and its export, /sessions, /grants and their revocation, /more, /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
+// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /more,
+// /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
@@ -108,13 +109,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /agents", s.authenticated(s.agents))
 	mux.Handle("GET /people", s.authenticated(s.people))
 	mux.Handle("GET /numbers", s.authenticated(s.numbers))
-	mux.Handle("GET /tokens", s.authenticated(s.tokens))
-	mux.Handle("POST /tokens", s.authenticated(s.createToken))
-	mux.Handle("POST /tokens/{id}/revoke", s.authenticated(s.revokeToken))
-	mux.Handle("GET "+pages.DeliveriesPath, s.authenticated(s.deliveries))
-	mux.Handle("POST "+pages.DeliveriesPath+"/{id}/retry", s.authenticated(s.retryDelivery))
-	mux.Handle("GET /logins", s.authenticated(s.logins))
-	mux.Handle("POST /logins/{id}/end", s.authenticated(s.endLogins))
+	s.handleOperation(mux)
 	mux.Handle("GET "+morePath, s.authenticated(s.more))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
@@ -133,6 +128,19 @@ func New(auth Authenticator, o *Options) http.Handler {
 	guard.AddInsecureBypassPattern("POST " + linkPattern)
 	guard.SetDenyHandler(s.handler(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
 	return secureHeaders(guard.Handler(mux))
+}
+
+// handleOperation adds the pages of tokens, log-ins, and what is sent.
+func (s *site) handleOperation(mux *http.ServeMux) {
+	mux.Handle("GET /tokens", s.authenticated(s.tokens))
+	mux.Handle("POST /tokens", s.authenticated(s.createToken))
+	mux.Handle("POST /tokens/{id}/revoke", s.authenticated(s.revokeToken))
+	mux.Handle("GET "+pages.DeliveriesPath, s.authenticated(s.deliveries))
+	mux.Handle("POST "+pages.DeliveriesPath+"/{id}/retry", s.authenticated(s.retryDelivery))
+	mux.Handle("GET "+pages.EndpointsPath, s.authenticated(s.endpoints))
+	mux.Handle("POST "+pages.EndpointsPath, s.authenticated(s.changeEndpoint))
+	mux.Handle("GET /logins", s.authenticated(s.logins))
+	mux.Handle("POST /logins/{id}/end", s.authenticated(s.endLogins))
 }
 
 // LoginPath returns the path of a log-in link for a secret of [askback.Tokens].

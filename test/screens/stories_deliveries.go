@@ -62,3 +62,39 @@ func deliveryStories(b *book) {
 	i.Current = b.ids["form"]
 	b.add("Deliveries", "open ask", askback.PagePath(i.Current), pages.Ask(b.frame, i, open, view.NewForm(open)))
 }
+
+// endpointStories are the page of endpoints, and that of a new secret.
+func endpointStories(b *book) {
+	now := b.frame.Now
+	one := func(id, owner, origin string, status askback.EndpointStatus) askback.Endpoint {
+		return askback.Endpoint{
+			ID: "whe_01jzzzzzzzzzzzzzzzzzzzzzz" + id, Owner: owner, Origin: origin, Status: status,
+			CreatedAt: now.AddDate(0, -2, 0), ChangedAt: now.Add(-26 * time.Hour), SecretAt: now.Add(-50 * time.Hour),
+		}
+	}
+	all := []askback.Endpoint{
+		one("1", "deploy-bot", "https://agents.example.com", askback.EndpointActive),
+		one("2", "", "https://ingest.a-very-long-name-of-a-machine.region-1.internal.example.com:8443", askback.EndpointActive),
+		one("3", "planner", "https://planner.example.com", askback.EndpointPaused),
+		one("4", "a name of a token that an admin chose and that is much longer than any column of a phone", "https://old.example.com", askback.EndpointDisabled),
+	}
+	all[0].OldSecretUntil = now.Add(22 * time.Hour)
+	all[1].SecretAt, all[1].FailingSince = time.Time{}, now.Add(-9*time.Hour)
+	all[2].By = "ben"
+	all[3].Reason, all[3].FailingSince = "it answered 410 Gone", now.Add(-27*time.Hour)
+	var views []view.Endpoint
+	for _, e := range all {
+		views = append(views, view.OfEndpoint(e))
+	}
+	f := b.on(pages.EndpointsPath)
+	show := func(name string, l pages.EndpointList) {
+		b.add("Endpoints", name, pages.EndpointsPath, pages.Endpoints(f, l))
+	}
+	refused := askback.EndpointTest{Code: 503, Duration: 1240 * time.Millisecond, Error: "the reply was 503 Service Unavailable"}
+	show("list", pages.EndpointList{Endpoints: views, Next: "x", Secrets: true, Result: view.OfTest(all[0].ID, askback.EndpointTest{Accepted: true, Code: 204, Duration: 12 * time.Millisecond})})
+	show("test failed", pages.EndpointList{Endpoints: views[:2], Result: view.OfTest(all[1].ID, refused)})
+	show("removed", pages.EndpointList{Endpoints: views[1:], Result: &view.EndpointResult{ID: all[0].ID, Good: true, Word: "Removed", Detail: all[0].Origin}})
+	show("none", pages.EndpointList{Status: "paused"})
+	show("never", pages.EndpointList{})
+	b.add("Endpoints", "new secret", pages.EndpointsPath, pages.NewEndpointSecret(f, pages.EndpointList{}, views[0], "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="))
+}

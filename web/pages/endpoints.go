@@ -1,0 +1,94 @@
+package pages
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// EndpointsPath is the address of the list of the receivers of webhooks.
+const EndpointsPath = "/endpoints"
+
+// The actions of the forms of an endpoint.
+const (
+	PauseEndpoint  = "pause"
+	ResumeEndpoint = "resume"
+	TestEndpoint   = "test"
+	ResendEndpoint = "resend"
+	RotateEndpoint = "rotate"
+	RemoveEndpoint = "remove"
+)
+
+// An EndpointList is a page of the list of endpoints.
+type EndpointList struct {
+	Endpoints    []view.Endpoint
+	Status       string               // the filter of the address; "" for all
+	Cursor, Next string               // this page, and the next one
+	Secrets      bool                 // the connection may carry new secrets
+	Result       *view.EndpointResult // what became of a form; nil: there was none
+}
+
+// resultOf returns the result of a form of an endpoint, or nil.
+func (l EndpointList) resultOf(e view.Endpoint) *view.EndpointResult {
+	if l.Result == nil || l.Result.ID != e.ID.String() {
+		return nil
+	}
+	return l.Result
+}
+
+// above returns the result if its endpoint is not on the page, or nil.
+func (l EndpointList) above() *view.EndpointResult {
+	for _, e := range l.Endpoints {
+		if l.resultOf(e) != nil {
+			return nil
+		}
+	}
+	return l.Result
+}
+
+// endpointStatuses are the choices of the filter.
+var endpointStatuses = []outcomeOption{
+	{"", "All"},
+	{"active", "Active"},
+	{"paused", "Paused"},
+	{"disabled", "Disabled"},
+}
+
+// endpointsPath returns the address of a page of the list.
+func endpointsPath(status, cursor string) templ.SafeURL {
+	v := url.Values{}
+	for name, value := range map[string]string{"status": status, "cursor": cursor} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return withQuery(EndpointsPath, v)
+}
+
+// endpointClass returns the class for the color of a status.
+func endpointClass(e view.Endpoint) string {
+	switch {
+	case e.Disabled():
+		return "state-no"
+	case e.Paused():
+		return "state-warn"
+	}
+	return "state-yes"
+}
+
+// rotateWarning says what a new secret does to the old ones.
+func (f Frame) rotateWarning(e view.Endpoint) string {
+	text := "The receiver needs the new secret within 24 hours: until then, messages are signed with both."
+	if e.SecretAt.IsZero() {
+		text = "The receiver gets a secret of its own. For 24 hours, messages are signed with the secret of the settings as well."
+	}
+	if f.Now.Before(e.OldSecretUntil) {
+		text += " The secret before the present one, which would sign until " + f.when(e.OldSecretUntil) + ", stops at once."
+	}
+	return text
+}
+
+// addCommand shows how an endpoint is made before its first message.
+const addCommand = "askback webhook add https://agents.example.com/answers --owner deploy-bot"
