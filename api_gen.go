@@ -1419,6 +1419,14 @@ func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, d.RetryAt)
 	b = append(b, `,"error":`...)
 	b = codec.AppendStringOrNull(b, d.Error)
+	if d.EndpointID != "" {
+		b = append(b, `,"endpoint_id":`...)
+		b = codec.AppendString(b, d.EndpointID)
+	}
+	if d.EndpointStatus != "" {
+		b = append(b, `,"endpoint_status":`...)
+		b = codec.AppendString(b, d.EndpointStatus)
+	}
 	return append(b, '}'), nil
 }
 
@@ -1466,6 +1474,10 @@ func (d *Delivery) readJSON(r *codec.Reader) {
 			d.RetryAt = r.Time()
 		case "error":
 			d.Error = r.String()
+		case "endpoint_id":
+			d.EndpointID = r.String()
+		case "endpoint_status":
+			d.EndpointStatus = EndpointStatus(r.String())
 		default:
 			r.Skip()
 		}

@@ -25,6 +25,13 @@ type Delivery struct {
 	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
 	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
 
+	// EndpointID is the id of the endpoint that holds a webhook, because it is paused or
+	// disabled. Lists have it while the delivery has not arrived.
+	EndpointID string `api:"endpoint_id,omitempty" store:"-"`
+	// EndpointStatus is the status of that endpoint: paused if the delivery waits for it,
+	// disabled if it is given up.
+	EndpointStatus EndpointStatus `api:"endpoint_status,omitempty" store:"-"`
+
 	// Receipt identifies the message at the service that carries it. A channel needs it to
 	// change the message later; "": the service gave none.
 	Receipt string `api:"-" store:"receipt"`

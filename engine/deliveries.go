@@ -62,13 +62,14 @@ func (c *client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, f
 		return page, err
 	}
 	if from.last != "" {
-		n := slices.IndexFunc(all, func(d askback.Delivery) bool { return d.ID == from.last })
+		n := slices.IndexFunc(all.deliveries, func(d askback.Delivery) bool { return d.ID == from.last })
 		if n < 0 {
 			return page, errCursor
 		}
-		all = all[:n]
+		all.deliveries = all.deliveries[:n]
 	}
-	for _, d := range slices.Backward(all) {
+	holders := holders{}
+	for _, d := range slices.Backward(all.deliveries) {
 		if q.Status != "" && d.Status != q.Status {
 			continue
 		}
@@ -77,31 +78,53 @@ func (c *client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, f
 			page.NextCursor = from.String()
 			return page, nil
 		}
-		page.Items = append(page.Items, withoutSession(d))
+		page.Items = append(page.Items, withoutSession(holders.held(ctx, c.engine, all, d)))
 	}
 	return page, nil
 }
 
 // stateDeliveries returns the deliveries of the ask or the session of a query, if the
 // principal may list them.
-func (c *client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) ([]askback.Delivery, error) {
+func (c *client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (all sentRecord, err error) {
 	switch {
 	case q.AskID != "" && !ids.Valid(ids.Ask, q.AskID):
-		return nil, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
+		return all, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
 	case q.AskID != "":
 		a, err := c.engine.read(ctx, q.AskID)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		return a.state.Deliveries, c.authorizeAsk(askback.ActDeliveries, &a.state)
+		return sentRecord{a.state.Deliveries, a.state.Owner, a.state.Callback}, c.authorizeAsk(askback.ActDeliveries, &a.state)
 	case !ids.Valid(ids.Session, q.SessionID):
-		return nil, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
+		return all, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
 	}
 	s, err := c.engine.sessionState(ctx, q.SessionID)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	return s.Deliveries, c.authorizeSession(askback.ActDeliveries, s.Session.Owner)
+	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.authorizeSession(askback.ActDeliveries, s.Session.Owner)
+}
+
+// holders are the endpoints that a list has read, by key. One that is active is zero.
+type holders map[string]askback.Endpoint
+
+// held returns a delivery of a record with the endpoint that holds it, if there is one. An
+// endpoint that cannot be read holds none: the list is about deliveries.
+func (h holders) held(ctx context.Context, e *Engine, of sentRecord, d askback.Delivery) askback.Delivery {
+	if d.Channel != channelWebhook || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
+		return d
+	}
+	key := endpointKey(e.endpointOwner(of.owner, of.address), askback.Origin(of.address))
+	to, known := h[key]
+	if !known {
+		if row, err := e.store.ReadKey(ctx, kindEndpoint, key); err == nil && row.Status != string(askback.EndpointActive) {
+			s, _ := decodeEndpoint(row)
+			to = s.Endpoint
+		}
+		h[key] = to
+	}
+	d.EndpointID, d.EndpointStatus = to.ID, to.Status
+	return d
 }
 
 // withoutSession returns a delivery for a list, without the contents of the session.
@@ -118,13 +141,14 @@ func (c *client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 	if q.Status == askback.DeliveryFailed {
 		list = c.engine.store.Dead
 	}
+	holders := holders{}
 	for begun, examined := time.Now(), 0; ; {
 		effects, err := list(ctx, store.Query{Kind: kindSend, After: from.effect, Newest: true, Limit: deliveryChunk})
 		if err != nil {
 			return askback.DeliveryPage{}, fromStore(err)
 		}
 		for _, f := range effects {
-			found, err := c.deliveriesOf(ctx, q.Status, f)
+			found, err := c.deliveriesOf(ctx, q.Status, f, holders)
 			if err != nil {
 				return askback.DeliveryPage{}, err
 			}
@@ -161,7 +185,7 @@ const deliveryChunk = 100
 // deliveriesOf returns the deliveries that an effect stands for and that have a status, or
 // are not sent if the status is "": its own, and before it those that wait for it, newest
 // first. It returns none of a record that cannot be read.
-func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect) (found []askback.Delivery, err error) {
+func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus, f store.Effect, holders holders) (found []askback.Delivery, err error) {
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
 		return nil, nil // without reading its ask
 	}
@@ -173,12 +197,12 @@ func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 		return nil, err
 	}
 	last := "" // the queued delivery with the greatest id; the waiting ones are listed once, with this
-	for _, d := range all {
+	for _, d := range all.deliveries {
 		if d.Status == askback.DeliveryQueued {
 			last = max(last, d.ID)
 		}
 	}
-	for _, d := range slices.Backward(all) {
+	for _, d := range slices.Backward(all.deliveries) {
 		own := d.ID == f.ID
 		if own && f.Dead {
 			d.Status = askback.DeliveryFailed // also if the result of the last attempt was rejected
@@ -187,7 +211,7 @@ func (c *client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 			continue
 		}
 		if status == d.Status || status == "" && d.Status != askback.DeliverySent {
-			found = append(found, d)
+			found = append(found, holders.held(ctx, c.engine, all, d))
 		}
 	}
 	return found, nil

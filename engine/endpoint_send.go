@@ -305,7 +305,7 @@ func (c *client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 		out.Duration = time.Since(begun)
 	}
 	if out.Accepted = err == nil; err != nil {
-		out.Error = err.Error()
+		out.Error = errorText(err)
 	}
 	return out, nil
 }
@@ -358,7 +358,7 @@ func (e *Engine) resendRecord(ctx context.Context, f store.Effect, since time.Ti
 	if err != nil {
 		return 0, nil // it was deleted, or cannot be read
 	}
-	for _, d := range all {
+	for _, d := range all.deliveries {
 		if d.Status != askback.DeliveryFailed || d.At.Before(since) {
 			continue
 		}

@@ -124,8 +124,18 @@ func TestPausedEndpointGetsEverythingWhenItIsResumed(t *testing.T) {
 		if failed, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{Status: askback.DeliveryFailed}); err != nil || len(failed.Items) > 0 {
 			t.Errorf("given up: got %+v, %v", failed, err)
 		}
-		if queued, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{}); err != nil || len(queued.Items) != 3 || queued.Items[0].Attempts != 0 {
+		queued, err := ops.Deliveries(t.Context(), askback.DeliveryQuery{})
+		if err != nil || len(queued.Items) != 3 || queued.Items[0].Attempts != 0 {
 			t.Errorf("not sent: got %+v, %v, want three without an attempt", queued, err)
+		}
+		own, err := p.agent.Deliveries(t.Context(), askback.DeliveryQuery{AskID: b.ID})
+		if err != nil || len(own.Items) != 2 {
+			t.Errorf("of one ask: got %+v, %v", own, err)
+		}
+		for _, d := range append(queued.Items, own.Items...) {
+			if d.EndpointID != e.ID || d.EndpointStatus != askback.EndpointPaused {
+				t.Errorf("got %+v, want the endpoint that holds it", d)
+			}
 		}
 		if _, err := ops.ResumeEndpoint(t.Context(), e.ID); err != nil {
 			t.Fatal(err)
@@ -218,6 +228,9 @@ func TestGoneReceiverIsDisabled(t *testing.T) {
 			t.Fatalf("given up: got %+v, %v, want three", failed, err)
 		}
 		for _, d := range failed.Items {
+			if d.EndpointID != e.ID || d.EndpointStatus != askback.EndpointDisabled {
+				t.Errorf("got %+v, want the endpoint that holds it", d)
+			}
 			if d.AskID == waits.ID && !strings.HasPrefix(d.Error, "not sent: this receiver is disabled since ") {
 				t.Errorf("got error %q", d.Error)
 			}

@@ -187,7 +187,7 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	}
 	done := store.Completion{ID: f.ID, Node: f.Node, Retry: r.retry, Error: f.Error}
 	if r.failed != nil {
-		done.Error, done.Dead = r.failed.Error(), r.retry.IsZero()
+		done.Error, done.Dead = errorText(r.failed), r.retry.IsZero()
 	}
 	if r.failed != nil && r.kept == "" {
 		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed, "cause", causeOf(r.failed))

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
@@ -87,17 +89,23 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 	return o, nil
 }
 
+// A sentRecord has the deliveries of an ask or a session, and where its webhooks go.
+type sentRecord struct {
+	deliveries     []askback.Delivery
+	owner, address string
+}
+
 // deliveriesOfRecord returns the deliveries of the record that an effect belongs to.
-func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) ([]askback.Delivery, error) {
+func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) (sentRecord, error) {
 	if f.SubjectKind == kindSession {
 		s, err := e.sessionState(ctx, f.Subject)
-		return s.Deliveries, err
+		return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, err
 	}
 	a, err := e.read(ctx, f.Subject)
 	if err != nil {
-		return nil, err
+		return sentRecord{}, err
 	}
-	return a.state.Deliveries, nil
+	return sentRecord{a.state.Deliveries, a.state.Owner, a.state.Callback}, nil
 }
 
 // sessionState reads the state of a session.
@@ -169,8 +177,27 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 // failedAttempt returns the result of an attempt that failed with an error.
 func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt {
 	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err)}
-	r.in = lifecycle.SendFailed{ID: f.ID, Error: err.Error(), Retry: r.retry, At: now}
+	r.in = lifecycle.SendFailed{ID: f.ID, Error: errorText(err), Retry: r.retry, At: now}
 	return r
+}
+
+// maxErrorText is the maximum length in bytes of the text of an error that is stored.
+const maxErrorText = 500
+
+// errorText returns the text of an error of a channel or a performer for a record. It is valid
+// UTF-8 without control characters: no store keeps a NUL, so that the failed attempt would never
+// be recorded.
+func errorText(err error) string {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(err.Error(), "\uFFFD"))
+	if len(text) <= maxErrorText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxErrorText-len("…")], "") + "…"
 }
 
 // sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,

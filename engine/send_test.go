@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -179,6 +180,34 @@ func TestDeliveryThatIsGivenUp(t *testing.T) {
 					t.Errorf("after a retry: got %q, want question_pending once more", got)
 				}
 			})
+		})
+	}
+}
+
+// A failed attempt is recorded, whatever text its error has: without control characters, as
+// valid UTF-8, and at most 500 bytes of it.
+func TestErrorOfAChannelIsCleaned(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x00b\nc\x1b[2J\u0085d": "a b c [2J d",
+		"not \xff UTF-8":          "not \uFFFD UTF-8",
+		strings.Repeat("x", 500):  strings.Repeat("x", 500),
+		strings.Repeat("ü", 300):  strings.Repeat("ü", 248) + "…",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			to := &receiver{reply: func(int) error { return errors.New(text) }}
+			p := newSender(t, memstore.New(), to)
+			defer p.run()()
+			a := p.ask(calledBack())
+			<-time.After(time.Second)
+			synctest.Wait()
+			page, err := p.agent.Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
+			if err != nil || len(page.Items) != 1 || page.Items[0].Error != want || page.Items[0].Attempts != 1 {
+				t.Errorf("%.20q: got %+v, %v, want the error %q", text, page, err, want)
+			}
+			effects, err := p.store.Effects(t.Context(), store.Query{Kind: "send"})
+			if err != nil || len(effects) != 1 || effects[0].Error != want {
+				t.Errorf("%.20q: got the effects %+v, %v", text, effects, err)
+			}
 		})
 	}
 }

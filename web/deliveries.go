@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// deliveries lists what is sent to programs, newest first.
+// deliveries lists what is sent to people and programs, newest first.
 func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	q := askback.DeliveryQuery{Status: askback.DeliveryStatus(values.Get("status")), Cursor: values.Get("cursor")}
@@ -21,7 +21,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil, Sessions: s.auth.May(r.principal, askback.ActFollow) == nil}
+	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil, Sessions: s.auth.May(r.principal, askback.ActFollow) == nil, Endpoints: s.auth.May(r.principal, askback.ActEndpoints) == nil}
 	asks := map[string]*view.Ask{}
 	for _, d := range page.Items {
 		v := view.DeliveryOf(d)

@@ -62,7 +62,7 @@ func (h *server) newSender() *receiver {
 	h.t.Helper()
 	to, began := &receiver{replies: map[string]error{}}, time.Now()
 	now := func() time.Time { return evening.Add(time.Since(began)) }
-	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"webhook": to}})
+	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"webhook": to, "phone": to}})
 	h.handler = web.New(h.engine, &web.Options{Now: now})
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
@@ -122,7 +122,7 @@ func (h *server) waitDelivery(a askback.Ask, until func(askback.Delivery) bool) 
 func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 	h := newServer(t)
 	to := h.newSender()
-	to.reply("given up", givenUp("the reply was 410 Gone"))
+	to.reply("given up", givenUp("the reply was 404 Not Found"))
 	to.reply("busy", errors.New("the connection was refused"))
 	accepted, sent := h.callBack("accepted")
 	_, failed := h.callBack("given up")
@@ -137,7 +137,7 @@ func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 		path, id string
 		want     []string
 	}{
-		{"/deliveries", failed.ID, []string{"Asked", "given up", "Webhook https://agents.example.com Given up 1 attempt the reply was 410 Gone", "last attempt 18:3", "Send again"}},
+		{"/deliveries", failed.ID, []string{"Asked", "given up", "Webhook https://agents.example.com Given up 1 attempt the reply was 404 Not Found", "last attempt 18:3", "Send again"}},
 		{"/deliveries", busy.ID, []string{"Retrying", "the connection was refused", "next attempt 18:3", "tried 18:3"}},
 		{"/deliveries?status=sent", sent.ID, []string{"Accepted 18:3"}},
 	} {
@@ -202,6 +202,78 @@ func TestDeliveryIsSentAgain(t *testing.T) {
 	}
 }
 
+// What waits for a paused receiver says so, and what a disabled one did not get is not offered
+// to be sent again: both lists offer to resume it, and the page of the ask leads there.
+func TestDeliveriesOfAPausedReceiverSaySo(t *testing.T) {
+	h := newServer(t)
+	to := h.newSender()
+	first, _ := h.callBack("first")
+	h.waitStatus(first, askback.DeliverySent)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	e := admin.open("/endpoints", http.StatusOK).one(t, ".endpoint").attr["id"]
+	admin.send("/endpoints", url.Values{"id": {e}, "action": {"pause"}}, http.StatusOK)
+	r := single
+	r.Title, r.CallbackURL = "second", "https://agents.example.com/calls?key=secret"
+	second := h.ask(r)
+	held := h.waitDelivery(second, func(d askback.Delivery) bool { return d.EndpointID == e })
+	resume := func(path, id string, want ...string) {
+		t.Helper()
+		row := admin.open(path, http.StatusOK).one(t, "#"+id)
+		for _, want := range want {
+			if got := row.visibleText(); !strings.Contains(got, want) || strings.Contains(got, "Send again") {
+				t.Errorf("%s: %q is not in %q", path, want, got)
+			}
+		}
+		values := url.Values{"action": {row.one(t, "button").attr["value"]}}
+		for _, n := range row.all("input") {
+			values.Set(n.attr["name"], n.attr["value"])
+		}
+		got := admin.send(row.one(t, "form").attr["action"], values, http.StatusOK).one(t, "#"+e).one(t, ".done-notice").visibleText()
+		if !strings.Contains(got, "Resumed") {
+			t.Errorf("%s: the notice is %q", path, got)
+		}
+	}
+	if got := admin.open("/asks/"+second.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "Webhook to https://agents.example.com Paused") {
+		t.Errorf("the page of the ask has %q", got)
+	}
+	admin.open("/asks/"+second.ID, http.StatusOK).one(t, `.deliveries-of a[href="/endpoints?status=paused"]`)
+	resume("/deliveries", held.ID, "Paused", "The receiver is paused: it waits.", "when it is resumed")
+	h.waitStatus(second, askback.DeliverySent)
+	to.reply("gone", &askback.SendError{Err: errors.New("the reply was 410 Gone"), Final: true, Gone: true})
+	gone, _ := h.callBack("gone")
+	lost := h.waitDelivery(gone, func(d askback.Delivery) bool { return d.EndpointStatus == askback.EndpointDisabled })
+	resume("/deliveries?status=failed", lost.ID, "Given up", "The receiver is disabled: sent again, it would be given up again.")
+	if got := admin.open("/deliveries?status=failed", http.StatusOK).one(t, "#"+lost.ID).visibleText(); !strings.Contains(got, "Send again") {
+		t.Errorf("after it was resumed: %q", got)
+	}
+	if n := len(admin.open("/deliveries?status=skipped", http.StatusOK).all("li.delivery")); n != 0 {
+		t.Errorf("%d deliveries are not needed, want none", n)
+	}
+}
+
+// The list and the page of an ask say who gets a delivery, and when the list was loaded.
+func TestDeliveriesNameThePerson(t *testing.T) {
+	h := newServer(t)
+	h.newSender()
+	h.engine.Set(engine.Settings{Receivers: []engine.Receiver{{Channel: "phone", Name: "ntfy-of-ana", Person: "ana"}}})
+	a := h.ask(single)
+	d := h.waitSent(a, 1)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	page := admin.open("/deliveries?status=sent", http.StatusOK)
+	if got := page.one(t, "#"+d.ID).visibleText(); !strings.Contains(got, "to ana ntfy-of-ana Accepted") {
+		t.Errorf("the list has %q", got)
+	}
+	if got := page.one(t, ".deliveries-loaded").visibleText(); !strings.HasPrefix(got, "As of 3 November 2026, 18:3") {
+		t.Errorf("the list has %q", got)
+	}
+	if got := page.all(".deliveries-loaded a")[0].attr["href"]; got != "/deliveries?status=sent" {
+		t.Errorf("Reload leads to %s", got)
+	}
+	if got := admin.open("/asks/"+a.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "phone to ana Accepted 18:3") {
+		t.Errorf("the page of the ask has %q", got)
+	}
+}
+
 // An empty list teaches how to get a delivery, and later that everything has arrived.
 func TestEmptyListOfDeliveriesTeaches(t *testing.T) {
 	h := newServer(t)
@@ -243,9 +315,9 @@ func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 			t.Errorf("%s shows deliveries to a responder", path)
 		}
 	}
-	given := "Given up Asked Webhook https://sessions.example.com"
+	given := "Webhook to https://sessions.example.com Given up"
 	check("/asks/"+a.ID, ".deliveries-of", given+" last attempt 18:3")
-	check("/sessions/"+s.ID, "#timeline", given+" the reply was 410 Gone")
+	check("/sessions/"+s.ID, "#timeline", given+" Asked the reply was 410 Gone")
 	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	check("/asks/"+a.ID, ".deliveries-of", given)
 	check("/history/"+a.ID, ".deliveries-of", given)
@@ -258,7 +330,7 @@ func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 			break
 		}
 	}
-	check("/sessions/"+s.ID, "#timeline", "Accepted Session completed Webhook https://sessions.example.com")
+	check("/sessions/"+s.ID, "#timeline", "Webhook to https://sessions.example.com Accepted Session completed")
 	if got := admin.open("/deliveries?status=sent", http.StatusOK).one(t, `main li a[href="/sessions/`+s.ID+`"]`); got == nil {
 		t.Error("the delivery of the session has no link")
 	}
@@ -288,7 +360,7 @@ func TestHostileDeliveriesStayInsideTheirBlocks(t *testing.T) {
 		checkFrames(t, page, "a page of all")
 		seen += len(page.all("li.delivery"))
 		path = ""
-		for _, n := range page.all("main .button") {
+		for _, n := range page.all(".next-page a") {
 			path = n.attr["href"]
 		}
 	}
@@ -345,7 +417,7 @@ func TestDeliveriesHavePages(t *testing.T) {
 	}
 	ops := browser{h, h.secret(askback.Operator, "ops")}
 	first := ops.open("/deliveries?status=sent", http.StatusOK)
-	next := ops.open(first.one(t, "main .button").attr["href"], http.StatusOK)
+	next := ops.open(first.one(t, ".next-page a").attr["href"], http.StatusOK)
 	if a, b := len(first.all("li.delivery")), len(next.all("li.delivery")); a != askback.DefaultLimit || b != 1 {
 		t.Errorf("the pages have %d and %d deliveries", a, b)
 	}

@@ -323,7 +323,7 @@ func TestEndpointsHavePages(t *testing.T) {
 	if n := len(page.all(".endpoint")); n != askback.DefaultLimit {
 		t.Errorf("the first page has %d endpoints", n)
 	}
-	next := ops.open(page.one(t, "main .button").attr["href"], http.StatusOK)
+	next := ops.open(page.one(t, ".next-page a").attr["href"], http.StatusOK)
 	last := next.one(t, ".endpoint").attr["id"]
 	done := ops.send("/endpoints", formOf(t, next, last, "test"), http.StatusOK)
 	if n := len(done.all(".endpoint")); n != 1 {

@@ -65,6 +65,9 @@ func deliveryLine(d askback.Delivery, now time.Time) string {
 	if !d.RetryAt.IsZero() {
 		line += "; next " + d.RetryAt.Local().Format(time.DateTime)
 	}
+	if d.EndpointID != "" {
+		line += fmt.Sprintf("; its receiver %s is %s", d.EndpointID, d.EndpointStatus)
+	}
 	if d.Error != "" {
 		line += fmt.Sprintf("; %q", d.Error)
 	}

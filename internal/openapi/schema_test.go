@@ -109,6 +109,7 @@ var omitted = map[string][]string{
 	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "timeout", "to"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
+	"Delivery":       {"endpoint_id", "endpoint_status"},
 	"Grant":          {"maker_ended"},
 	"Option":         {"description", "preview"},
 	"GrantChanged":   {"by"},

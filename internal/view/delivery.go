@@ -23,6 +23,8 @@ type Delivery struct {
 	At       time.Time     // of the last change
 	RetryAt  time.Time     // of the next attempt; zero: none is planned, or it follows at once
 	Error    safetext.Text // why the last attempt failed
+	Endpoint safetext.Text // the id of the endpoint that holds it; empty: none does
+	Disabled bool          // that endpoint is disabled, not paused
 	Ask      *Ask          // the ask, for its headline; nil if the reader may not see it
 }
 
@@ -37,13 +39,14 @@ const (
 	DeliveryAccepted
 	DeliveryGivenUp
 	DeliveryNotNeeded // the ask was settled before
+	DeliveryPaused    // until its endpoint is resumed
 )
 
 // String returns the state as people read it.
 func (s DeliveryState) String() string {
 	return [...]string{
 		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting", DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up",
-		DeliveryNotNeeded: "Not needed",
+		DeliveryNotNeeded: "Not needed", DeliveryPaused: "Paused",
 	}[s]
 }
 
@@ -64,6 +67,7 @@ func DeliveryOf(d askback.Delivery) Delivery {
 	v := Delivery{
 		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Line(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
 		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, Error: safetext.Line(d.Error),
+		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
 		v.Event = safetext.Line(word)
@@ -78,12 +82,22 @@ func DeliveryOf(d askback.Delivery) Delivery {
 		v.State = DeliveryGivenUp
 	case d.Status == askback.DeliverySkipped:
 		v.State = DeliveryNotNeeded
+	case d.EndpointStatus == askback.EndpointPaused:
+		v.State = DeliveryPaused
 	case d.Status == askback.DeliveryWaiting:
 		v.State = DeliveryWaiting
 	case !d.RetryAt.IsZero():
 		v.State = DeliveryRetrying
 	}
 	return v
+}
+
+// To returns who or what gets it: a person, or the receiver.
+func (d Delivery) To() Text {
+	if d.Person.String() != "" {
+		return d.Person
+	}
+	return d.Target
 }
 
 // Path returns the path of the page of its ask or session.
@@ -97,10 +111,10 @@ func (d Delivery) Path() string {
 	return askback.PagePath(d.AskID.String())
 }
 
-// Sentence describes the delivery in one line: "Webhook to https://agents.example.com:
-// Answered, accepted 3 November 2026, 14:03 UTC". A nil zone is UTC.
+// Sentence describes the delivery in one line: "Telegram to ana: Answered, accepted 3 November
+// 2026, 14:03 UTC". A nil zone is UTC.
 func (d Delivery) Sentence(zone *time.Location) safetext.Text {
-	s := d.Channel.String() + " to " + d.Target.String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
+	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
 	switch {
 	case d.State == DeliveryRetrying:
 		s += ", next attempt " + FormatTime(d.RetryAt, zone)

@@ -30,6 +30,15 @@ func deliveryStories(b *book) {
 		{ID: "dlv_8", SessionID: b.ids["session"], Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventSessionFailed, Status: askback.DeliveryQueued, Attempts: 1, At: now.Add(-time.Minute), RetryAt: now.Add(-time.Second), Error: "no reply in 30 s"},
 		one("6", "withdrawn", askback.EventQuestionCancelled, askback.DeliverySent, 1, 5*time.Hour, 0, ""),
 	}
+	all = append(all,
+		askback.Delivery{ID: "dlv_9", AskID: b.ids["form"], Channel: "telegram", Target: "ctc_01jzzzzzzzzzzzzzzzzzzzzzzz", Person: "ana", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: now.Add(-2 * time.Hour)},
+		one("a", "settled", askback.EventQuestionAnswered, askback.DeliverySkipped, 0, 3*time.Hour, 0, ""),
+		one("b", "form", askback.EventQuestionPending, askback.DeliveryQueued, 0, time.Hour, 0, ""),
+		one("c", "denied", askback.EventQuestionAnswered, askback.DeliveryFailed, 1, 4*time.Hour, 0, "not sent: this receiver is disabled since 2026-11-02T16:30:00Z, because it answered 410 Gone"),
+	)
+	for i, status := range []askback.EndpointStatus{askback.EndpointPaused, askback.EndpointDisabled} {
+		all[len(all)-2+i].EndpointID, all[len(all)-2+i].EndpointStatus = "whe_01jzzzzzzzzzzzzzzzzzzzzzzz", status
+	}
 	all[3].Target = "https://ingest.a-very-long-name-of-a-machine.region-1.internal.example.com:8443"
 	var views []view.Delivery
 	for _, d := range all {
@@ -47,7 +56,8 @@ func deliveryStories(b *book) {
 		views = append(views, v)
 	}
 	f := b.on(pages.DeliveriesPath)
-	b.add("Deliveries", "list", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views, MayRetry: true, Sessions: true, Next: "x"}))
+	b.add("Deliveries", "list", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views, MayRetry: true, Endpoints: true, Sessions: true, Next: "x"}))
+	b.add("Deliveries", "held", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views[7:], MayRetry: true, Endpoints: true}))
 	b.add("Deliveries", "sent again", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Deliveries: views[4:5], MayRetry: true, Status: "failed", Retried: &views[2]}))
 	b.add("Deliveries", "never", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Never: true}))
 	b.add("Deliveries", "all arrived", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{}))
@@ -58,7 +68,7 @@ func deliveryStories(b *book) {
 	i.Current = b.ids["settled"]
 	b.add("Deliveries", "settled ask", askback.PagePath(i.Current), pages.Settled(b.frame, i, settled))
 	open := view.Of(b.fixture("form"))
-	open.Deliveries = views[1:2]
+	open.Deliveries = []view.Delivery{views[1], views[7], views[9]}
 	i.Current = b.ids["form"]
 	b.add("Deliveries", "open ask", askback.PagePath(i.Current), pages.Ask(b.frame, i, open, view.NewForm(open)))
 }

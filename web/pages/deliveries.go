@@ -17,6 +17,7 @@ type DeliveryList struct {
 	Status       string // the filter of the address; "" for what has not arrived
 	Cursor, Next string // this page, and the next one
 	MayRetry     bool
+	Endpoints    bool           // the person may change the endpoints of webhooks
 	Sessions     bool           // the person may open sessions
 	Never        bool           // nothing was ever sent
 	Retried      *view.Delivery // sent again just now, as it is now
@@ -29,6 +30,7 @@ var deliveryStatuses = []outcomeOption{
 	{"queued", "Being sent"},
 	{"waiting", "Waiting"},
 	{"sent", "Accepted"},
+	{"skipped", "Not needed"},
 }
 
 // deliveriesPath returns the address of a page of the list.
@@ -49,7 +51,7 @@ func stateClass(s view.DeliveryState) string {
 		return "state-yes"
 	case view.DeliveryGivenUp:
 		return "state-no"
-	case view.DeliveryRetrying:
+	case view.DeliveryRetrying, view.DeliveryPaused:
 		return "state-warn"
 	}
 	return ""
@@ -72,6 +74,19 @@ func aboutID(d view.Delivery) string {
 	return d.Session.String()
 }
 
+// heldSentence says why an endpoint holds a delivery, and what can be done.
+func heldSentence(d view.Delivery) string {
+	switch {
+	case d.Disabled && d.State == view.DeliveryGivenUp:
+		return "The receiver is disabled: sent again, it would be given up again."
+	case d.Disabled:
+		return "The receiver is disabled: it is given up in a moment."
+	case d.State == view.DeliveryGivenUp:
+		return "The receiver is paused: sent again, it would wait."
+	}
+	return "The receiver is paused: it waits."
+}
+
 // retried describes what became of a delivery that was sent again.
 func retried(d view.Delivery) string {
 	switch d.State {
@@ -79,6 +94,8 @@ func retried(d view.Delivery) string {
 		return "The receiver has accepted it."
 	case view.DeliveryGivenUp:
 		return "It was tried and given up again."
+	case view.DeliveryPaused:
+		return "Its receiver is paused, so it waits."
 	case view.DeliveryRetrying:
 		return "It failed again, and is tried again later."
 	}
