@@ -251,6 +251,24 @@ func TestGroupTakesReplies(t *testing.T) {
 	}
 }
 
+// A question that named people get instead of the group has no buttons there any more.
+func TestGroupLosesAQuestionOfOthers(t *testing.T) {
+	b := newBot(t)
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.live(room)
+	a.To = []string{"ben"}
+	n := askback.Notification{Delivery: askback.Delivery{Event: askback.EventQuestionReassigned}, Ask: a, Address: itoa(room), Earlier: itoa(room) + "/" + itoa(m.ID)}
+	if _, err := b.sender.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Message(room, m.ID); got.Live() || !strings.Contains(got.Text, "now with ben") {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // A group asks nothing that several people would fill in together.
 func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
 	b := newBot(t)
