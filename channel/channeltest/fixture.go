@@ -63,7 +63,7 @@ func newFixture(t testing.TB, d Driver) *fixture {
 	})
 	f.channel = f.service.Open(t)
 	f.engine = engine.New(memstore.New(), &engine.Options{
-		Now: f.now, Log: f.log.logger(), Channels: map[string]engine.Channel{d.Channel: sender{f}},
+		Now: f.now, Log: f.log.logger(), Channels: map[string]engine.Channel{d.Channel: f.sender()},
 		Settings: engine.Settings{People: people(), Receivers: f.service.Receivers()},
 	})
 	f.engine.Link(Pages)
@@ -82,6 +82,39 @@ func people() []askback.Person { return []askback.Person{{Name: ana}, {Name: ben
 
 // sender is the channel of the engine. It records what the engine sends.
 type sender struct{ *fixture }
+
+// An addressSender is a sender to contacts that are added by their address.
+type addressSender struct {
+	sender
+	engine.AddressChannel
+}
+
+// A codeSender is a sender to contacts that are linked by a code.
+type codeSender struct {
+	sender
+	engine.CodeChannel
+}
+
+// Send implements [engine.Channel].
+func (s addressSender) Send(ctx context.Context, n askback.Notification) (string, error) {
+	return s.sender.Send(ctx, n)
+}
+
+// Send implements [engine.Channel].
+func (s codeSender) Send(ctx context.Context, n askback.Notification) (string, error) {
+	return s.sender.Send(ctx, n)
+}
+
+// sender returns the channel of the engine.
+func (f *fixture) sender() engine.Channel {
+	switch c := f.channel.Send.(type) {
+	case engine.AddressChannel:
+		return addressSender{sender{f}, c}
+	case engine.CodeChannel:
+		return codeSender{sender{f}, c}
+	}
+	return sender{f}
+}
 
 // Send implements [engine.Channel].
 func (s sender) Send(ctx context.Context, n askback.Notification) (string, error) {

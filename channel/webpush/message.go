@@ -1,0 +1,65 @@
+package webpush
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/notice"
+)
+
+// A message is what the service worker of the pages gets. It shows a notification, which
+// replaces an earlier one with the same tag.
+type message struct {
+	Tag   string `json:"tag"`   // the id of the ask
+	Title string `json:"title"` // Askback's own words, with the label of the agent
+	Body  string `json:"body"`
+	Path  string `json:"path"` // of the page that a click opens
+	// Urgent is set for a dangerous call: the notification stays until it is clicked.
+	Urgent bool `json:"urgent,omitempty"`
+	// Settled is set if the ask needs no answer any more.
+	Settled bool `json:"settled,omitempty"`
+}
+
+// render returns the JSON of the message about an ask: whole, or only who asks and what it is
+// called, if the whole is longer than maxMessage (F3).
+func render(a askback.Ask) ([]byte, error) {
+	if a.Settled() {
+		return fits(a.ID, notice.Settled(a, true, false), notice.Settled(a, false, false))
+	}
+	return fits(a.ID, notice.Pending(a, nil), notice.Short(a, true), notice.Short(a, false))
+}
+
+// fits returns the JSON of the first of several messages that is not too long. The last one
+// has no text of others, so it always fits.
+func fits(id string, forms ...notice.Message) (b []byte, err error) {
+	for _, m := range forms {
+		m.Footer = nil // a click opens the page
+		b, err = marshal(message{
+			Tag: id, Title: m.Title, Body: m.Text(notice.Plain), Path: askback.PagePath(id), Urgent: m.Urgent, Settled: m.Settling,
+		})
+		if err != nil || len(b) <= maxMessage {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// marshal is like json.Marshal, but leaves <, > and & as they are: they would take six bytes.
+func marshal(m message) ([]byte, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(m)
+	return []byte(strings.TrimSpace(b.String())), err
+}
+
+// topic returns the topic of messages about an ask: one that the push service has not delivered
+// yet is replaced by the next. It has 32 characters of base64url (RFC 8030, section 5.4), and
+// does not tell the service which ask it is.
+func topic(id string) string {
+	sum := sha256.Sum256([]byte("askback topic " + id))
+	return base64.RawURLEncoding.EncodeToString(sum[:24])
+}

@@ -1,0 +1,191 @@
+// Package webpush shows notifications in the browsers of people, by the push services of the
+// browsers (RFC 8030). Messages are encrypted for the browser (RFC 8291), and signed by the
+// server (VAPID, RFC 8292).
+//
+// A browser is a contact of a person; its address is the subscription that the browser made. A
+// message has the whole of an ask or, if that does not fit, only who asks; a click on the
+// notification opens the page of the ask (F3).
+package webpush
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/mail"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
+)
+
+// Options configure a [Channel].
+type Options struct {
+	Key *Key // required
+	// Subject is how the operator of a push service reaches the operator of this server: an
+	// address that begins with mailto: or https:. Apple's service requires one.
+	Subject string
+	Allow   []egress.Allowed // addresses to which messages may go although they are not public
+	Roots   *x509.CertPool   // of the certificates of push services; nil: those of the system
+	Rand    io.Reader        // nil: crypto/rand
+	Now     func() time.Time // nil: time.Now
+	Version string           // of Askback, for the User-Agent
+}
+
+// A Channel sends asks to browsers. It is safe for concurrent use.
+type Channel struct {
+	options Options
+	client  *http.Client
+}
+
+// New returns a Channel, or an error if the subject is not valid.
+func New(o Options) (*Channel, error) {
+	if p := SubjectProblem(o.Subject); p != "" && o.Subject != "" {
+		return nil, errors.New("the subject " + p)
+	}
+	if o.Key == nil {
+		return nil, errors.New("push messages need a key")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	client := egress.NewClient(o.Allow, nil)
+	if t, ok := client.Transport.(*http.Transport); ok && o.Roots != nil {
+		t.TLSClientConfig = &tls.Config{RootCAs: o.Roots}
+	}
+	return &Channel{o, client}, nil
+}
+
+// Close closes idle connections.
+func (c *Channel) Close() { c.client.CloseIdleConnections() }
+
+// PublicKey returns the key with which browsers subscribe.
+func (c *Channel) PublicKey() string { return c.options.Key.Public() }
+
+// CheckAddress returns the form of a subscription in which it is stored. The error is an
+// [askback.Invalid].
+func (c *Channel) CheckAddress(address string) (string, error) {
+	s, err := parseSubscription(address)
+	if err != nil {
+		return "", err
+	}
+	return s.String(), nil
+}
+
+// maxTTL is how long a push service stores a message at most: that of Google takes no more
+// than four weeks.
+const maxTTL = 28 * 24 * time.Hour
+
+// Send sends a notification about an ask to the subscription in its address, once. The push
+// service has it if the error is nil. Otherwise the error has no text of the service and no
+// secret; it is an [askback.SendError] if there was a reply. There is no receipt: a message
+// with the same topic and tag replaces an earlier one.
+func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	to, err := parseSubscription(n.Address)
+	if err != nil {
+		return "", &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
+	}
+	text, err := render(n.Ask)
+	if err != nil {
+		return "", err
+	}
+	key, salt, err := newMessageKey(c.options.Rand)
+	if err != nil {
+		return "", err
+	}
+	body, err := encrypt(pad(text), to, key, salt)
+	if err != nil {
+		return "", err
+	}
+	return "", c.post(ctx, to, n.Ask, body)
+}
+
+// post sends an encrypted message about an ask.
+func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body []byte) error {
+	now := c.options.Now()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
+	}
+	authorization, err := c.options.Key.authorization(askback.Origin(to.endpoint), c.options.Subject, now)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", authorization)
+	r.Header.Set("Content-Encoding", "aes128gcm")
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("TTL", strconv.FormatInt(int64(timeToLive(a, now)/time.Second), 10))
+	r.Header.Set("Topic", topic(a.ID))
+	r.Header.Set("Urgency", urgency(a))
+	r.Header.Set("User-Agent", "askback/"+cmp.Or(c.options.Version, "devel"))
+	reply, err := c.client.Do(r)
+	if err != nil {
+		return egress.NoReply(err)
+	}
+	egress.Discard(reply)
+	return replyError(reply, now)
+}
+
+// timeToLive returns how long a push service stores a message: until the deadline of the ask,
+// or as long as it can. The outcome is stored as long as the question may be shown.
+func timeToLive(a askback.Ask, now time.Time) time.Duration {
+	if a.Settled() || a.Deadline.IsZero() {
+		return maxTTL
+	}
+	return max(min(a.Deadline.Sub(now), maxTTL), time.Minute)
+}
+
+// urgency returns whether a phone that saves power gets a message at once (RFC 8030, section
+// 5.3). An agent waits for the answer; the outcome can wait.
+func urgency(a askback.Ask) string {
+	if a.Settled() {
+		return "normal"
+	}
+	return "high"
+}
+
+// replyError returns nil if a push service has accepted a message.
+func replyError(reply *http.Response, now time.Time) error {
+	err := egress.ReplyError(reply, now)
+	sending, ok := errors.AsType[*askback.SendError](err)
+	if !ok {
+		return err
+	}
+	switch reply.StatusCode {
+	case http.StatusNotFound, http.StatusGone: // RFC 8030, section 7.3: the subscription has ended
+		sending.Err = fmt.Errorf("%w: this browser does not want notifications any more", sending.Err)
+		sending.Final, sending.Gone = true, true
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
+		sending.Final = true
+	case http.StatusUnauthorized, http.StatusForbidden:
+		sending.Err = fmt.Errorf("%w: the push service rejects the key, the clock or channels.webpush.subject of this server", sending.Err)
+	}
+	return err
+}
+
+// SubjectProblem returns what is wrong with [Options.Subject], or "".
+func SubjectProblem(subject string) string {
+	if address, ok := strings.CutPrefix(subject, "mailto:"); ok {
+		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address {
+			return "has no e-mail address after mailto:"
+		}
+		return ""
+	}
+	u, err := url.Parse(subject)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return "must be an address that begins with mailto: or https://"
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+// Package webpushtest has a push service for tests that behaves as those of browsers are
+// documented (RFC 8030, RFC 8188, RFC 8291 and RFC 8292), and browsers that decrypt what they
+// get. Replies of the services of Google, Mozilla and Apple were followed where they differ.
+package webpushtest
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/internal/egress"
+)
+
+// maxBody is the size of the largest message that the service takes, in bytes.
+const maxBody = 4096
+
+// A Service is a push service with the browsers that have subscribed.
+type Service struct {
+	URL   string         // of the service, without a slash at the end
+	Roots *x509.CertPool // of its certificate
+	Now   func() time.Time
+
+	mu       sync.Mutex
+	browsers map[string]*Browser // by the last part of the endpoint
+	failure  *failure
+	problems []string // why messages were rejected
+}
+
+// NewService starts a service, which ends with the test.
+func NewService(t testing.TB) *Service {
+	s := &Service{browsers: map[string]*Browser{}, Now: time.Now}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /push/{id}", s.receive)
+	server := httptest.NewTLSServer(mux)
+	server.Config.ErrorLog = nil
+	s.URL, s.Roots = server.URL, x509.NewCertPool()
+	s.Roots.AddCert(server.Certificate())
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return s
+}
+
+// Allow returns the address of the service, which is not public.
+func (s *Service) Allow(t testing.TB) []egress.Allowed {
+	t.Helper()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := egress.ParseAllowed(netip.MustParseAddrPort(u.Host).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []egress.Allowed{a}
+}
+
+// Problems returns why the service has rejected messages.
+func (s *Service) Problems() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.problems...)
+}
+
+// A rejection is a reply with an error.
+type rejection struct {
+	status int
+	why    string
+}
+
+var topicForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// receive takes a message for a browser.
+func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
+	how := s.failsAs()
+	switch how {
+	case "too many":
+		w.Header().Set("Retry-After", strconv.Itoa(int(RetryAfter/time.Second)))
+		http.Error(w, "text of the service", http.StatusTooManyRequests)
+		return
+	case "broken":
+		http.Error(w, "text of the service", http.StatusServiceUnavailable)
+		return
+	case "slow":
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the caller leaves
+		<-r.Context().Done()
+		return
+	}
+	b, no := s.check(r)
+	if no != nil {
+		s.reject(w, r, *no)
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return
+	case len(body) > maxBody:
+		s.reject(w, r, rejection{http.StatusRequestEntityTooLarge, "the message has more than 4096 bytes"})
+		return
+	}
+	if no := b.take(r.Header.Get("Topic"), r.Header, body); no != nil {
+		s.reject(w, r, *no)
+		return
+	}
+	if how == "lost reply" {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Location", s.URL+"/message/1")
+	w.Header().Set("TTL", r.Header.Get("TTL"))
+	w.WriteHeader(http.StatusCreated)
+}
+
+// reject replies with an error, and with text of which the sender must repeat nothing.
+func (s *Service) reject(w http.ResponseWriter, r *http.Request, no rejection) {
+	s.mu.Lock()
+	s.problems = append(s.problems, fmt.Sprintf("%d %s", no.status, no.why))
+	s.mu.Unlock()
+	http.Error(w, "text of the service: "+r.URL.Path, no.status)
+}
+
+// check returns the browser that a request is for, or why it is rejected.
+func (s *Service) check(r *http.Request) (*Browser, *rejection) {
+	s.mu.Lock()
+	b := s.browsers[r.PathValue("id")]
+	s.mu.Unlock()
+	h := r.Header
+	ttl, err := strconv.Atoi(h.Get("TTL"))
+	switch {
+	case b == nil:
+		return nil, &rejection{http.StatusNotFound, "there is no such subscription"}
+	case b.ended():
+		return nil, &rejection{http.StatusGone, "the person has turned notifications off"}
+	case err != nil || ttl < 0:
+		return nil, &rejection{http.StatusBadRequest, "TTL is missing or no number of seconds"}
+	case ttl > 28*24*3600:
+		return nil, &rejection{http.StatusBadRequest, "TTL is more than four weeks"}
+	case h.Get("Content-Encoding") != "aes128gcm":
+		return nil, &rejection{http.StatusUnsupportedMediaType, "the encoding is not aes128gcm"}
+	case h.Get("Topic") != "" && !topicForm.MatchString(h.Get("Topic")):
+		return nil, &rejection{http.StatusBadRequest, "the topic has more than 32 characters, or others than base64url"}
+	}
+	switch h.Get("Urgency") {
+	case "", "very-low", "low", "normal", "high":
+	default:
+		return nil, &rejection{http.StatusBadRequest, "the urgency is none of the four"}
+	}
+	return b, checkSender(h.Get("Authorization"), s.URL, b.serverKey, s.Now())
+}
+
+// RetryAfter is the time that the service asks for when it is busy.
+const RetryAfter = 9 * time.Second
+
+// A failure is what happens to the next requests.
+type failure struct {
+	how         string
+	skip, count int
+	failed      int
+}
+
+// FailAs lets skip requests succeed, and then lets count of them fail: "too many" and "broken"
+// are statuses, "lost reply" delivers the message and closes the connection, and "slow" does
+// not reply until the caller gives up. It replaces what FailAs did before. The function that it
+// returns returns how many have failed.
+func (s *Service) FailAs(how string, skip, count int) (failed func() int) {
+	f := &failure{how: how, skip: skip, count: count}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = f
+	return func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return f.failed
+	}
+}
+
+// failsAs returns how the next request fails, or "".
+func (s *Service) failsAs() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.failure
+	switch {
+	case f == nil || f.count == 0:
+		return ""
+	case f.skip > 0:
+		f.skip--
+		return ""
+	}
+	f.count--
+	f.failed++
+	return f.how
+}
+
+func decode(s string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(s) }
