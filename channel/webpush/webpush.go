@@ -17,20 +17,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/mail"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/pause"
 )
 
 // Options configure a [Channel].
 type Options struct {
-	Key *Key // required
 	// Subject is how the operator of a push service reaches the operator of this server: an
 	// address that begins with mailto: or https:. Apple's service requires one.
 	Subject string
@@ -38,13 +40,20 @@ type Options struct {
 	Roots   *x509.CertPool   // of the certificates of push services; nil: those of the system
 	Rand    io.Reader        // nil: crypto/rand
 	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil: nothing is logged
 	Version string           // of Askback, for the User-Agent
 }
+
+// Name is the name of the channel in deliveries and contacts.
+const Name = "webpush"
 
 // A Channel sends asks to browsers. It is safe for concurrent use.
 type Channel struct {
 	options Options
 	client  *http.Client
+	key     *Key          // when ready is closed
+	ready   chan struct{} // closed by Run
+	once    sync.Once
 }
 
 // New returns a Channel, or an error if the subject is not valid.
@@ -52,11 +61,11 @@ func New(o Options) (*Channel, error) {
 	if p := SubjectProblem(o.Subject); p != "" && o.Subject != "" {
 		return nil, errors.New("the subject " + p)
 	}
-	if o.Key == nil {
-		return nil, errors.New("push messages need a key")
-	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
@@ -65,14 +74,77 @@ func New(o Options) (*Channel, error) {
 	if t, ok := client.Transport.(*http.Transport); ok && o.Roots != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: o.Roots}
 	}
-	return &Channel{o, client}, nil
+	return &Channel{options: o, client: client, ready: make(chan struct{})}, nil
 }
 
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// PublicKey returns the key with which browsers subscribe.
-func (c *Channel) PublicKey() string { return c.options.Key.Public() }
+// A Keeper keeps the secret from which the key of the server follows. Package engine
+// implements it.
+type Keeper interface {
+	// ChannelSecret returns the same random bytes for a channel in each call.
+	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
+}
+
+// Run gets the key of the server, which nothing is sent without, and returns when ctx ends. It
+// tries again if that fails.
+func (c *Channel) Run(ctx context.Context, k Keeper) {
+	for wait := time.Second; ctx.Err() == nil; wait = min(2*wait, time.Minute) {
+		secret, err := k.ChannelSecret(ctx, Name)
+		if err == nil {
+			err = c.use(secret)
+		}
+		if err == nil {
+			<-ctx.Done()
+			return
+		}
+		if ctx.Err() == nil {
+			c.options.Log.Error("push messages cannot be sent yet", "error", err, "again", wait)
+			_ = pause.For(ctx, wait) // the loop ends with ctx
+		}
+	}
+}
+
+// use makes the key of a secret that of the channel, unless it has one.
+func (c *Channel) use(secret []byte) error {
+	key, err := NewKey(secret)
+	if err == nil {
+		c.once.Do(func() {
+			c.key = key
+			close(c.ready)
+		})
+	}
+	return err
+}
+
+// keyTime is how long a caller waits for the key, which Run gets when the server starts.
+const keyTime = 5 * time.Second
+
+var errNoKey = errors.New("the key of the server for push messages is not known yet")
+
+// serverKey returns the key of the server.
+func (c *Channel) serverKey(ctx context.Context) (*Key, error) {
+	late := time.NewTimer(keyTime)
+	defer late.Stop()
+	select {
+	case <-c.ready:
+		return c.key, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, errNoKey
+	}
+}
+
+// PublicKey returns the key with which browsers subscribe, in base64url.
+func (c *Channel) PublicKey(ctx context.Context) (string, error) {
+	key, err := c.serverKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	return key.Public(), nil
+}
 
 // CheckAddress returns the form of a subscription in which it is stored. The error is an
 // [askback.Invalid].
@@ -119,7 +191,11 @@ func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body
 	if err != nil {
 		return &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
 	}
-	authorization, err := c.options.Key.authorization(askback.Origin(to.endpoint), c.options.Subject, now)
+	server, err := c.serverKey(ctx)
+	if err != nil {
+		return err
+	}
+	authorization, err := server.authorization(askback.Origin(to.endpoint), c.options.Subject, now)
 	if err != nil {
 		return err
 	}
@@ -179,13 +255,13 @@ func replyError(reply *http.Response, now time.Time) error {
 func SubjectProblem(subject string) string {
 	if address, ok := strings.CutPrefix(subject, "mailto:"); ok {
 		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address {
-			return "has no e-mail address after mailto:"
+			return "is not the address of a person or of a page"
 		}
 		return ""
 	}
 	u, err := url.Parse(subject)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return "must be an address that begins with mailto: or https://"
+		return "is not the address of a person or of a page"
 	}
 	return ""
 }

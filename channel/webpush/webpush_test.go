@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback"
@@ -29,13 +30,49 @@ func newChannel(t *testing.T, s *webpushtest.Service) *webpush.Channel {
 	t.Helper()
 	s.Now = func() time.Time { return now }
 	c, err := webpush.New(webpush.Options{
-		Key: webpushtest.Key(t), Subject: "mailto:ops@example.com", Allow: s.Allow(t), Roots: s.Roots, Now: s.Now, Version: "test",
+		Subject: "mailto:ops@example.com", Allow: s.Allow(t), Roots: s.Roots, Now: s.Now, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	start(t, c, "a secret of the tests, 32 bytes!")
 	return c
+}
+
+// secret is the secret of a server.
+type secret string
+
+func (s secret) ChannelSecret(_ context.Context, channel string) ([]byte, error) {
+	if channel != webpush.Name {
+		return nil, errors.New("another channel")
+	}
+	return []byte(s), nil
+}
+
+// start runs a channel of a server with a secret until the test ends.
+func start(t *testing.T, c *webpush.Channel, of secret) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.Run(ctx, of)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		c.Close()
+	})
+}
+
+// publicKey returns the key with which browsers subscribe.
+func publicKey(t *testing.T, c *webpush.Channel) string {
+	t.Helper()
+	key, err := c.PublicKey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func pending() askback.Ask {
@@ -66,7 +103,7 @@ func send(t *testing.T, c *webpush.Channel, address string, a askback.Ask) error
 func TestOutcomeReplacesQuestion(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
-	b := s.Subscribe(t, c.PublicKey())
+	b := s.Subscribe(t, publicKey(t, c))
 	limited := pending()
 	limited.Deadline = now.Add(time.Hour)
 	for _, a := range []askback.Ask{limited, answered()} {
@@ -106,7 +143,7 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
-	b := s.Subscribe(t, c.PublicKey())
+	b := s.Subscribe(t, publicKey(t, c))
 	whole, short, largest := 0, 0, 0
 	for n := 3500; n < 3990; n += 7 {
 		a := pending()
@@ -136,7 +173,7 @@ func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
-	gone := s.Subscribe(t, c.PublicKey())
+	gone := s.Subscribe(t, publicKey(t, c))
 	gone.Unsubscribe()
 	other, err := webpush.NewKey([]byte("another secret of some server..."))
 	if err != nil {
@@ -161,7 +198,7 @@ func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 			t.Errorf("%s: the error has text of the service or the address: %v", tt.name, err)
 		}
 	}
-	b := s.Subscribe(t, c.PublicKey())
+	b := s.Subscribe(t, publicKey(t, c))
 	s.FailAs("too many", 0, 1)
 	err = send(t, c, b.Subscription(), pending())
 	if sending, ok := errors.AsType[*askback.SendError](err); !ok || sending.RetryAfter != webpushtest.RetryAfter || sending.Final {
@@ -171,10 +208,16 @@ func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 
 // The key follows from the secret of the server, and only from that.
 func TestKeyFollowsFromTheSecret(t *testing.T) {
-	first, again := webpushtest.Key(t).Public(), webpushtest.Key(t).Public()
-	other, err := webpush.NewKey([]byte("another secret of some server..."))
-	if err != nil || first != again || other.Public() == first || len(first) != 87 {
-		t.Errorf("got %s, %s and %s, %v", first, again, other.Public(), err)
+	var keys []string
+	for _, secret := range []string{"a secret of the tests, 32 bytes!", "a secret of the tests, 32 bytes!", "another secret of some server..."} {
+		key, err := webpush.NewKey([]byte(secret))
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key.Public())
+	}
+	if keys[0] != keys[1] || keys[0] == keys[2] || len(keys[0]) != 87 {
+		t.Errorf("got %q", keys)
 	}
 	if _, err := webpush.NewKey([]byte("short")); err == nil {
 		t.Error("a short secret was accepted")
@@ -184,12 +227,12 @@ func TestKeyFollowsFromTheSecret(t *testing.T) {
 // A message goes only to a public address, over https, and follows no redirect (T16).
 func TestOnlyPublicPushServicesAreReached(t *testing.T) {
 	s := webpushtest.NewService(t)
-	c, err := webpush.New(webpush.Options{Key: webpushtest.Key(t), Roots: s.Roots})
+	c, err := webpush.New(webpush.Options{Roots: s.Roots})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	b := s.Subscribe(t, c.PublicKey())
+	start(t, c, "a secret of the tests, 32 bytes!")
+	b := s.Subscribe(t, publicKey(t, c))
 	if err := send(t, c, b.Subscription(), pending()); err == nil || !strings.Contains(err.Error(), "public") {
 		t.Errorf("a private address: got %v", err)
 	}
@@ -214,7 +257,7 @@ func TestOnlyPublicPushServicesAreReached(t *testing.T) {
 func TestOnlySubscriptionsAreAddresses(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
-	good := s.Subscribe(t, c.PublicKey()).Subscription()
+	good := s.Subscribe(t, publicKey(t, c)).Subscription()
 	first, err := c.CheckAddress(good)
 	if err != nil {
 		t.Fatal(err)
@@ -251,12 +294,9 @@ func TestSubjectsAreChecked(t *testing.T) {
 		if got := webpush.SubjectProblem(subject) == ""; got != want {
 			t.Errorf("%q: got %v, want %v", subject, got, want)
 		}
-		if _, err := webpush.New(webpush.Options{Key: webpushtest.Key(t), Subject: subject}); (err == nil) != want {
+		if _, err := webpush.New(webpush.Options{Subject: subject}); (err == nil) != want {
 			t.Errorf("%q: got %v", subject, err)
 		}
-	}
-	if _, err := webpush.New(webpush.Options{}); err == nil {
-		t.Error("a channel without a key")
 	}
 }
 
@@ -264,11 +304,42 @@ func TestSubjectsAreChecked(t *testing.T) {
 func TestSendEndsWithItsContext(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
-	b := s.Subscribe(t, c.PublicKey())
+	b := s.Subscribe(t, publicKey(t, c))
 	s.FailAs("slow", 0, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Send(ctx, askback.Notification{Ask: pending(), Address: b.Subscription()}); err == nil {
 		t.Error("got no error")
 	}
+}
+
+// keeper fails until it has a secret.
+type keeper struct{ failures int }
+
+func (k *keeper) ChannelSecret(context.Context, string) ([]byte, error) {
+	if k.failures--; k.failures >= 0 {
+		return nil, errors.New("the database is busy")
+	}
+	return []byte("a secret of the tests, 32 bytes!"), nil
+}
+
+// Nothing is sent before the key of the server is known; then it is, also if the store failed at
+// first.
+func TestMessagesWaitForTheKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := webpush.New(webpush.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := c.PublicKey(t.Context()); err == nil || time.Since(began) != 5*time.Second {
+			t.Errorf("got error %v after %v, want one after 5 s", err, time.Since(began))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go c.Run(ctx, &keeper{failures: 2})
+		if key, err := c.PublicKey(t.Context()); err != nil || len(key) != 87 || time.Since(began) != 8*time.Second {
+			t.Errorf("got %q, %v after %v, want a key after 3 s more", key, err, time.Since(began)-5*time.Second)
+		}
+		cancel()
+	})
 }

@@ -28,6 +28,8 @@ type channelSet struct {
 	handlers map[string]func(e *engine.Engine) http.Handler // what services call, by path
 	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
 	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
+
+	pushKey func(ctx context.Context) (string, error) // the key with which browsers subscribe; nil: they cannot
 }
 
 // apply lets the channels use changed settings, as far as they can.
@@ -47,6 +49,8 @@ type channelOptions struct {
 	// database; see [connection.Tokens.SecretKey].
 	key func() ([]byte, error)
 	log *slog.Logger // nil: nothing is logged
+
+	publicURL string // of the server, if it is not that of the settings
 }
 
 // newChannelSet returns the channels of the settings, which were checked when they were read.
@@ -76,6 +80,7 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { mails.Run(ctx, e) })
 	}
 	set.addSlack(file, o)
+	set.addWebpush(file, o)
 	set.apply(engineSettings(file))
 	return set
 }

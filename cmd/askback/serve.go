@@ -48,7 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if o.Listen, o.PublicURL, err = c.addresses(file); err != nil {
 		return err
 	}
-	log, channels := records.Logger, newChannelSet(file, channelOptions{key: o.Tokens.SecretKey, log: records.Logger})
+	log, channels := records.Logger, newChannelSet(file, channelOptions{key: o.Tokens.SecretKey, log: records.Logger, publicURL: o.PublicURL})
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
 	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, channels, records), records.Access, fail

@@ -212,6 +212,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"channels.slack", file.Channels.Slack != r.initial.Channels.Slack},
 		{"channels.post", !reflect.DeepEqual(file.Channels.Post, r.initial.Channels.Post)},
 		{"channels.telegram", !reflect.DeepEqual(file.Channels.Telegram, r.initial.Channels.Telegram)},
+		{"channels.webpush", !reflect.DeepEqual(file.Channels.Webpush, r.initial.Channels.Webpush)},
 		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {

@@ -37,14 +37,16 @@ var layers = map[string][]string{
 	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":           {".", "internal/loopback", "internal/notice"},
-	"channel/email/emailtest": {},
-	"channel/post":            {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
-	"channel/post/posttest":   {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
-	"channel/channeltest":     {".", "engine", "store/memstore", "internal/safetext"},
-	"channel/slack":           {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
-	"channel/slack/slacktest": {},
-	"channel/webhook":         {".", "internal/compat", "internal/egress", "internal/safetext"},
+	"channel/email":               {".", "internal/loopback", "internal/notice"},
+	"channel/email/emailtest":     {},
+	"channel/post":                {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
+	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
+	"channel/channeltest":         {".", "engine", "store/memstore", "internal/safetext"},
+	"channel/slack":               {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
+	"channel/slack/slacktest":     {},
+	"channel/webpush":             {".", "internal/egress", "internal/notice", "internal/pause"},
+	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
+	"channel/webhook":             {".", "internal/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},
@@ -60,7 +62,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/egress", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
@@ -223,7 +225,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
+var suites = []string{"channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

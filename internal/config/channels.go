@@ -13,6 +13,7 @@ type Channels struct {
 	Telegram Telegram
 	Email    Email
 	Slack    Slack
+	Webpush  Webpush
 }
 
 // Webhook configures the webhooks that the server sends.
@@ -26,7 +27,6 @@ type Webhook struct {
 // channels returns a function that reads the settings of the channels into c.
 func (l *loader) channels(c *Config) func(value) {
 	w := &c.Channels.Webhook
-	const notYet = "has no such channel yet"
 	return l.group([]setting{
 		{key: "webhook", read: func(v value) {
 			l.group([]setting{
@@ -40,7 +40,7 @@ func (l *loader) channels(c *Config) func(value) {
 		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
 		{key: "slack", read: func(v value) { l.slack(v, &c.Channels.Slack) }},
 		{key: "email", read: func(v value) { l.email(v, &c.Channels.Email) }},
-		{key: "webpush", unsupported: notYet},
+		{key: "webpush", read: func(v value) { l.webpush(v, &c.Channels.Webpush) }},
 	})
 }
 

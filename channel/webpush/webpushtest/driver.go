@@ -21,44 +21,31 @@ func Driver() channeltest.Driver {
 	return channeltest.Driver{
 		Channel: "webpush", Short: short, RetryAfter: RetryAfter,
 		Start: func(t testing.TB, s channeltest.Settings) channeltest.Service {
-			d := &driver{settings: s, service: NewService(t), key: Key(t), browsers: map[string]*Browser{}}
+			d := &driver{t: t, settings: s, service: NewService(t), browsers: map[string]*Browser{}}
 			d.service.Now = s.Now
-			for _, person := range []string{"ana", "ben"} {
-				d.browsers[person] = d.service.Subscribe(t, d.key.Public())
-			}
 			return d
 		},
 	}
 }
 
-// Key returns a key for tests.
-func Key(t testing.TB) *webpush.Key {
-	t.Helper()
-	k, err := webpush.NewKey([]byte("a secret of the tests, 32 bytes!"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
 // driver has a browser for each person.
 type driver struct {
+	t        testing.TB
 	settings channeltest.Settings
 	service  *Service
-	key      *webpush.Key
 	browsers map[string]*Browser
 }
 
 // Open implements [channeltest.Service].
 func (d *driver) Open(t testing.TB) channeltest.Channel {
 	c, err := webpush.New(webpush.Options{
-		Key: d.key, Subject: channeltest.Pages, Allow: d.service.Allow(t), Roots: d.service.Roots, Now: d.settings.Now, Version: "test",
+		Subject: channeltest.Pages, Allow: d.service.Allow(t), Roots: d.service.Roots, Now: d.settings.Now, Log: d.settings.Log, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return channeltest.Channel{Send: c}
+	return channeltest.Channel{Send: c, Run: func(ctx context.Context, e *engine.Engine) { c.Run(ctx, e) }}
 }
 
 // Receivers implements [channeltest.Service].
@@ -66,7 +53,16 @@ func (d *driver) Receivers() []engine.Receiver { return nil }
 
 // Join implements [channeltest.Service]: the browser of a person is a contact.
 func (d *driver) Join(ctx context.Context, e *engine.Engine, person string) error {
-	_, err := e.As(askback.Principal{Kind: askback.Responder, Name: person}).AddContact(ctx, askback.ContactRequest{
+	secret, err := e.ChannelSecret(ctx, webpush.Name)
+	if err != nil {
+		return err
+	}
+	key, err := webpush.NewKey(secret)
+	if err != nil {
+		return err
+	}
+	d.browsers[person] = d.service.Subscribe(d.t, key.Public())
+	_, err = e.As(askback.Principal{Kind: askback.Responder, Name: person}).AddContact(ctx, askback.ContactRequest{
 		Channel: "webpush", Label: "browser of " + person, Address: d.browsers[person].Subscription(),
 	})
 	return err

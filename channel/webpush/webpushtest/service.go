@@ -154,7 +154,7 @@ func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 	switch h.Get("Urgency") {
 	case "", "very-low", "low", "normal", "high":
 	default:
-		return nil, &rejection{http.StatusBadRequest, "the urgency is none of the four"}
+		return nil, &rejection{http.StatusBadRequest, "the urgency is not one of the four"}
 	}
 	return b, checkSender(h.Get("Authorization"), s.URL, b.serverKey, s.Now())
 }
