@@ -21,7 +21,7 @@ var files embed.FS
 // and its extension for event streams, unchanged (docs/design.md). They are served as one
 // file: htmx starts in the first task after its script, and an extension in a file that
 // arrives later is not there yet.
-var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "pages.js", "select.js", "menu.js", "copy.js", "install.js"}
+var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
 var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.css", "history.css", "deliveries.css", "phone.css"}

@@ -70,6 +70,9 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	if after != "" && i.Filter.Cursor == "" {
 		i.Live = livePath + "?" + liveQuery(i, after, r.frame.Now)
 	}
+	if s.auth.May(r.principal, askback.ActContacts) == nil {
+		i.PushKey = s.pushKey(r.Context())
+	}
 	i.Done = s.done(r, values.Get("done"))
 	return i, nil
 }

@@ -55,6 +55,8 @@ type Authenticator interface {
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	// EndLogin revokes one of them. For another id, it returns [askback.ErrNotFound].
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
+	// ContactAt returns the contact with an address, or [askback.ErrNotFound].
+	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 	// Logout revokes the secret of a browser.
 	Logout(ctx context.Context, secret string) error
 }
@@ -69,6 +71,7 @@ type Options struct {
 	Issuer    Issuer
 	PublicURL string // the address of the pages, without a slash at the end
 	Links     *Links // nil: links of messages do not work
+	Push      Push   // nil: browsers show no notifications
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim and its draft, /history
@@ -79,7 +82,7 @@ type Options struct {
 func New(auth Authenticator, o *Options) http.Handler {
 	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL, s.links = o.Zone, o.Issuer, o.PublicURL, o.Links
+		s.zone, s.issuer, s.publicURL, s.links, s.push = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -110,6 +113,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /people", s.authenticated(s.people))
 	mux.Handle("GET /numbers", s.authenticated(s.numbers))
 	s.handleOperation(mux)
+	s.handlePush(mux)
 	mux.Handle("GET "+morePath, s.authenticated(s.more))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
@@ -157,6 +161,7 @@ type site struct {
 	issuer    Issuer
 	publicURL string
 	links     *Links // nil if links do not work
+	push      Push   // nil if browsers show no notifications
 
 	warnProxy sync.Once // logs that a proxy does not set X-Forwarded-Proto
 }

@@ -29,7 +29,7 @@ type channelSet struct {
 	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
 	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
 
-	pushKey func(ctx context.Context) (string, error) // the key with which browsers subscribe; nil: they cannot
+	push web.Push // lets people turn on notifications; nil: they cannot
 }
 
 // apply lets the channels use changed settings, as far as they can.

@@ -20,6 +20,6 @@ func (set *channelSet) addWebpush(file config.Config, o channelOptions) {
 		c.Subject = public
 	}
 	push := must(webpush.New(webpush.Options{Subject: c.Subject, Allow: c.Allow, Log: o.log, Version: version()}))
-	set.send[webpush.Name], set.pushKey = push, push.PublicKey
+	set.send[webpush.Name], set.push = push, push
 	set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { push.Run(ctx, e) })
 }

@@ -31,6 +31,12 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	}
 }
 
+// Listen calls f with each event of the window, on another goroutine, in order.
+func (w *Window) Listen(f func(ev any)) {
+	w.Run()
+	chromedp.ListenTarget(w.ctx, f)
+}
+
 // Bind adds a function with this name to the pages of the window. It calls f with its argument,
 // a string, on another goroutine, in order.
 func (w *Window) Bind(name string, f func(string)) {

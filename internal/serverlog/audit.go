@@ -22,6 +22,7 @@ type Engine interface {
 	Logout(ctx context.Context, secret string) error
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
+	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 }
 
 // An AuditedEngine is an [Engine] that writes the audit log: log-ins, log-outs, rejected

@@ -23,3 +23,71 @@ addEventListener("fetch", (event) => {
     event.respondWith(caches.match(url.pathname).then((stored) => stored || fetch(request)));
   }
 });
+
+// A push message is about one ask. Its notification replaces an earlier one about the ask. Text of
+// agents is shown as it is: notifications have no markup.
+addEventListener("push", (event) => event.waitUntil(Promise.all([notify(read(event.data)), showBadge()])));
+
+function read(data) {
+  try {
+    const m = data.json();
+    if (typeof m.tag === "string" && typeof m.title === "string" && typeof m.path === "string" && m.path.startsWith("/asks/")) return m;
+  } catch {
+    // A message that this version does not know.
+  }
+  return { tag: "askback", title: "Askback", body: "Open the inbox to see what is new.", path: "/" };
+}
+
+async function notify(m) {
+  if (m.settled) {
+    // Without a page that shows it anyway, browsers require a notification for each message.
+    const windows = await clients.matchAll({ type: "window" });
+    if (windows.some((w) => w.visibilityState === "visible")) {
+      for (const shown of await registration.getNotifications({ tag: m.tag })) shown.close();
+      return;
+    }
+  }
+  // It has no icon: that would be loaded first. The system shows the one of the installed app.
+  await registration.showNotification(m.title, {
+    body: m.body, tag: m.tag, data: { path: m.path }, timestamp: Date.now(),
+    renotify: !m.settled, silent: !!m.settled, requireInteraction: !!m.urgent, actions: m.settled ? [] : [{ action: "open", title: "Open" }],
+  });
+}
+
+// showBadge shows the number of open asks on the icon of the installed app.
+async function showBadge() {
+  if (!navigator.setAppBadge) return;
+  try {
+    const reply = await fetch("/open", { redirect: "error" });
+    if (!reply.ok) return; // the person has logged out
+    const { open } = await reply.json();
+    await (open ? navigator.setAppBadge(open) : navigator.clearAppBadge());
+  } catch {
+    // There is no connection.
+  }
+}
+
+addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil(openPage(event.notification.data?.path || "/"));
+});
+
+// openPage shows a page. A window that shows it, or the list, is used again; another one may have
+// an answer that was not sent.
+async function openPage(path) {
+  const windows = await clients.matchAll({ type: "window" });
+  const shows = (page) => windows.find((w) => new URL(w.url).pathname === page);
+  const window = shows(path) || shows("/");
+  if (!window) return clients.openWindow(path);
+  if (new URL(window.url).pathname !== path) await window.navigate(path);
+  return window.focus();
+}
+
+// A browser may replace its subscription on its own.
+addEventListener("pushsubscriptionchange", (event) => {
+  const renew = async () => {
+    const subscription = event.newSubscription || (await registration.pushManager.subscribe(event.oldSubscription.options));
+    await fetch("/push", { method: "POST", body: new URLSearchParams({ address: JSON.stringify(subscription) }) });
+  };
+  event.waitUntil(renew());
+});

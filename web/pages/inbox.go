@@ -18,6 +18,7 @@ type Inbox struct {
 	Done    *Done  // what the person did last; nil if nothing
 	Snoozes Snoozes
 	Fresh   bool   // the row was asked after the page was shown
+	PushKey string // with which browsers subscribe to notifications; "": they cannot
 	Address string // of the server, for commands; "" if no command can have it
 }
 
