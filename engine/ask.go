@@ -55,6 +55,19 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 		}
 		return nil, n.late
 	}
+	if n.route.Join && n.key != "" { // an ask with this key may be settled
+		if found, err := c.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
+			return found, err
+		}
+	}
+	found, joined, err := c.join(ctx, n)
+	if err != nil {
+		return nil, fmt.Errorf("ask: %w", err)
+	}
+	defer joined()
+	if found != nil {
+		return found, nil
+	}
 	done, err := c.engine.reserve(ctx, c.who.Name)
 	if err != nil {
 		return c.findOr(ctx, n, err)
@@ -115,7 +128,7 @@ func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) erro
 		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: r.CallbackURL}, timeout: r.Timeout, key: c.ownerKey(r.Key),
 		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
-	if n.key != "" {
+	if n.key != "" || c.engine.settings.Load().joins() {
 		if n.asked.Request, err = fingerprint(a, r); err != nil {
 			return err
 		}
