@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/notice"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/safetext"
 )
 
 // The limits of Slack for a message. Lengths are those of the text after &, < and > were
@@ -132,9 +132,20 @@ func settled(a askback.Ask) message {
 	return m
 }
 
+// reminder returns a message that says why an ask is mentioned again, and that it was open at this
+// time. It has no part of the question, which is in an earlier message.
+func (c *Channel) reminder(a askback.Ask, why string) message {
+	n := notice.Short(a, true)
+	text := "Open at " + c.options.Now().UTC().Format("2006-01-02 15:04 UTC") + ". The question is above."
+	return message{
+		title: why + ": " + n.Title, footer: footer(a.PageURL, false),
+		body: []slack.Block{slack.NewSectionBlock(plain(text), nil, nil)},
+	}
+}
+
 // reassigned returns the message for a person who is not asked any more.
 func reassigned(a askback.Ask) message {
-	others := strings.Join(names(view.Of(a)), ", ")
+	others := strings.Join(names(a.People()), ", ")
 	if others == "" {
 		others = "other people"
 	}
@@ -143,12 +154,12 @@ func reassigned(a askback.Ask) message {
 	}}
 }
 
-func names(v view.Ask) (names []string) {
-	for i, to := range v.To {
+func names(people []string) (names []string) {
+	for i, name := range people {
 		if i == maxNames {
 			return append(names, "others")
 		}
-		names = append(names, to.String())
+		names = append(names, safetext.Line(name).String())
 	}
 	return names
 }

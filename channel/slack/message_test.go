@@ -208,6 +208,53 @@ func TestSessionHasOneThread(t *testing.T) {
 	check("the one after that", next("run-7"), begun.TS)
 }
 
+// A reminder is a message of its own, in the thread of the question, and has no buttons. It is
+// not posted twice if its receipt was stored.
+func TestReminderIsInTheThread(t *testing.T) {
+	f := newFixture(t, nil)
+	a := f.ask(choice("PostgreSQL", "SQLite"))
+	m := f.live(a)
+	n := askback.Notification{
+		Delivery: askback.Delivery{Event: askback.EventQuestionReminded}, Ask: a, Address: Room, Earlier: m.Channel + ":" + m.TS,
+	}
+	n.Record = func(_ context.Context, receipt string) error { n.Receipt = receipt; return nil }
+	for range 2 {
+		receipt, err := f.Send(t.Context(), n)
+		must(t, err)
+		all := f.slack.Messages()
+		last := all[len(all)-1]
+		if len(all) != 2 || last.Thread != m.TS || !last.Broadcast || last.HasElements() || !strings.HasPrefix(last.Shown(), "Reminder: Question from bot") || !strings.HasPrefix(receipt, last.Channel+":"+last.TS) {
+			t.Errorf("got %d messages, the last %+v, and the receipt %q", len(all), last, receipt)
+		}
+	}
+	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
+	f.done(a)
+}
+
+// A person who is not asked any more has no buttons, and reads who is.
+func TestReassignedAskHasNoButtons(t *testing.T) {
+	f := newFixture(t, nil)
+	r := choice("PostgreSQL", "SQLite")
+	r.To = []string{"ana"}
+	a := f.ask(r)
+	m := f.message(a, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements)
+	a.To = []string{"ben"}
+	n := askback.Notification{
+		Delivery: askback.Delivery{Event: "question_reassigned", Person: "ana"}, Ask: a, Address: slacktest.Ana.ID, Earlier: m.Channel + ":" + m.TS,
+	}
+	_, err := f.Send(t.Context(), n)
+	must(t, err)
+	if got := f.slack.Messages()[0]; got.HasElements() || !strings.Contains(got.Shown(), "This is now for ben.") {
+		t.Errorf("got:\n%s", got.Shown())
+	}
+	n.Ask.To, n.Event = []string{"ana"}, askback.EventQuestionPending
+	_, err = f.Send(t.Context(), n)
+	must(t, err)
+	if got := f.slack.Messages(); len(got) != 2 || !got[0].HasElements() || got[1].HasElements() || got[1].Thread != got[0].TS {
+		t.Errorf("after it came back: got %+v", got)
+	}
+}
+
 // The question has no buttons until its receipt is stored.
 func TestMessageHasNoButtonsBeforeItIsRecorded(t *testing.T) {
 	f := newFixture(t, nil)
@@ -274,6 +321,28 @@ func TestDeletedAndRejectedMessages(t *testing.T) {
 	b := f.ask(choice("PostgreSQL", "SQLite"))
 	if m := f.message(b, slacktest.Room, func(slacktest.Message) bool { return true }); !strings.Contains(m.Shown(), "does not fit") || m.HasElements() {
 		t.Errorf("got:\n%s", m.Shown())
+	}
+}
+
+// Slack allows one message per second and channel. Several asks at once respect that.
+func TestAsksAtOnceAreNotTooFast(t *testing.T) {
+	f := newFixture(t, func(o *Options) { o.Pace = 0 })
+	f.slack.Strict = true
+	var asks []askback.Ask
+	for range 3 {
+		asks = append(asks, f.ask(choice("PostgreSQL", "SQLite")))
+	}
+	for _, a := range asks {
+		f.live(a)
+	}
+	posts := 0
+	for _, method := range f.slack.Calls() {
+		if method == "chat.postMessage" {
+			posts++
+		}
+	}
+	if posts != len(asks) {
+		t.Errorf("Slack got %d posts for %d asks", posts, len(asks))
 	}
 }
 

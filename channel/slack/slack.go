@@ -146,6 +146,8 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 		receipt = n.Earlier
 	}
 	switch {
+	case n.Event == askback.EventQuestionReminded && n.Earlier != "" && !n.Ask.Settled():
+		return c.remind(ctx, n)
 	case receipt == "" && n.Ask.Settled():
 		return "", nil // nothing is there to change, and nothing is needed any more
 	case receipt == "":
@@ -154,6 +156,9 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	err = c.show(ctx, receipt, n.Ask, c.current(n))
 	if gone(err) && n.Ask.Settled() {
 		err = nil // someone deleted the message, with its buttons
+	}
+	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
+		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again")) // after it was reassigned twice
 	}
 	return receipt, err
 }
@@ -184,6 +189,25 @@ func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt
 	return receipt, c.show(ctx, receipt, n.Ask, full)
 }
 
+// remind posts that an ask is still open, in the thread of its message. It has no buttons: those
+// are in the message, which is changed when the ask is settled.
+func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt string, err error) {
+	if n.Receipt != "" { // it was posted before a crash
+		return n.Receipt, nil
+	}
+	receipt, err = c.inThread(ctx, n.Earlier, c.reminder(n.Ask, "Reminder"))
+	if err != nil || n.Record == nil {
+		return receipt, err
+	}
+	return receipt, n.Record(ctx, receipt)
+}
+
+// inThread posts a message in the thread of another one.
+func (c *Channel) inThread(ctx context.Context, of string, m message) (receipt string, err error) {
+	conversation, ts, thread := parseReceipt(of)
+	return c.post(ctx, conversation, cmp.Or(thread, ts), m)
+}
+
 // show replaces a message by another one or, if that does not fit, by less: first without
 // buttons, then without the question.
 func (c *Channel) show(ctx context.Context, receipt string, a askback.Ask, m message) error {
@@ -202,7 +226,7 @@ func (c *Channel) current(n askback.Notification) message {
 	switch {
 	case n.Ask.Settled():
 		return settled(n.Ask)
-	case n.Person != "" && !n.Ask.Addressed(n.Person):
+	case n.Event == askback.EventQuestionReassigned, n.Person != "" && !n.Ask.Addressed(n.Person):
 		return reassigned(n.Ask)
 	}
 	return c.pending(n.Ask)
