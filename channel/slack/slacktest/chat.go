@@ -54,6 +54,10 @@ func (s *Server) content(m *Message, args map[string]string) error {
 	return nil
 }
 
+// burst is the pause between two messages to one channel below which Slack asks to slow down. It
+// allows one message per second, and tolerates short bursts.
+const burst = 500 * time.Millisecond
+
 // post is chat.postMessage.
 func (s *Server) post(args map[string]string) (map[string]any, error) {
 	channel, err := conversation(args["channel"])
@@ -61,7 +65,7 @@ func (s *Server) post(args map[string]string) (map[string]any, error) {
 		return nil, err
 	}
 	now := s.Now()
-	if s.Strict && now.Sub(s.posted[channel]) < time.Second {
+	if s.Strict && now.Sub(s.posted[channel]) < burst {
 		return nil, failure("ratelimited")
 	}
 	s.clock++

@@ -82,7 +82,7 @@ type Server struct {
 	// seconds of Slack.
 	AckTime time.Duration
 	Now     func() time.Time // for timestamps and triggers; it may be set before the first call
-	Strict  bool             // allow one message per second and channel
+	Strict  bool             // refuse messages that follow another one in a channel too fast
 	// Fault returns what the next call does instead, after the faults of Fail. It may be nil.
 	Fault func(method string) (Fault, bool)
 
