@@ -42,6 +42,9 @@ type Options struct {
 	// Poll is the longest time between two looks into the mailbox; 0: five minutes. A server
 	// that supports IDLE reports a message earlier.
 	Poll time.Duration
+	// Retry is the time after which a reply that could not be handled, or a mailbox that could
+	// not be read, is tried again first; 0: five seconds. Then it is twice as long each time.
+	Retry time.Duration
 }
 
 // A Channel sends mails and reads replies. It is safe for concurrent use.
@@ -81,7 +84,7 @@ func New(o Options) (*Channel, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Poll = cmp.Or(o.Poll, 5*time.Minute)
+	o.Poll, o.Retry = cmp.Or(o.Poll, 5*time.Minute), cmp.Or(o.Retry, 5*time.Second)
 	if o.Inbound.Host == "" {
 		o.Reply = "" // nothing reads replies
 	}

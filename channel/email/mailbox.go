@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -17,11 +18,9 @@ import (
 
 // How long to wait for a mailbox.
 const (
-	commandTimeout = 2 * time.Minute  // for the commands of one look into it
-	firstRetry     = 5 * time.Second  // after an error; then twice as long each time
-	lastRetry      = 5 * time.Minute  // at most
-	repeatAfter    = 10 * time.Second // a message that could not be handled now
-	maxAttempts    = 20               // to handle a message, before it waits for the next start
+	commandTimeout = 2 * time.Minute // for the commands about one batch of messages
+	lastRetry      = 5 * time.Minute // after an error, at most
+	batch          = 100             // messages whose headers are read with one command
 )
 
 // Run reads replies from the mailbox until ctx ends. Without a mailbox it returns at once.
@@ -33,7 +32,7 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		return
 	}
 	box := &mailbox{c: c, e: e, changed: make(chan struct{}, 1)}
-	wait := firstRetry
+	wait := c.options.Retry
 	for {
 		worked, err := box.connect(ctx)
 		if ctx.Err() != nil {
@@ -41,12 +40,12 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		}
 		c.options.Log.Warn("the mailbox for replies cannot be read", "server", c.options.Inbound.Address(), "error", err)
 		if worked {
-			wait = firstRetry
+			wait = c.options.Retry
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(min(wait, c.options.Poll)):
+		case <-time.After(wait):
 		}
 		wait = min(2*wait, lastRetry)
 	}
@@ -72,11 +71,18 @@ type mailbox struct {
 	e       Engine
 	client  *imapclient.Client
 	changed chan struct{} // the server has reported a change
+	timer   *time.Timer   // ends the connection if the server is too slow
 
 	// What is known about messages by UID, as long as their UIDs are valid.
 	validity uint32
-	skip     map[imap.UID]bool // they are no replies, or could not be handled
-	failed   map[imap.UID]int  // how often they could not be handled
+	skip     map[imap.UID]bool    // they need no attention
+	failed   map[imap.UID]failure // they could not be handled yet
+}
+
+// A failure is what is known about a message that could not be handled.
+type failure struct {
+	pause time.Duration // before the next attempt
+	next  time.Time
 }
 
 // connect reads the mailbox until ctx ends or the connection breaks. Worked is true if the
@@ -84,25 +90,20 @@ type mailbox struct {
 func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	timer := time.AfterFunc(commandTimeout, cancel)
-	defer timer.Stop()
+	b.timer = time.AfterFunc(commandTimeout, cancel)
+	defer b.timer.Stop()
 	if err := b.open(ctx); err != nil {
 		return false, err
 	}
 	defer b.client.Close()
 	for {
-		timer.Reset(commandTimeout)
-		repeat, err := b.sweep(ctx)
+		next, err := b.sweep(ctx)
 		if err != nil {
 			return worked, fmt.Errorf("read the mailbox: %w", plain(err))
 		}
 		worked = true
-		timer.Stop()
-		wait := b.c.options.Poll
-		if repeat {
-			wait = min(wait, repeatAfter)
-		}
-		if err := b.wait(ctx, wait); err != nil {
+		b.timer.Stop()
+		if err := b.wait(ctx, min(next, b.c.options.Poll)); err != nil {
 			return worked, fmt.Errorf("wait for a message: %w", plain(err))
 		}
 	}
@@ -171,7 +172,7 @@ func (b *mailbox) logIn(s Server) error {
 		return fmt.Errorf("select the mailbox: %w", plain(err))
 	}
 	if b.skip == nil || b.validity != selected.UIDValidity {
-		b.validity, b.skip, b.failed = selected.UIDValidity, map[imap.UID]bool{}, map[imap.UID]int{}
+		b.validity, b.skip, b.failed = selected.UIDValidity, map[imap.UID]bool{}, map[imap.UID]failure{}
 	}
 	return nil
 }
@@ -212,38 +213,57 @@ func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
 	return idle.Wait()
 }
 
-// sweep handles the messages that have not been seen. Repeat is true if some could not be
-// handled now. An error is one of the mailbox.
-func (b *mailbox) sweep(ctx context.Context) (repeat bool, err error) {
+// sweep handles the messages that have not been seen. It returns how long to wait at most
+// before the next time, because some could not be handled now. An error is one of the mailbox.
+func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
+	b.timer.Reset(commandTimeout)
 	select {
 	case <-b.changed:
 	default:
 	}
 	found, err := b.client.UIDSearch(&imap.SearchCriteria{NotFlag: []imap.Flag{imap.FlagSeen}}, nil).Wait()
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	uids := slices.DeleteFunc(found.AllUIDs(), func(uid imap.UID) bool { return b.skip[uid] })
-	for _, uid := range uids {
-		done, err := b.one(ctx, uid)
+	maps.DeleteFunc(b.failed, func(uid imap.UID, _ failure) bool { // another program has deleted or marked it
+		return !slices.Contains(found.AllUIDs(), uid)
+	})
+	uids := slices.DeleteFunc(found.AllUIDs(), func(uid imap.UID) bool { return b.skip[uid] || time.Now().Before(b.failed[uid].next) })
+	for some := range slices.Chunk(uids, batch) {
+		b.timer.Reset(commandTimeout)
+		headers, err := b.client.Fetch(imap.UIDSetNum(some...), &imap.FetchOptions{
+			UID: true, BodySection: []*imap.FetchItemBodySection{{Specifier: imap.PartSpecifierHeader, Peek: true}},
+		}).Collect()
 		if err != nil {
-			return false, err
+			return 0, err
 		}
-		repeat = repeat || !done
+		for _, m := range headers {
+			if err := b.one(ctx, m.UID, bodyOf(m)); err != nil {
+				return 0, err
+			}
+		}
 	}
-	return repeat, nil
+	next = b.c.options.Poll
+	for _, f := range b.failed {
+		next = min(next, max(0, time.Until(f.next)))
+	}
+	return next, nil
 }
 
-// one handles a message. Done is false if it must be repeated.
-func (b *mailbox) one(ctx context.Context, uid imap.UID) (done bool, err error) {
-	raw, err := b.fetch(uid, &imap.FetchItemBodySection{Specifier: imap.PartSpecifierHeader, Peek: true})
-	if err != nil || raw == nil { // another program has deleted it
-		return true, err
+// bodyOf returns the only part of a message that was fetched.
+func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
+	for _, section := range m.BodySection {
+		return section.Bytes
 	}
+	return nil
+}
+
+// one handles a message with a header. An error is one of the mailbox.
+func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	header, err := parseHeader(raw)
 	if err != nil {
 		b.skip[uid] = true
-		return true, nil
+		return nil
 	}
 	m := received{header: header, id: strings.TrimSpace(header.Get("Message-Id"))}
 	if m.id == "" {
@@ -251,7 +271,7 @@ func (b *mailbox) one(ctx context.Context, uid imap.UID) (done bool, err error) 
 	}
 	var broken error // of the mailbox
 	m.body = func() ([]byte, error) {
-		raw, err := b.fetch(uid, &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxIncoming}})
+		raw, err := b.fetch(uid)
 		broken = err
 		return raw, err
 	}
@@ -262,24 +282,24 @@ func (b *mailbox) one(ctx context.Context, uid imap.UID) (done bool, err error) 
 	disposal, err := b.c.handle(ctx, b.e, m)
 	switch {
 	case broken != nil:
-		return false, broken
+		return broken
 	case ctx.Err() != nil:
-		return false, ctx.Err()
+		return ctx.Err()
 	case err != nil:
-		return b.postpone(uid, err), nil
+		b.postpone(uid, err)
+		return nil
 	case disposal == foreign:
 		b.skip[uid] = true
-		return true, nil
+		return nil
 	}
-	return true, b.mark(uid, disposal)
+	return b.mark(uid, disposal)
 }
 
-// postpone records that a message could not be handled. It reports whether to give up.
-func (b *mailbox) postpone(uid imap.UID, err error) bool {
-	b.failed[uid]++
-	b.skip[uid] = b.failed[uid] >= maxAttempts
-	b.c.options.Log.Warn("a reply by mail could not be handled", "error", err, "attempt", b.failed[uid], "given_up", b.skip[uid])
-	return b.skip[uid]
+// postpone records that a message could not be handled now.
+func (b *mailbox) postpone(uid imap.UID, err error) {
+	pause := min(max(b.c.options.Retry, 2*b.failed[uid].pause), lastRetry)
+	b.failed[uid] = failure{pause, time.Now().Add(pause)}
+	b.c.options.Log.Warn("a reply by mail could not be handled; it is tried again", "error", err, "after", pause)
 }
 
 // mark marks a message as handled. One that got a question back is also marked as answered.
@@ -293,16 +313,14 @@ func (b *mailbox) mark(uid imap.UID, d disposal) error {
 	return b.client.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: flags}, nil).Close()
 }
 
-// fetch returns a part of a message, or nil if there is no such message.
-func (b *mailbox) fetch(uid imap.UID, part *imap.FetchItemBodySection) ([]byte, error) {
+// fetch returns the beginning of a message, or nil if there is no such message.
+func (b *mailbox) fetch(uid imap.UID) ([]byte, error) {
+	part := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: maxIncoming}}
 	messages, err := b.client.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{part}}).Collect()
 	if err != nil || len(messages) == 0 {
 		return nil, err
 	}
-	for _, section := range messages[0].BodySection {
-		return section.Bytes, nil
-	}
-	return nil, nil
+	return bodyOf(messages[0]), nil
 }
 
 // countAgain returns how many replies of a person about an ask got a question back. It

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/channel/email/emailtest"
 )
@@ -54,7 +55,7 @@ func TestReplyIsReadAfterAReconnect(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		first, second := question(database), question(database)
 		second.ID = numbered(2)
-		d := newDesk(t, func(o *email.Options) { o.Poll = 20 * time.Millisecond }, first, second)
+		d := newDesk(t, func(o *email.Options) { o.Poll, o.Retry = 20*time.Millisecond, time.Millisecond }, first, second)
 		run(t, d.Channel, d.o)
 		d.s.Deliver(t, reply(send(t, d.s, d.Channel, about(first, "ana")), plain, "SQLite"))
 		waitUnseen(t, d.s, 0)
@@ -69,6 +70,17 @@ func TestReplyIsReadAfterAReconnect(t *testing.T) {
 		if got := labels(d.o.ask(second.ID)); !slices.Equal(got, []string{"PostgreSQL"}) {
 			t.Errorf("replaced %v: the answer is %q", replaced, got)
 		}
+	}
+}
+
+// A reply that the engine cannot take now is handled later, on the same connection.
+func TestReplyIsHandledAfterAnError(t *testing.T) {
+	a := question(database)
+	d := newDesk(t, func(o *email.Options) { o.Retry = time.Millisecond }, a)
+	d.o.errors = []error{askback.ErrBusy, askback.ErrDiskFull, askback.ErrFull}
+	back := d.handled(t, a, one(func(l emailtest.Letter) string { return reply(l, plain, "SQLite") }))
+	if got := labels(d.o.ask(a.ID)); !slices.Equal(got, []string{"SQLite"}) || len(back) > 0 {
+		t.Errorf("the answer is %q, and %d letters came back", got, len(back))
 	}
 }
 

@@ -108,6 +108,9 @@ func (c *Channel) answer(ctx context.Context, client askback.Client, m received,
 	if err != nil {
 		return "", err
 	}
+	if len(raw) == 0 { // another program has deleted it
+		return refused, nil
+	}
 	given, why := c.read(a, raw, to)
 	if why == "" {
 		settled, err := client.Answer(ctx, to.ask, given)
