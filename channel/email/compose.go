@@ -65,11 +65,12 @@ func (c *Channel) outgoing(a askback.Ask, person string) letter {
 	case a.Settled():
 		m.content = notice.Settled(a, true, false)
 	case fits(a):
-		m.content = notice.Pending(a, nil)
-		m.replyTo = c.replyAddress(a.ID, person, 0)
-		m.how = c.howToReply(a)
+		m.content, m.how = notice.Pending(a, nil), c.howToReply(a)
 	default:
 		m.content = notice.Short(a, true)
+	}
+	if !a.Settled() {
+		m.replyTo = c.replyAddress(a.ID, person, 0) // also if a reply only gets a question back
 	}
 	return m
 }
@@ -166,7 +167,7 @@ func (m letter) lines() []notice.Line {
 // text returns the body as plain text.
 func (m letter) text() string {
 	var b strings.Builder
-	if m.replyTo != "" {
+	if len(m.how) > 0 {
 		b.WriteString(answerAbove + "\n\n")
 	}
 	for _, l := range m.lines() {
@@ -180,7 +181,7 @@ func (m letter) markup() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html><head><meta charset="utf-8"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"></head>` +
 		`<body style="font-family:sans-serif;font-size:15px;line-height:1.45">` + "\n")
-	if m.replyTo != "" {
+	if len(m.how) > 0 {
 		b.WriteString(`<div style="color:#767676">` + answerAbove + "</div><br>\n")
 	}
 	for _, l := range m.lines() {

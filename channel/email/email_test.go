@@ -226,9 +226,9 @@ func TestRepeatIsTheSameMessage(t *testing.T) {
 	if receipt, err := c.Send(t.Context(), n); err != nil || receipt != recorded || len(s.Messages()) != 2 {
 		t.Errorf("after it was recorded: %q %v, %d messages", receipt, err, len(s.Messages()))
 	}
-	n = about(n.Ask, "ben")
-	if other := send(t, s, c, n).Header.Get("Message-Id"); other == recorded {
-		t.Error("the message of another person has the same id")
+	other := send(t, s, c, about(n.Ask, "ben"))
+	if other.Header.Get("Message-Id") == recorded || other.ReplyTo() == first.ReplyTo() || !strings.Contains(other.ReplyTo(), "@") {
+		t.Errorf("the message of another person has the id %q and the address %q", other.Header.Get("Message-Id"), other.ReplyTo())
 	}
 }
 

@@ -88,14 +88,17 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 // is one.
 func TestLargeReplies(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
+	almost := strings.Repeat("x", 72) + "\n"
+	almost = strings.Repeat(almost, (1<<20-2500)/(len(almost)+1))
 	for _, tt := range []struct {
 		template string
 		want     bool
 	}{
+		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: image/png\nContent-Disposition: attachment\n\n" + almost + "--x\nContent-Type: text/plain\n\n{ANSWER}\n" + big[:27*300] + "--x--\n", false},
 		{"Content-Type: text/plain\n\n{ANSWER}\n" + big, false},
 		{"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n{ANSWER}\n--x\nContent-Type: image/png\nContent-Disposition: attachment\n\n" + big + "--x--\n", true},
 	} {
-		a := question(database)
+		a := question(askback.Question{Text: "Which database?"})
 		d := newDesk(t, nil, a)
 		back := d.handled(t, a, one(func(l emailtest.Letter) string { return reply(l, tt.template, "SQLite") }))
 		if got := d.o.ask(a.ID).Settled(); got != tt.want || len(back) == 1 == tt.want {

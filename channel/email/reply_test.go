@@ -207,6 +207,7 @@ func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
 		{call, "approve it", nil, "one word approve or deny"},
 		{call, "approve\n\nbut only on staging", nil, "one word approve or deny"},
 		{call, "approve_all", nil, "one word approve or deny"},
+		{question(askback.Question{Text: "Which?", Options: []askback.Option{{Label: "a", Preview: strings.Repeat("long ", 30_000)}, {Label: "b"}}}), "b", nil, "only on its page"},
 		{danger, "approve", nil, "cannot be decided by e-mail"},
 		{danger, "deny", nil, "cannot be decided by e-mail"},
 	} {

@@ -108,6 +108,80 @@ func TestMailIsAnsweredByReply(t *testing.T) {
 	}
 }
 
+// Wherever the server is killed, each ask is one message, each reply one answer, and each
+// outcome one message.
+func TestMailsSurviveKills(t *testing.T) {
+	t.Parallel()
+	h := newMailHouse(t)
+	h.begin()
+	asked := map[string]string{} // ids by reply address
+	for i := range 8 {
+		before := h.ids()
+		id := h.call(h.agent, "POST", "/asks", `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`, 201)["id"].(string)
+		h.killAfter(i, func() bool { return len(h.ids()) > len(before) })
+		var to emailtest.Letter
+		for msg, l := range h.ids() {
+			if _, old := before[msg]; !old {
+				to = l
+			}
+		}
+		asked[to.ReplyTo()] = id
+		before = h.ids()
+		h.mails.Deliver(t, fmt.Sprintf("From: ana@example.com\nTo: %s\nSubject: Re: x\nMessage-ID: <%d@example.com>\n\n2\n", to.ReplyTo(), i))
+		h.killAfter(i, func() bool { return h.mails.Unseen(t) == 0 && len(h.ids()) > len(before) })
+	}
+	if len(asked) != 8 || len(h.ids()) != 16 {
+		t.Errorf("%d reply addresses and %d messages for 8 asks", len(asked), len(h.ids()))
+	}
+	for _, id := range asked {
+		outcome, _ := h.call(h.user, "GET", "/asks/"+id, "", 200)["outcome"].(map[string]any)
+		if outcome == nil || outcome["via"] != "email" {
+			t.Errorf("the outcome is %v", outcome)
+		}
+	}
+}
+
+// ids returns the accepted letters by id.
+func (h *mailHouse) ids() map[string]emailtest.Letter {
+	all := map[string]emailtest.Letter{}
+	for _, m := range h.mails.Messages() {
+		l := m.Decode(h.t)
+		all[l.Header.Get("Message-Id")] = l
+	}
+	return all
+}
+
+// killAfter kills the server after some changes at the mail server, or none, starts it again,
+// and waits for a condition.
+func (h *mailHouse) killAfter(changes int, done func() bool) {
+	h.t.Helper()
+	for range changes % 3 {
+		changed, marked := h.mails.Changed(), h.mails.Marked()
+		if done() {
+			break
+		}
+		select {
+		case <-changed:
+		case <-marked:
+		}
+	}
+	h.kill()
+	h.start()
+	limit := time.After(time.Minute)
+	for {
+		changed, marked := h.mails.Changed(), h.mails.Marked()
+		if done() {
+			return
+		}
+		select {
+		case <-changed:
+		case <-marked:
+		case <-limit:
+			h.t.Fatal("after the restart, nothing happened")
+		}
+	}
+}
+
 // T13: what scanners of mails do with the links of a mail answers nothing. They open, check and
 // fetch each link, and press its buttons without a choice.
 func TestMailScannersAnswerNothing(t *testing.T) {
