@@ -40,7 +40,7 @@ func (c *Channel) Run(ctx context.Context, people Engine) {
 		if r.ReplyTopic == "" || c.options.Replies == nil {
 			continue
 		}
-		key := topicKey{r.Origin(), r.ReplyTopic, cmp.Or(r.ReplyToken, r.Token)}
+		key := c.topicOf(r)
 		t := topics[key]
 		if t == nil {
 			t = &replyTopic{topicKey: key, channel: c, people: people, since: "all", started: c.options.Now()}
@@ -58,8 +58,14 @@ func (c *Channel) Run(ctx context.Context, people Engine) {
 	group.Wait()
 }
 
+// A topicKey is what is needed to read a topic.
 type topicKey struct {
-	origin, topic, token string
+	origin, topic, token, userAgent string
+}
+
+// topicOf returns the reply topic of a receiver.
+func (c *Channel) topicOf(r Receiver) topicKey {
+	return topicKey{r.Origin(), r.ReplyTopic, cmp.Or(r.ReplyToken, r.Token), c.userAgent()}
 }
 
 // A replyTopic is a topic that the buttons of receivers publish to.
@@ -124,22 +130,9 @@ func (t *replyTopic) run(ctx context.Context) {
 func (t *replyTopic) read(ctx context.Context) (connected bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	address := t.origin + "/" + t.topic + "/json?since=" + url.QueryEscape(t.since)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	reply, err := t.open(ctx, t.client, url.Values{"since": {t.since}})
 	if err != nil {
-		return false, errors.New("this is not an address")
-	}
-	if header, secret := bearer(t.token); header != "" {
-		r.Header.Set(header, secret)
-	}
-	r.Header.Set("User-Agent", t.channel.userAgent())
-	reply, err := t.client.Do(r)
-	if err != nil {
-		return false, egress.NoReply(err)
-	}
-	if reply.StatusCode != http.StatusOK {
-		egress.Discard(reply)
-		return false, cmp.Or(replyError(reply, t.channel.options.Now()), fmt.Errorf("the reply was %d", reply.StatusCode))
+		return false, err
 	}
 	defer reply.Body.Close()
 	silent := time.AfterFunc(t.channel.silence, cancel)
@@ -159,6 +152,41 @@ func (t *replyTopic) read(ctx context.Context) (connected bool, err error) {
 			return connected, err
 		}
 	}
+}
+
+// open requests the messages of the topic.
+func (k topicKey) open(ctx context.Context, client *http.Client, query url.Values) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, k.origin+"/"+k.topic+"/json?"+query.Encode(), nil)
+	if err != nil {
+		return nil, errors.New("this is not an address")
+	}
+	if header, secret := bearer(k.token); header != "" {
+		r.Header.Set(header, secret)
+	}
+	r.Header.Set("User-Agent", k.userAgent)
+	reply, err := client.Do(r)
+	if err != nil {
+		return nil, egress.NoReply(err)
+	}
+	if reply.StatusCode != http.StatusOK {
+		egress.Discard(reply)
+		return nil, cmp.Or(replyError(reply, time.Now()), fmt.Errorf("the reply was %d", reply.StatusCode))
+	}
+	return reply, nil
+}
+
+// TestReplies checks that the reply topic of the receiver with a name can be read, if it has
+// one. Its errors are those of Send.
+func (c *Channel) TestReplies(ctx context.Context, name string) error {
+	r, ok := c.options.Receivers[name]
+	if !ok || r.ReplyTopic == "" {
+		return nil
+	}
+	reply, err := c.topicOf(r).open(ctx, c.clients[name], url.Values{"poll": {"1"}, "since": {"1s"}})
+	if err == nil {
+		egress.Discard(reply)
+	}
+	return err
 }
 
 // maxLine is more than a server of ntfy sends for a message with a token.

@@ -356,6 +356,26 @@ func TestReplyOfAPersonWhoLeft(t *testing.T) {
 	}
 }
 
+// A reply topic that cannot be read is an error of the test, without secrets.
+func TestReplyTopicThatCannotBeRead(t *testing.T) {
+	service := posttest.NewNtfy(t)
+	receiver := receiverAt(t, post.Ntfy, service.URL)
+	if err := newChannel(t, receiver).TestReplies(t.Context(), "phone"); err != nil {
+		t.Errorf("without a reply topic: got %v", err)
+	}
+	receiver.ReplyTopic = "replies"
+	service.Publish("replies", "old")
+	if err := newChannel(t, receiver).TestReplies(t.Context(), "phone"); err != nil {
+		t.Error(err)
+	}
+	service.Token = "tk_secret"
+	receiver.ReplyToken = "tk_wrong"
+	err := newChannel(t, receiver).TestReplies(t.Context(), "phone")
+	if err == nil || !strings.Contains(err.Error(), "401") || !strings.Contains(err.Error(), "check the token") || strings.Contains(err.Error(), "tk_") {
+		t.Errorf("with a wrong token: got %v", err)
+	}
+}
+
 // The topic is read with the token for it, else with that of the receiver.
 func TestReplyTopicIsReadWithItsToken(t *testing.T) {
 	for _, own := range []bool{true, false} {

@@ -44,6 +44,9 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 			if err := channel.SendTest(ctx, c.Name); err != nil {
 				return exitError{exitRefused, fmt.Sprintf("%s did not accept the message for %s: %v", r.Origin(), c.Name, err)}
 			}
+			if err := channel.TestReplies(ctx, c.Name); err != nil {
+				return exitError{exitRefused, fmt.Sprintf("%s accepted the message for %s, but the reply topic cannot be read, so that buttons will not answer: %v", r.Origin(), c.Name, err)}
+			}
 			printLine(io.out, fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), c.Name, whereToLook(r.Template)))
 			return nil
 		}

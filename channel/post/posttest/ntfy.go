@@ -227,7 +227,11 @@ func (n *Ntfy) position(since string) int {
 	if since == "" {
 		return len(n.cached)
 	}
-	if at, err := strconv.ParseInt(since, 10, 64); err == nil {
+	at, err := strconv.ParseInt(since, 10, 64)
+	if d, wrong := time.ParseDuration(since); err != nil && wrong == nil {
+		at, err = time.Now().Add(-d).Unix(), nil
+	}
+	if err == nil {
 		i := slices.IndexFunc(n.cached, func(m cachedMessage) bool { return m.Time >= at })
 		if i < 0 {
 			return len(n.cached)
