@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+
+	"github.com/askback/askback/store"
 )
 
 // A sealer encrypts the secrets that the engine must be able to read again: those that sign
@@ -109,4 +112,35 @@ func (s *sealer) fingerprint(text string) (string, error) {
 	h := hmac.New(sha256.New, s.mac)
 	h.Write([]byte(text))
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// OpenSecrets returns how many encrypted secrets an endpoint or a contact has in the store, and
+// an error if the key does not open them.
+func OpenSecrets(key []byte, r store.Record) (n int, err error) {
+	var stored []string
+	switch r.Kind {
+	case kindEndpoint:
+		s, err := decodeEndpoint(r)
+		if err != nil {
+			return 0, err
+		}
+		stored = []string{s.Secret, s.OldSecret}
+	case kindContact:
+		var s contactState
+		if err := json.Unmarshal(r.State, &s); err != nil {
+			return 0, err
+		}
+		stored = []string{s.Address}
+	}
+	opener := sealer{key: func() ([]byte, error) { return key, nil }}
+	for _, text := range stored {
+		if !strings.HasPrefix(text, sealedSecret) {
+			continue
+		}
+		n++
+		if _, openErr := opener.open(text, r.ID); openErr != nil {
+			err = openErr
+		}
+	}
+	return n, err
 }

@@ -91,6 +91,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkDatabase(ctx)
 	d.checkPort()
 	d.checkIssuer(ctx)
+	d.checkChannels()
 }
 
 // checkIssuer checks that people can log in with the issuer, if there is one. The server

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )
 
@@ -53,6 +54,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	d.checkContent(about, info.Size())
 	d.checkDisk(info.Size())
 	d.checkClock(about.newest, time.Now())
+	d.checkSecrets(about.withSecrets)
 }
 
 // checkContent reports whether the database is damaged, and whether its schema is that of
@@ -129,6 +131,8 @@ type inspection struct {
 	search  string // the error in the index for searches
 	rows    sqlite.Verification
 	newest  time.Time
+
+	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
 }
 
 // applicationID is the application id in the header of an Askback database.
@@ -169,6 +173,9 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 	if i.version == sqlite.SchemaVersion {
 		var err error
 		if i.rows, err = sqlite.Verify(ctx, uri); err != nil {
+			return err
+		}
+		if err = i.readSecrets(ctx, db); err != nil {
 			return err
 		}
 	}

@@ -91,18 +91,11 @@ func (t *Tokens) Key() []byte {
 func (t *Tokens) SecretKey() ([]byte, error) {
 	path := filepath.Join(t.dir, SecretKeyFile)
 	for range 2 {
-		raw, err := readToken(path)
-		if err != nil {
-			return nil, err
+		key, err := ReadSecretKey(t.dir)
+		if key != nil || err != nil {
+			return key, err
 		}
-		if raw != "" {
-			key, err := base64.StdEncoding.DecodeString(raw)
-			if err != nil || len(key) != secretKeySize {
-				return nil, fmt.Errorf("%s has no key: restore it from a backup, or delete it and rotate the secrets of all endpoints", path)
-			}
-			return key, nil
-		}
-		key := make([]byte, secretKeySize)
+		key = make([]byte, secretKeySize)
 		rand.Read(key)
 		err = instance.CreateFile(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
 		if err != nil && !errors.Is(err, os.ErrExist) { // another database of this directory may have been faster
@@ -110,6 +103,21 @@ func (t *Tokens) SecretKey() ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s is empty: delete it to create a new key", path)
+}
+
+// ReadSecretKey returns the key in the [SecretKeyFile] of a state directory, or nil if the file
+// does not exist or is empty.
+func ReadSecretKey(dir string) ([]byte, error) {
+	path := filepath.Join(dir, SecretKeyFile)
+	raw, err := readToken(path)
+	if raw == "" || err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(raw)
+	if err != nil || len(key) != secretKeySize {
+		return nil, fmt.Errorf("%s has no key: restore it from a backup, or delete it and rotate the secrets of all endpoints", path)
+	}
+	return key, nil
 }
 
 const secretKeySize = 32 // of AES-256

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/store"
+)
+
+// readSecrets reads the records that may have encrypted secrets.
+func (i *inspection) readSecrets(ctx context.Context, db *sql.DB) (err error) {
+	rows, err := db.QueryContext(ctx, "select kind, id, fixed, state from records where kind in ('endpoint', 'contact')")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r store.Record
+		if err := rows.Scan(&r.Kind, &r.ID, &r.Fixed, &r.State); err != nil {
+			return err
+		}
+		i.withSecrets = append(i.withSecrets, r)
+	}
+	return rows.Err()
+}
+
+// checkSecrets checks the key in the state directory: only this user may read it, and it opens
+// the secrets in the database. A missing key is a problem only if there are secrets.
+func (d *doctor) checkSecrets(all []store.Record) {
+	const check = "secrets"
+	const lost = "restore it from the backup of this database; without it, askback webhook rotate makes new secrets, and people add their contacts again"
+	dir, err := stateDir()
+	if err != nil {
+		return // another check has reported it
+	}
+	path := filepath.Join(dir, connection.SecretKeyFile)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		info = nil
+	case err != nil:
+		d.fail(check, "give this user access", "%v", err)
+		return
+	case !info.Mode().IsRegular() || !isOwn(info):
+		d.fail(check, lost, "%s is not a regular file of this user", path)
+		return
+	case isShared(info):
+		d.fail(check, "chmod 600 "+path+", and rotate the secrets with askback webhook rotate: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
+		return
+	}
+	key, err := connection.ReadSecretKey(dir)
+	if err != nil {
+		d.fail(check, "", "%v", err)
+		return
+	}
+	sealed, closed := 0, 0
+	for _, r := range all {
+		n, err := engine.OpenSecrets(key, r)
+		if sealed += n; err != nil {
+			closed++
+		}
+	}
+	switch {
+	case sealed == 0 && info == nil:
+		d.ok(check, "no key is needed yet; it is created in %s when it is", path)
+	case key == nil && sealed > 0:
+		d.fail(check, lost, "%s has no key, and the database has %s that it encrypted", path, view.Count(sealed, "secret"))
+	case closed > 0:
+		d.fail(check, lost, "%s does not open the secrets of %s in the database", path, view.Count(closed, "record"))
+	default:
+		d.ok(check, "only this user can read %s, and it opens all secrets in the database (%d)", path, sealed)
+	}
+}
+
+// checkChannels warns if messages of a channel have no link that a phone can open.
+func (d *doctor) checkChannels() {
+	const check = "channels"
+	c := d.file.Channels
+	var linked []string
+	for name, on := range map[string]bool{
+		"post": len(c.Post) > 0, "telegram": c.Telegram.Token != "", "email": c.Email.Enabled, "slack": c.Slack.BotToken != "",
+	} {
+		if on {
+			linked = append(linked, "channels."+name)
+		}
+	}
+	if len(linked) == 0 {
+		return
+	}
+	slices.Sort(linked)
+	names := strings.Join(linked, ", ")
+	const fix = "set public_url to the address where people reach this server, or give askback serve --public-url"
+	u, err := url.Parse(d.file.PublicURL)
+	switch {
+	case d.file.PublicURL == "":
+		d.warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and what needs the page cannot be answered there", names)
+	case err == nil && loopback.IsHost(u.Host):
+		d.warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
+	default:
+		d.ok(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL, d.file.PublicURL)
+	}
+}
