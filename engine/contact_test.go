@@ -315,6 +315,18 @@ func TestContactEndsWhenPersonLeaves(t *testing.T) {
 	k.wantEnded(t, "with ana again", "telegram", "42", false)
 }
 
+// A contact that was added without a token ends when its person is in no settings and has no
+// token.
+func TestContactWithoutTokenNeedsAKnownPerson(t *testing.T) {
+	k := newContactFixture("ana")
+	k.link(t, k.As(askback.Principal{Kind: askback.Responder, Name: "ana"}), "42")
+	k.wantEnded(t, "before", "telegram", "42", false)
+	k.Set(settingsOf("bob"))
+	k.wantEnded(t, "without ana", "telegram", "42", true)
+	k.withToken(t, "ana", 0)
+	k.wantEnded(t, "with a token", "telegram", "42", false)
+}
+
 // A code of a token that was revoked, or of a browser that was logged out, links nothing.
 func TestCodeEndsWithItsToken(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()

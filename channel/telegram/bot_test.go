@@ -148,12 +148,12 @@ type wrapped struct {
 	b *bot
 }
 
-func (w wrapped) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
-	client, err := w.linked.Person(ctx, name, via)
+func (w wrapped) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+	client, contact, err := w.linked.ContactClient(ctx, channel, address, via)
 	if err == nil && w.b.wrap != nil {
 		client = w.b.wrap(client)
 	}
-	return client, err
+	return client, contact, err
 }
 
 // wait waits for a message of the bot whose text begins with a text.

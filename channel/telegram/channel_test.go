@@ -370,8 +370,13 @@ type linked struct {
 	engine *engine.Engine
 }
 
-func (l linked) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
-	return l.engine.Person(ctx, name, via)
+func (l linked) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+	contact, err := l.ContactAt(ctx, channel, address)
+	if err != nil {
+		return nil, contact, err
+	}
+	client, err := l.engine.Person(ctx, contact.Person, via)
+	return client, contact, err
 }
 
 func (l linked) LinkContact(_ context.Context, channel, code, address, label string) (askback.Contact, error) {

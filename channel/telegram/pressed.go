@@ -41,17 +41,12 @@ const (
 
 // visitor returns the visit of a user. If they may not answer, why is the text for them.
 func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v visit, why string, err error) {
-	contact, err := e.ContactAt(ctx, Name, address(from.ID))
+	client, contact, err := e.ContactClient(ctx, Name, address(from.ID), askback.ChannelTelegram)
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
 		c.options.Log.Info("a user of Telegram who is not linked was refused", "user", from.ID, "chat", in.ID)
 		return v, unknownText, nil
-	case err != nil:
-		return v, "", err
-	}
-	client, err := e.Person(ctx, contact.Person, askback.ChannelTelegram)
-	switch {
-	case errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotFound):
+	case errors.Is(err, askback.ErrForbidden):
 		c.options.Log.Warn("a person who may not answer any more was refused in Telegram", "person", contact.Person)
 		return v, "You may not answer here any more.", nil
 	case err != nil:

@@ -12,9 +12,11 @@ import (
 
 // An Engine links chats to people, and lets them answer.
 type Engine interface {
-	// Person returns the client of a person who may answer now. Otherwise the error is
-	// [askback.ErrForbidden].
-	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+	// ContactClient returns the contact with an address and the client of its person. What the
+	// person approves there for later ends with the contact. The error is [askback.ErrNotFound]
+	// if there is no such contact or it has ended, and [askback.ErrForbidden] if the person may
+	// not answer now.
+	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error)
 	// LinkContact links an address to the person who has a one-time code. The error is
 	// [askback.ErrNotFound] if no such code is valid.
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
