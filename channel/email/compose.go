@@ -56,6 +56,28 @@ func replySubject(subject string) string {
 	return "Re: " + subject
 }
 
+// notification returns the letter of a notification. The first one to a person begins a thread,
+// whatever its event is.
+func (c *Channel) notification(n askback.Notification) letter {
+	m := c.outgoing(n.Ask, n.Person)
+	switch {
+	case n.Ask.Settled():
+	case !n.Ask.Addressed(n.Person):
+		m = letter{id: m.id, subject: m.subject, automatic: m.automatic, content: notice.Message{
+			Title: "No answer needed from you any more", Lines: []notice.Line{notice.Own("The question was passed on to other people.")},
+		}}
+	case n.Event == askback.EventQuestionReminded:
+		m.first = []notice.Line{notice.Own("Reminder: this still waits for an answer.")}
+	case n.Event == askback.EventQuestionEscalated:
+		m.first = []notice.Line{notice.Own("This has waited for a while, so you are asked as well.")}
+	}
+	if n.Event != askback.EventQuestionPending && (n.Earlier != "" || n.Ask.Settled()) {
+		m.thread(m.id, cmp.Or(n.Earlier, m.id))
+		m.id = c.messageID("delivery", n.ID)
+	}
+	return m
+}
+
 // outgoing returns the letter with which a person is asked, or learns that an ask is settled.
 // It has the whole of the ask, or a link.
 func (c *Channel) outgoing(a askback.Ask, person string) letter {

@@ -126,12 +126,8 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if err := c.loadKey(); err != nil {
 		return "", err
 	}
-	m := c.outgoing(n.Ask, n.Person)
+	m := c.notification(n)
 	m.to = to
-	if n.Event != askback.EventQuestionPending {
-		m.thread(m.id, cmp.Or(n.Earlier, m.id))
-		m.id = c.messageID("delivery", n.ID)
-	}
 	built, err := c.build(m)
 	if err != nil {
 		return "", &askback.SendError{Err: errors.New("the mail cannot be written"), Final: true, Cause: err}

@@ -262,3 +262,38 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 		t.Error("the mail is not marked as automatic")
 	}
 }
+
+// A reminder and an escalation have the whole ask again; one that was passed on has nothing of
+// it, and no reply address.
+func TestLettersOfLaterEvents(t *testing.T) {
+	s := emailtest.Start(t, emailtest.Options{})
+	c := newChannel(t, options(t, s, emailtest.None))
+	a := question(askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")})
+	a.To = []string{"ana"}
+	asked := send(t, s, c, about(a, "ana"))
+	for _, tt := range []struct {
+		event  askback.EventType
+		person string
+		thread bool
+		want   string
+		whole  bool
+	}{
+		{askback.EventQuestionReminded, "ana", true, "Reminder: this still waits", true},
+		{askback.EventQuestionReassigned, "ana", true, "Which database?", true},
+		{askback.EventQuestionEscalated, "ana", false, "so you are asked as well", true},
+		{askback.EventQuestionReassigned, "ben", true, "No answer needed from you", false},
+	} {
+		n := about(a, tt.person)
+		n.ID, n.Event = "dlv_"+string(tt.event)+tt.person, tt.event
+		if tt.thread {
+			n.Earlier = asked.Header.Get("Message-Id")
+		}
+		got := send(t, s, c, n)
+		if !strings.Contains(got.Text, tt.want) || strings.Contains(got.Text, "Which database?") != tt.whole || (got.ReplyTo() != "") != tt.whole {
+			t.Errorf("%s to %s: replies go to %q:\n%s", tt.event, tt.person, got.ReplyTo(), got.Text)
+		}
+		if inThread := got.Header.Get("In-Reply-To") == n.Earlier; inThread != tt.thread && tt.thread || got.Header.Get("Message-Id") == asked.Header.Get("Message-Id") == tt.thread {
+			t.Errorf("%s to %s: the header is %v", tt.event, tt.person, got.Header)
+		}
+	}
+}
