@@ -42,6 +42,10 @@ type Ask struct {
 	// TraceParent is that of the request. It is not part of the JSON.
 	TraceParent string `api:"-" store:"trace"`
 
+	// OthersWaiting is how many other questions of the agent have no message of their own,
+	// in a [Notification]. They are in the inbox. It is not part of the JSON.
+	OthersWaiting int `api:"-" store:"-"`
+
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.
 	Repeated bool `api:"-" store:"-"`

@@ -91,6 +91,9 @@ type Settings struct {
 	MaxOpen int
 	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
 	AsksPerMinute int
+	// DigestAfter is how many questions of one agent a person gets in a minute through one
+	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
+	DigestAfter int
 	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
 	CallbackURL string
 	// Receivers are the phones and chats that get the asks which their person may answer.

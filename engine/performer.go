@@ -59,6 +59,7 @@ type worker struct {
 	mu         sync.Mutex
 	performing map[string]int // the effects that are performed now, by the name that has claimed them
 	receivers  *receivers
+	digests    digests
 	owners     *receivers
 }
 
@@ -72,7 +73,7 @@ func (e *Engine) performLoop(ctx context.Context) {
 	}
 	w := &worker{
 		engine: e, slots: make(chan struct{}, performSlots),
-		performing: map[string]int{}, receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
+		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
 	if err := e.releaseResumed(ctx); err != nil && ctx.Err() == nil {
@@ -86,6 +87,7 @@ func (e *Engine) performLoop(ctx context.Context) {
 			e.log.Error("effects could not be claimed", "error", err)
 		}
 		now := e.clock()
+		w.digests.clean(now)
 		e.effects.expect(now.Add(store.HeartbeatInterval))
 		for _, r := range []*receivers{w.receivers, w.owners} {
 			if at := r.check(now); !at.IsZero() {

@@ -144,8 +144,8 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if instead, ok := withheld(f, to.Endpoint, begun); ok {
 		return instead
 	}
-	if d.needless() {
-		return attempt{in: lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: begun}}
+	if instead, ok := w.digested(f, &d, begun); ok {
+		return instead
 	}
 	reader, err := e.contactOf(ctx, &d, begun)
 	if err != nil {
@@ -219,6 +219,31 @@ func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.Endpoi
 		})
 	}
 	return e.channels[d.Channel].Send(ctx, n)
+}
+
+// digested returns the attempt for a delivery that is not sent now, and whether there is one: a
+// person does not need it, or it is part of a digest. It sets how many others a digest counts.
+func (w *worker) digested(f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
+	key := digestKey{d.Channel, d.Target, d.owner}
+	if d.needless() {
+		skipped := lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: now}
+		if w.digests.forget(key, f.ID) {
+			skipped.Attempts = 0
+		}
+		return attempt{in: skipped}, true
+	}
+	if d.Channel == channelWebhook || d.first.ID != d.ID {
+		return attempt{}, false
+	}
+	plan := w.digests.plan(key, f.ID, w.engine.settings.Load().DigestAfter, now)
+	d.ask.OthersWaiting = plan.more
+	switch {
+	case plan.skip:
+		return attempt{in: lifecycle.Skipped{ID: f.ID, At: now}}, true
+	case !plan.until.IsZero():
+		return attempt{retry: plan.until}, true
+	}
+	return attempt{}, false
 }
 
 // needless reports whether a person does not need a delivery. The question and its reminders

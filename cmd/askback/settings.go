@@ -57,7 +57,7 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 // engineSettings returns the settings that can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
-		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
+		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: file.Limits.DigestAfter, Retention: file.Retention.Settled,
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
 	}
 	for _, r := range file.Channels.Post {

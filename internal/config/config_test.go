@@ -68,7 +68,7 @@ func TestEverySettingIsLoaded(t *testing.T) {
 			{Match: askback.Match{Kind: askback.Questions}, Join: true},
 		},
 		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
-		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
+		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60, DigestAfter: 5},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
 		Log:       config.Log{Format: "json", Level: "warn"},
 

@@ -87,7 +87,7 @@ func quoteExact(text safetext.Text) (lines []Line) {
 func Pending(a askback.Ask, buttons []Button) Message {
 	v := view.Of(a)
 	m := Message{Tag: a.ID, Title: titleOf(v), Link: a.PageURL, Buttons: buttons, Urgent: v.Confirmation != nil && v.Confirmation.Dangerous}
-	m.Lines = append(m.Lines, fromLines(v)...)
+	m.Lines = append(append(m.Lines, fromLines(v)...), othersWaiting(a)...)
 	if v.Hidden {
 		m.Lines = append(m.Lines, Own("Warning: it contains invisible characters, which are shown as marks."))
 	}
@@ -112,6 +112,18 @@ func Pending(a askback.Ask, buttons []Button) Message {
 	}
 	m.Footer = howToAnswer(m)
 	return m
+}
+
+// othersWaiting returns a line for the questions of the same agent that get no message of their
+// own.
+func othersWaiting(a askback.Ask) []Line {
+	switch a.OthersWaiting {
+	case 0:
+		return nil
+	case 1:
+		return []Line{Own("One more question of this agent waits in the inbox, without a message.")}
+	}
+	return []Line{Own("%d more questions of this agent wait in the inbox, without a message.", a.OthersWaiting)}
 }
 
 // titleOf returns a title. It has the label of the agent only if that is short.
@@ -249,7 +261,7 @@ func Short(a askback.Ask, names bool) Message {
 	}
 	if names {
 		m.Title = titleOf(v)
-		m.Lines = append(m.Lines, fromLines(v)...)
+		m.Lines = append(append(m.Lines, fromLines(v)...), othersWaiting(a)...)
 		if a.Title != "" {
 			m.Lines = append(m.Lines, Line{Own: "Title: ", Foreign: v.Title.String()})
 		}

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// A counter is a channel that notes the events and the numbers of other questions that wait.
+type counter struct {
+	mu     sync.Mutex
+	events []string
+	others []int
+	asks   map[string]bool // those with a message
+}
+
+func (c *counter) Send(_ context.Context, n askback.Notification) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, string(n.Event))
+	c.asks[n.AskID] = true
+	if n.Ask.OthersWaiting > 0 {
+		c.others = append(c.others, n.Ask.OthersWaiting)
+	}
+	return "1", nil
+}
+
+func (c *counter) take() (events []string, others []int) {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	events, others = c.events, c.others
+	c.events, c.others = nil, nil
+	return events, others
+}
+
+// An agent that asks a person forty things at once sends five messages, and then one that
+// counts the others. These have no message when they are answered, either (T18).
+func TestManyQuestionsBecomeOneMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phone := &counter{asks: map[string]bool{}}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": phone},
+			Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		var asks []askback.Ask
+		for range 40 {
+			asks = append(asks, p.ask(question()))
+		}
+		if events, others := phone.take(); len(events) != 5 || others != nil {
+			t.Errorf("at first: got %d messages, %v others", len(events), others)
+		}
+		for range 2 { // they are held back
+			i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !phone.asks[a.ID] })
+			p.answer(p.ana, asks[i], "SQLite")
+			asks = slices.Delete(asks, i, i+1)
+		}
+		<-time.After(61 * time.Second)
+		synctest.Wait()
+		const held = 33
+		events, others := phone.take()
+		if !slices.Equal(events, []string{"question_pending"}) || len(others) != 1 || others[0] < held-1 || others[0] > 34 {
+			t.Errorf("after a minute: got %q, %v others, want one message that counts %d others", events, others, held-1)
+		}
+		<-time.After(time.Hour)
+		for _, a := range asks {
+			p.answer(p.ana, a, "SQLite")
+		}
+		if events, _ = phone.take(); len(events) != 6 {
+			t.Errorf("when all were answered: got %d messages, want those of the 6 with a message", len(events))
+		}
+		p.ask(question())
+		if events, others = phone.take(); !slices.Equal(events, []string{"question_pending"}) || others != nil {
+			t.Errorf("later: got %q, %v others", events, others)
+		}
+	})
+}
