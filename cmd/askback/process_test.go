@@ -21,8 +21,11 @@ const testTimeout = 2 * time.Minute
 
 // eventually polls until the condition is true, and reports whether it became true
 // within testTimeout.
-func eventually(condition func() bool) bool {
-	timeout := time.NewTimer(testTimeout)
+func eventually(condition func() bool) bool { return within(testTimeout, condition) }
+
+// within waits until a condition is met, and reports whether it was within a time.
+func within(limit time.Duration, condition func() bool) bool {
+	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

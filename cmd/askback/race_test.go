@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -14,6 +16,10 @@ import (
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/leftout"
 )
+
+// liveTime is how long an open page may take to show an answer that was given elsewhere. It
+// takes less than a second on an idle machine.
+const liveTime = 20 * time.Second
 
 // Two browsers and a terminal answer at the same time. One answer wins, and the losers show
 // it without a reload. So does a third window, which answers nothing (E10, F1).
@@ -66,10 +72,13 @@ func TestTwoBrowsersAndTerminalRace(t *testing.T) {
 		if won == "" {
 			t.Fatalf("the command printed no answer: %s", s.screen.String())
 		}
-		for i, w := range windows {
-			if !eventually(func() bool { return strings.Contains(w.Text(), "nswered") && strings.Contains(w.Text(), won) }) {
-				t.Errorf("round %d, window %d: %s won, and the page shows %s", round, i+1, won, w.Text())
-			}
+		stale := windows // those that do not show the answer yet
+		shows := func(w *browsertest.Window) bool {
+			text := w.Text()
+			return strings.Contains(text, "nswered") && strings.Contains(text, won)
+		}
+		if !within(liveTime, func() bool { stale = slices.DeleteFunc(slices.Clone(stale), shows); return len(stale) == 0 }) {
+			t.Fatalf("round %d: %s won, and the first of %d pages that do not change shows %s", round, won, len(stale), stale[0].Text())
 		}
 	}
 	monitor.Check(t)
