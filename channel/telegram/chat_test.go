@@ -124,6 +124,21 @@ func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	}
 }
 
+// Who links a chat learns that questions are open that do not come there.
+func TestGreetingMentionsOpenQuestions(t *testing.T) {
+	b := newBot(t)
+	b.ask(questions(question("Deploy?", "Yes", "No")))
+	b.reply(ana, ana, 0, "/stop")
+	b.Write(ana, ana, "/start "+b.contacts.code("ana"), 0)
+	b.Idle()
+	if got := b.Last(ana).Text; !strings.Contains(got, "Questions that are open already do not: /list") {
+		t.Errorf("got %q", got)
+	}
+	if got := b.Last(ben).Text; strings.Contains(got, "already") {
+		t.Errorf("without an open question: %q", got)
+	}
+}
+
 // The list names what is open, and its buttons point to the messages.
 func TestListPointsToMessages(t *testing.T) {
 	b := newBot(t)

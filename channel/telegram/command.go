@@ -57,7 +57,13 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 		return err
 	}
 	c.options.Log.Info("a chat of Telegram was linked", "person", contact.Person, "user", m.From.ID)
-	c.tell(ctx, m.Chat.ID, 0, greeting(contact), nil)
+	t := greeting(contact)
+	if client, _, err := e.ContactClient(ctx, Name, address(m.From.ID), askback.ChannelTelegram); err == nil {
+		if open, err := client.List(ctx, askback.Query{Snoozed: new(bool), Limit: 1}); err == nil && len(open.Items) > 0 {
+			t.add(" Questions that are open already do not: /list shows them.")
+		}
+	}
+	c.tell(ctx, m.Chat.ID, 0, t, nil)
 	return nil
 }
 
