@@ -171,9 +171,15 @@ func newRig(ctx context.Context, x, y venue, mutant string) (*channelRig, error)
 }
 
 // about returns the messages about an ask that a person sees.
-func (g *channelRig) about(person, ask string) (all []sight) {
-	for _, m := range g.at[person].seen(person) {
-		if m.ask == ask {
+func (g *channelRig) about(person string, a askback.Ask) []sight {
+	return sightsOf(g.at[person], person, a)
+}
+
+// sightsOf returns the messages about an ask that a person sees at a venue.
+func sightsOf(v venue, person string, a askback.Ask) (all []sight) {
+	step := steps.FindString(a.Questions[0].Text)
+	for _, m := range v.seen(person) {
+		if m.isAbout(a.ID, step) {
 			all = append(all, m)
 		}
 	}
@@ -191,10 +197,10 @@ func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error
 	}
 	open := map[string]sight{}
 	for _, person := range venuePeople {
-		if !until(ctx, func() bool { all := g.about(person, a.ID); return len(all) == 1 && all[0].live }) {
-			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %+v", person, g.about(person, a.ID))}
+		if !until(ctx, func() bool { all := g.about(person, a); return len(all) == 1 && all[0].live }) {
+			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %v", person, g.about(person, a))}
 		}
-		open[person] = g.about(person, a.ID)[0]
+		open[person] = g.about(person, a)[0]
 	}
 	replies := g.press(ctx, r, open)
 	settled, err := g.agent.Wait(ctx, a.ID)
@@ -243,9 +249,9 @@ func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[strin
 		if err := replies[person].err; err != nil {
 			return raceError{failed, fmt.Sprintf("%s could not press: %v", person, err)}
 		}
-		all := func() []sight { return g.about(person, a.ID) }
+		all := func() []sight { return g.about(person, a) }
 		if !until(ctx, func() bool { return len(all()) == 1 && !all()[0].live && all()[0].settled }) {
-			return raceError{lost, fmt.Sprintf("%s still sees %+v after %s answered", person, all(), winner)}
+			return raceError{lost, fmt.Sprintf("%s still sees %v after %s answered", person, all(), winner)}
 		}
 		if person == winner {
 			continue

@@ -40,14 +40,35 @@ type venue interface {
 
 // A sight is a message about an ask as a person sees it.
 type sight struct {
-	id, ask, text string
+	id, text      string
+	ask           string // its id, if the message has it
+	step          string // in the text of its question
 	live, settled bool
 	raw           any // the message of the service, with its buttons as the person saw them
 }
 
+// String returns what matters in a message.
+func (s sight) String() string {
+	return fmt.Sprintf("%s about %s %s, live: %v, settled: %v: %.300q", s.id, s.ask, s.step, s.live, s.settled, s.text)
+}
+
+// steps matches the part of a question that no other one has. Links for a person do not show
+// the id of the ask.
+var steps = regexp.MustCompile(`step [0-9]+`)
+
+// newSight returns a message with a text and links.
+func newSight(id, text, links string, raw any) sight {
+	return sight{id: id, text: text, ask: askIDs.FindString(links), step: steps.FindString(text), raw: raw}
+}
+
+// isAbout reports whether a message is about an ask whose question has a step.
+func (s sight) isAbout(ask, step string) bool {
+	return s.ask == ask || s.ask == "" && s.step == step
+}
+
 // newVenues starts the services that answer in their messages.
 func newVenues(t testing.TB) []venue {
-	return []venue{newNtfyVenue(t), newSlackVenue(t), newTelegramVenue(t)}
+	return []venue{newNtfyVenue(t), newSlackVenue(t), newTelegramVenue(t), newEmailVenue(t)}
 }
 
 // The people of the venues.

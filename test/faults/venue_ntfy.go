@@ -88,7 +88,7 @@ func (v *ntfyVenue) secrets() (all []string) {
 
 func (v *ntfyVenue) seen(person string) (all []sight) {
 	for _, m := range v.servers[person].Shown() {
-		at := sight{id: m.ID, ask: askIDs.FindString(m.Tag), text: m.Title + "\n" + m.Text, raw: m}
+		at := newSight(m.ID, m.Title+"\n"+m.Text, m.Tag, m)
 		at.settled = m.Quiet || strings.HasPrefix(m.Title, "Your answer was not needed")
 		for _, b := range m.Buttons {
 			at.live = at.live || !b.View

@@ -54,7 +54,10 @@ func (v *slackVenue) receivers() (all []engine.Receiver) {
 
 func (v *slackVenue) join(context.Context, string, askback.Contacts) error { return nil }
 
-func (v *slackVenue) settings() string { return "" }
+func (v *slackVenue) settings() string {
+	return fmt.Sprintf("  slack:\n    bot_token: %q\n    app_token: %q\n    channel: %q\n    team: %q\n    api_url: %q\n",
+		slacktest.BotToken, slacktest.AppToken, slacktest.RoomName, slacktest.Team, v.URL)
+}
 
 func (v *slackVenue) secrets() []string { return []string{slacktest.BotToken, slacktest.AppToken} }
 
@@ -64,10 +67,9 @@ func (v *slackVenue) seen(person string) (all []sight) {
 			continue
 		}
 		text := m.Shown()
-		all = append(all, sight{
-			id: m.TS, ask: askIDs.FindString(m.Links()), text: text, live: m.HasElements(),
-			settled: strings.HasPrefix(text, "Done: ") || strings.HasPrefix(text, "No answer needed"), raw: m,
-		})
+		one := newSight(m.TS, text, m.Links(), m)
+		one.live, one.settled = m.HasElements(), strings.HasPrefix(text, "Done: ") || strings.HasPrefix(text, "No answer needed")
+		all = append(all, one)
 	}
 	return all
 }

@@ -68,11 +68,9 @@ func (v *telegramVenue) secrets() []string { return []string{telegramtest.Token}
 
 func (v *telegramVenue) seen(person string) (all []sight) {
 	for _, m := range v.Messages(telegramAccounts[person]) {
-		ask := askIDs.FindString(strings.Join(m.Links(), " "))
-		if ask == "" {
-			continue
-		}
-		all = append(all, sight{id: strconv.FormatInt(m.ID, 10), ask: ask, text: m.Text, live: m.Live(), settled: strings.HasPrefix(m.Text, "Done: "), raw: m})
+		one := newSight(strconv.FormatInt(m.ID, 10), m.Text, strings.Join(m.Links(), " "), m)
+		one.live, one.settled = m.Live(), strings.HasPrefix(m.Text, "Done: ")
+		all = append(all, one)
 	}
 	return all
 }
