@@ -26,6 +26,7 @@ var mutants = map[string]func(*options) *int{
 	ackBeforeCommit: func(o *options) *int { return &o.load },
 	unforwarded:     func(o *options) *int { return &o.server },
 	droppedOutcome:  func(o *options) *int { return &o.channels },
+	hiddenMessage:   func(o *options) *int { return &o.reach },
 	looseDigest:     func(o *options) *int { return &o.pairs },
 	joinedNames:     func(o *options) *int { return &o.pairs },
 	staleGrant:      func(o *options) *int { return &o.races },

@@ -11,6 +11,7 @@ import (
 type options struct {
 	load, binary, server, streams int // kills
 	pairs, races, channels        int
+	reach                         int // kills
 	seed                          uint64
 	keep                          bool
 	mutant                        string
@@ -24,7 +25,8 @@ const (
 	shortStreams = 8
 	shortPairs   = 100_000
 	shortRaces   = 200
-	shortChannel = 5
+	shortChannel = 3
+	shortReach   = 6
 )
 
 // The defaults of -pairs and -races, divided by -n.
@@ -43,8 +45,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.IntVar(&o.pairs, "pairs", -1, fmt.Sprintf("`number` of pairs of an approved and a changed call (default: %d times -n)", pairsPerKill))
 	flags.IntVar(&o.races, "races", -1, fmt.Sprintf("`number` of races on each store (default: %d times -n)", racesPerKill))
 	flags.IntVar(&o.channels, "channels", -1, "`number` of races for each pair of channels (default: -n)")
-	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d pairs, %d races and %d for each pair of channels",
-		shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces, shortChannel))
+	flags.IntVar(&o.reach, "reach", -1, "`number` of kills of the server while it sends through all channels (default: 30 % of -n)")
+	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d pairs, %d races and %d for each pair of channels",
+		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortPairs, shortRaces, shortChannel))
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
 	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
 	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
@@ -53,7 +56,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	if *short {
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces
-		o.channels = shortChannel
+		o.channels, o.reach = shortChannel, shortReach
 	}
 	setDefault(&o.binary, o.load*3/10)
 	setDefault(&o.server, o.load)
@@ -61,6 +64,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	setDefault(&o.pairs, o.load*pairsPerKill)
 	setDefault(&o.races, o.load*racesPerKill)
 	setDefault(&o.channels, o.load)
+	setDefault(&o.reach, o.load*3/10)
 	return o, o.selectMutantTest()
 }
 
@@ -80,7 +84,7 @@ func (o *options) selectMutantTest() error {
 	if !ok {
 		return fmt.Errorf("unknown mutant %s: use one of %s", o.mutant, mutantNames())
 	}
-	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels} {
+	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach} {
 		if times != keep(o) {
 			*times = 0
 		}
@@ -90,8 +94,8 @@ func (o *options) selectMutantTest() error {
 
 // command returns the command line that repeats the run with the same seed and numbers.
 func (o options) command() string {
-	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -seed %d",
-		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.seed)
+	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -seed %d",
+		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.seed)
 	if o.mutant != "" {
 		command += " -mutant " + o.mutant
 	}

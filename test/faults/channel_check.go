@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/httpapi"
+)
+
+// questionCanary is in each question. It must be in no log and no metric.
+const questionCanary = "Does the canary sing at"
+
+// check compares what both people see about an ask with what the server says that it has sent.
+func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
+	a, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Get(ctx, asked.ID) })
+	if err != nil {
+		return err
+	}
+	if !a.Settled() {
+		t.violate(lost, "%s is not settled", a.ID)
+	}
+	deliveries, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.DeliveryPage, error) {
+		return c.Deliveries(ctx, askback.DeliveryQuery{AskID: a.ID, Limit: askback.MaxLimit})
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(&t.scraped, "%+v\n", deliveries)
+	for _, v := range t.venues {
+		for _, person := range venuePeople {
+			t.checkSights(a, v, person, deliveries.Items)
+		}
+	}
+	return nil
+}
+
+// checkSights checks what one person sees about a settled ask at one venue.
+func (t *channelKillTest) checkSights(a askback.Ask, v venue, person string, deliveries []askback.Delivery) {
+	var question *askback.Delivery
+	outcomes := 0
+	for i, d := range deliveries {
+		switch {
+		case d.Channel != v.channel() || d.Person != person:
+		case d.Event == askback.EventQuestionPending:
+			question = &deliveries[i]
+		default:
+			outcomes++
+		}
+		if d.Status != askback.DeliverySent && d.Status != askback.DeliverySkipped {
+			t.violate(lost, "the delivery %s to %s is %s: %s", d.ID, d.Target, d.Status, d.Error)
+		}
+	}
+	all := sightsOf(v, person, a)
+	switch {
+	case question == nil || outcomes != 1:
+		t.violate(lost, "%s: the server has no question or %d outcomes for %s at %s: %+v", a.ID, outcomes, person, v.name(), deliveries)
+	case question.Status == askback.DeliverySent && len(all) == 0:
+		t.violate(lost, "%s: %s does not see it at %s, although it was sent: %+v", a.ID, person, v.name(), *question)
+	case len(all) > 0 && !closed(all):
+		t.violate(lost, "%s: %s at %s sees a message that looks open: %v", a.ID, person, v.name(), all)
+	case len(all) > 1+t.kills:
+		t.violate(duplicated, "%s: %s at %s sees %d messages: %v", a.ID, person, v.name(), len(all), all)
+	}
+	if len(all) > 1 {
+		t.repeats += len(all) - 1
+	}
+}
+
+// checkWebhooks checks that the program that listens got each event of each ask, in order, and
+// each repeat with the same id and content.
+func (t *channelKillTest) checkWebhooks() {
+	type content struct{ ask, event, body string }
+	first, order := map[string]content{}, map[string][]string{}
+	for _, m := range t.webhooks.Attempts() {
+		if m.Err != nil {
+			t.violate(failed, "a webhook is not valid: %v", m.Err)
+			continue
+		}
+		got := content{m.Question.ID, string(m.Event), string(m.Body)}
+		switch old, repeat := first[m.ID]; {
+		case repeat && (old.ask != got.ask || old.event != got.event):
+			t.violate(duplicated, "two webhooks have the id %s: %v, %v", m.ID, old, got)
+		case !repeat:
+			first[m.ID] = got
+			order[got.ask] = append(order[got.ask], got.event)
+		default:
+			t.repeats++
+		}
+	}
+	for _, a := range t.asks {
+		if got := order[a.ID]; !slices.Equal(got, []string{string(askback.EventQuestionPending), string(askback.EventQuestionAnswered)}) {
+			t.violate(lost, "%s: the webhooks are %q", a.ID, got)
+		}
+	}
+}
+
+// secretLinks matches the token of a link to a page that needs no log-in, and secretReplies that
+// of an address for replies.
+var (
+	secretLinks   = regexp.MustCompile(regexp.QuoteMeta(publicPages) + `/a/([^\s"<>)]{20,})`)
+	secretReplies = regexp.MustCompile(`ask\+([0-9a-z]{20,})@`)
+)
+
+// checkSecrets checks that secrets of the settings, tokens, links, and text of asks are only
+// where they belong: not in the log at the level debug, the metrics, the states or the
+// deliveries.
+func (t *channelKillTest) checkSecrets(ctx context.Context) error {
+	for _, path := range []string{"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/forged-token-of-a-link", "/api/v1/deliveries?limit=200"} {
+		for _, token := range []string{"", t.operator.token, "ab_forged_token_01234567890123456789"} {
+			if err := t.scrape(ctx, path, token); err != nil {
+				return err
+			}
+		}
+	}
+	secrets := map[string]string{
+		"the secret of webhooks": strings.TrimPrefix(askbacktest.ReceiverSecret, "whsec_"), "the token of the agent": t.agent.token,
+		"the token of the operator": t.operator.token, "text of an ask": questionCanary,
+	}
+	for person, a := range t.people {
+		secrets["the token of "+person] = a.token
+	}
+	links := 0
+	for _, v := range t.venues {
+		for i, s := range v.secrets() {
+			secrets[fmt.Sprintf("secret %d of %s", i, v.name())] = s
+		}
+		for _, person := range venuePeople {
+			for i, s := range v.seen(person) {
+				raw := fmt.Sprintf("%s\n%+v", s.text, s.raw)
+				for _, found := range append(secretLinks.FindAllStringSubmatch(raw, -1), secretReplies.FindAllStringSubmatch(raw, -1)...) {
+					links++
+					secrets[fmt.Sprintf("a link or an address of message %d to %s at %s", i, person, v.name())] = found[1]
+				}
+			}
+		}
+	}
+	if links == 0 || t.log.Len() == 0 || t.scraped.Len() == 0 {
+		t.violate(failed, "there is nothing to search: %d links, %d bytes of logs, %d bytes of reports", links, t.log.Len(), t.scraped.Len())
+	}
+	for where, text := range map[string]string{"the log": t.log.String(), "what the server reports": t.scraped.String()} {
+		for what, secret := range secrets {
+			if i := strings.Index(text, secret); i >= 0 {
+				t.violate(accepted, "%s has %s: …%.300q", where, what, text[max(0, i-150):])
+			}
+		}
+	}
+	return nil
+}
+
+// scrape keeps what the server replies to a request.
+func (t *channelKillTest) scrape(ctx context.Context, path, token string) error {
+	server, client, err := t.conn.connect(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+path, nil)
+	if err != nil {
+		return err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	reply, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, reply.Body); err != nil {
+		return err
+	}
+	fmt.Fprintf(&t.scraped, "%s %s %v\n%s\n", path, reply.Status, reply.Header, b.String())
+	return nil
+}
+
+// hiddenMessage is the mutant in which ana does not see one question of five in ntfy.
+const hiddenMessage = "hidden-message"
+
+// mutantVenues returns the venues of a test, which are all without a mutant.
+func mutantVenues(mutant string, all []venue) []venue {
+	if mutant == hiddenMessage {
+		all[0] = hidesMessages{all[0]}
+	}
+	return all
+}
+
+type hidesMessages struct{ venue }
+
+func (h hidesMessages) seen(person string) []sight {
+	return slices.DeleteFunc(h.venue.seen(person), func(s sight) bool { return person == "ana" && strings.HasSuffix(s.step, "5") })
+}

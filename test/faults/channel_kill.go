@@ -1,0 +1,399 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
+)
+
+// A channelKillTest kills the server while it sends through all channels at once and people
+// answer in them. Then each ask has one outcome, no message can be answered any more, each person
+// has read each question, and the program that listens has every event with one id (E3 to E7).
+//
+// Before the kills, one ask goes to all channels and is answered in one, for each channel and
+// person.
+type channelKillTest struct {
+	serverProcess
+	rand     *rand.Rand
+	mutant   string
+	venues   []venue
+	webhooks *askbacktest.Receiver
+	conn     *connection
+	agent    account
+	people   map[string]account
+	operator account
+	log      strings.Builder // of all servers
+	scraped  strings.Builder // what the server reports of itself
+
+	mu   sync.Mutex
+	asks []askback.Ask // as they were asked
+
+	checked                int // asks that were checked
+	kills, rounds, repeats int
+	bad                    []violation
+}
+
+func newChannelKillTest(dir, program string, seed uint64, mutant string) *channelKillTest {
+	return &channelKillTest{
+		serverProcess: newServerProcess(dir, program, "channels.db"), rand: rand.New(rand.NewPCG(seed, 6)), mutant: mutant, people: map[string]account{},
+	}
+}
+
+// run kills the server n times.
+func (t *channelKillTest) run(ctx context.Context, n int) error {
+	stage := newStage(ctx)
+	defer stage.end()
+	t.venues, t.webhooks = mutantVenues(t.mutant, newVenues(stage)), askbacktest.NewReceiver(stage, nil)
+	if err := t.prepare(ctx); err != nil {
+		return err
+	}
+	if err := t.serve(ctx, func(ctx context.Context) error { return t.beforeKills(ctx) }); err != nil || len(t.bad) > 0 {
+		return err
+	}
+	for t.kills = 0; t.kills < n && ctx.Err() == nil && len(t.bad) == 0; t.kills++ {
+		if err := t.serve(ctx, t.kill); err != nil {
+			return err
+		}
+		if (t.kills+1)%checkInterval == 0 {
+			if err := t.serve(ctx, t.afterKills); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx.Err() != nil || len(t.bad) > 0 || n%checkInterval == 0 {
+		return ctx.Err()
+	}
+	return t.serve(ctx, t.afterKills)
+}
+
+// checkInterval is the number of kills after which everything is checked.
+const checkInterval = 25
+
+// prepare writes the settings and makes the tokens.
+func (t *channelKillTest) prepare(ctx context.Context) (err error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "public_url: %s\npeople:\n", publicPages)
+	for _, person := range venuePeople {
+		fmt.Fprintf(&b, "  - {name: %s, email: %s@example.com, slack: %s}\n", person, person, slackMembers[person].ID)
+	}
+	fmt.Fprintf(&b, "channels:\n  webhook: {url: %q, secret: %q, allow: [%q]}\n", t.webhooks.URL(), askbacktest.ReceiverSecret, t.webhooks.Address())
+	for _, v := range t.venues {
+		b.WriteString(v.settings())
+	}
+	settings := filepath.Join(filepath.Dir(t.path), "channels.yaml")
+	if err := os.WriteFile(settings, []byte(b.String()), 0o600); err != nil {
+		return err
+	}
+	t.env = append(t.env, "ASKBACK_CONFIG="+settings)
+	if t.agent, err = t.token(ctx, askback.Agent, "ada"); err != nil {
+		return err
+	}
+	for _, person := range venuePeople {
+		if t.people[person], err = t.token(ctx, askback.Responder, person); err != nil {
+			return err
+		}
+	}
+	if t.operator, err = t.token(ctx, askback.Operator, "olga"); err != nil {
+		return err
+	}
+	place, err := instance.At(t.path)
+	t.conn = &connection{place: place}
+	return err
+}
+
+// serve runs a server while a function runs, and kills it.
+func (t *channelKillTest) serve(ctx context.Context, during func(context.Context) error) error {
+	c, err := startChild(ctx, t.env, t.program, "serve", "--listen", "127.0.0.1:0", "--db", t.path, "--log-level", "debug")
+	if err != nil {
+		return err
+	}
+	// The output must be read, or the server would block.
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		c.until(ctx, time.Hour, func([]byte) bool { return false })
+	}()
+	_, err = t.conn.place.Find(ctx, readyTime)
+	if err == nil {
+		err = during(ctx)
+	} else if ctx.Err() == nil {
+		t.violate(failed, "the server did not start: %v: %s", err, c.notes.String())
+		err = nil
+	}
+	err = errors.Join(err, kill(c.cmd))
+	<-printed
+	code, endErr := c.end(func([]byte) {})
+	if code >= 0 && ctx.Err() == nil {
+		t.violate(failed, "the server ended with code %d before it was killed: %s", code, c.notes.String())
+	}
+	t.log.Write(c.notes.Bytes())
+	return errors.Join(err, endErr)
+}
+
+func (t *channelKillTest) violate(f fault, format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bad = append(t.bad, violated(f, format, args...))
+}
+
+// as calls a server as the owner of a token, again and again until one replies.
+func as[T any](ctx context.Context, t *channelKillTest, a account, what func(context.Context, *httpapi.Client) (T, error)) (T, error) {
+	out, _, err := call(ctx, t.conn, a.token, what)
+	return out, err
+}
+
+// ask asks both people, with a key, so that a repeat after a kill makes no second ask.
+func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
+	t.mu.Lock()
+	n := len(t.asks) + 1
+	t.asks = append(t.asks, askback.Ask{})
+	t.mu.Unlock()
+	a, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: venuePeople, Questions: []askback.Question{{
+			Text: fmt.Sprintf("%s step %d?", questionCanary, n), Options: askback.Options("Yes", "No"), NoOther: true,
+		}}})
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.asks[n-1] = a
+	return a, err
+}
+
+// beforeKills lets people join, and sends one ask to all channels for each channel and person
+// who answers there.
+func (t *channelKillTest) beforeKills(ctx context.Context) error {
+	for _, v := range t.venues {
+		for _, person := range venuePeople {
+			_, err := as(ctx, t, t.people[person], func(ctx context.Context, c *httpapi.Client) (struct{}, error) {
+				return struct{}{}, v.join(ctx, person, c)
+			})
+			if err != nil {
+				return fmt.Errorf("%s joins %s: %w", person, v.name(), err)
+			}
+		}
+	}
+	for i, v := range t.venues {
+		if err := t.answerIn(ctx, v, venuePeople[i%2]); err != nil || len(t.bad) > 0 {
+			return err
+		}
+		t.rounds++
+	}
+	return nil
+}
+
+// answerIn asks, lets a person answer in one venue, and waits until the messages of both people
+// in all venues are settled.
+func (t *channelKillTest) answerIn(ctx context.Context, v venue, person string) error {
+	ctx, cancel := context.WithTimeout(ctx, venueTime)
+	defer cancel()
+	a, err := t.ask(ctx)
+	if err != nil {
+		return err
+	}
+	if missing := t.await(ctx, a, func(s []sight) bool { return len(s) == 1 && s[0].live }); missing != "" {
+		t.violate(lost, "no message that can be answered: %s", missing)
+		return nil
+	}
+	if _, err := v.press(ctx, person, sightsOf(v, person, a)[0], "Yes"); err != nil {
+		return err
+	}
+	settled, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
+	if err != nil {
+		t.violate(lost, "the answer of %s at %s did not arrive: %v", person, v.name(), err)
+		return nil
+	}
+	if o := settled.Outcome; o.Actor.Name != person || o.Answers[0].Selected[0] != "Yes" {
+		t.violate(accepted, "%s pressed Yes at %s, and the outcome is %+v", person, v.name(), o)
+	}
+	if open := t.await(ctx, a, closed); open != "" {
+		t.violate(lost, "%s answered at %s, and a message looks open: %s", person, v.name(), open)
+	}
+	return nil
+}
+
+// closed reports whether the messages about an ask say that it is settled, and none is live.
+func closed(all []sight) bool {
+	return slices.ContainsFunc(all, func(s sight) bool { return s.settled }) && !slices.ContainsFunc(all, func(s sight) bool { return s.live })
+}
+
+// await waits until the messages about an ask are so for both people in all venues. It returns
+// what is not so.
+func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]sight) bool) (not string) {
+	ok := until(ctx, func() bool {
+		not = ""
+		for _, v := range t.venues {
+			for _, person := range venuePeople {
+				if all := sightsOf(v, person, a); !so(all) {
+					not = fmt.Sprintf("%s at %s: %v", person, v.name(), all)
+					return false
+				}
+			}
+		}
+		return true
+	})
+	if ok {
+		return ""
+	}
+	return not
+}
+
+// maxChannelLife is how long a server lives at most after the first ask. Two of three live a
+// fifth of it, which is about what it takes to send one ask.
+const maxChannelLife = 400 * time.Millisecond
+
+// kill asks, lets people answer earlier asks, and returns after a random time, whatever is
+// under way.
+func (t *channelKillTest) kill(ctx context.Context) error {
+	life := maxChannelLife
+	if t.rand.IntN(3) > 0 {
+		life /= 5
+	}
+	ctx, cancel := context.WithTimeout(ctx, randomDuration(t.rand, life))
+	defer cancel()
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { _, _ = t.ask(ctx) })
+	for range 2 {
+		m, v, person := t.randomSight()
+		if v == nil {
+			continue
+		}
+		label, wait := []string{"Yes", "No"}[t.rand.IntN(2)], randomDuration(t.rand, life/2)
+		group.Go(func() {
+			if pause.For(ctx, wait) == nil {
+				_, _ = v.press(ctx, person, m, label)
+			}
+		})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// randomSight returns a message that can be answered, or nothing.
+func (t *channelKillTest) randomSight() (sight, venue, string) {
+	v, person := t.venues[t.rand.IntN(len(t.venues))], venuePeople[t.rand.IntN(2)]
+	live := slices.DeleteFunc(v.seen(person), func(s sight) bool { return !s.live })
+	if len(live) < 2 { // some asks stay open until the end
+		return sight{}, nil, ""
+	}
+	return live[t.rand.IntN(len(live))], v, person
+}
+
+// drainTime is how long the last server may take to send what the killed ones left. What they
+// had claimed is free after 15 seconds, and a few attempts failed.
+const drainTime = 7 * time.Minute
+
+// afterKills lets the last server send everything, settles what is still open, and checks all
+// asks.
+func (t *channelKillTest) afterKills(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	for i, a := range t.asks[t.checked:] {
+		i += t.checked
+		if a.ID == "" { // the reply was lost
+			again, err := t.again(ctx, i+1)
+			if err != nil {
+				return err
+			}
+			t.asks[i] = again
+		}
+	}
+	if err := t.drain(ctx); err != nil {
+		return err
+	}
+	for _, a := range t.asks[t.checked:] {
+		if err := t.settle(ctx, a); err != nil {
+			return err
+		}
+	}
+	if err := t.drain(ctx); err != nil {
+		return err
+	}
+	for _, a := range t.asks[t.checked:] {
+		if err := t.check(ctx, a); err != nil {
+			return err
+		}
+	}
+	t.checked = len(t.asks)
+	t.checkWebhooks()
+	return t.checkSecrets(ctx)
+}
+
+// again repeats a request whose reply was lost.
+func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error) {
+	return as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: venuePeople, Questions: []askback.Question{{
+			Text: fmt.Sprintf("%s step %d?", questionCanary, n), Options: askback.Options("Yes", "No"), NoOther: true,
+		}}})
+	})
+}
+
+// drain waits until no delivery is on its way.
+func (t *channelKillTest) drain(ctx context.Context) error {
+	var left []askback.Delivery
+	var err error
+	empty := until(ctx, func() bool {
+		var page askback.DeliveryPage
+		page, err = as(ctx, t, t.operator, func(ctx context.Context, c *httpapi.Client) (askback.DeliveryPage, error) {
+			return c.Deliveries(ctx, askback.DeliveryQuery{Limit: askback.MaxLimit})
+		})
+		left = page.Items
+		if err == nil && len(left) > 0 {
+			_ = pause.For(ctx, 100*time.Millisecond)
+		}
+		return err != nil || len(left) == 0 && page.NextCursor == ""
+	})
+	if !empty {
+		t.violate(lost, "%d deliveries are still on their way, such as %+v", len(left), left[0])
+		return nil
+	}
+	return err
+}
+
+// settle settles an ask that is open. One in three is answered in a message.
+func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
+	v, person := t.venues[t.rand.IntN(len(t.venues))], venuePeople[t.rand.IntN(2)]
+	if all := sightsOf(v, person, a); len(all) > 0 && all[0].live && t.rand.IntN(3) == 0 {
+		if _, err := v.press(ctx, person, all[0], "Yes"); err != nil {
+			return err
+		}
+		_, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
+		return err
+	}
+	_, err := as(ctx, t, t.people[person], func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+		return c.Answer(ctx, a.ID, askback.Choose("No"))
+	})
+	if errors.Is(err, askback.ErrSettled) {
+		return nil
+	}
+	return err
+}
+
+func (t *channelKillTest) report() report {
+	return report{
+		noun: "kills", what: "while all channels send", n: t.kills, bad: t.bad,
+		detail: fmt.Sprintf("%d asks to %s and a webhook, %d of them answered in each; %d messages repeated by a kill", len(t.asks), strings.Join(t.names(), ", "), t.rounds, t.repeats),
+	}
+}
+
+func (t *channelKillTest) names() []string {
+	names := map[string]bool{}
+	for _, v := range t.venues {
+		names[v.name()] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
