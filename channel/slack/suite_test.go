@@ -57,7 +57,7 @@ type service struct {
 func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Service {
 	return func(t testing.TB, settings channeltest.Settings) channeltest.Service {
 		s := &service{Server: slacktest.New(t), settings: settings, overHTTP: overHTTP, failed: new(int)}
-		s.Server.Fault = s.next
+		s.Server.Fault, s.Server.Now = s.next, settings.Now
 		if overHTTP {
 			app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				s.mu.Lock()
@@ -75,7 +75,6 @@ func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Ser
 func (s *service) Open(t testing.TB) channeltest.Channel {
 	o := options(s.Server)
 	o.Log, o.Link, o.Now = s.settings.Log, s.settings.Link, s.settings.Now
-	s.Now = s.settings.Now
 	if !s.overHTTP {
 		o.AppToken, o.SigningSecret = slacktest.AppToken, ""
 	}
@@ -168,7 +167,7 @@ func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) 
 		if !ok {
 			return fmt.Errorf("no button %q in %s", text, m.Shown())
 		}
-		s.last = func() { s.Act(u, m, block, e, state) }
+		s.keep(func() { s.Act(u, m, block, e, state) })
 		return acked(s.Act(u, m, block, e, state))
 	}
 	switch {
@@ -201,6 +200,13 @@ func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) 
 	return errors.New("no way to answer in " + m.Shown())
 }
 
+// keep keeps the last action, for a replay.
+func (s *service) keep(action func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = action
+}
+
 func blockOf(m slacktest.Message, use string) string {
 	for _, b := range m.Blocks {
 		if strings.HasSuffix(b.BlockID, "."+use) {
@@ -221,7 +227,7 @@ func (s *service) fill(u slacktest.User, write func(slacktest.View, slacktest.St
 		return err
 	}
 	ack := s.Submit(u, v, state)
-	s.last = func() { s.Submit(u, v, state) }
+	s.keep(func() { s.Submit(u, v, state) })
 	if len(ack.Errors) > 0 {
 		return fmt.Errorf("the form has errors: %v", ack.Errors)
 	}
@@ -268,7 +274,10 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 		e.Value = no.Value
 		s.Act(slacktest.Ana, posted, block, e, nil)
 	case channeltest.Replayed:
-		s.last()
+		s.mu.Lock()
+		last := s.last
+		s.mu.Unlock()
+		last()
 	case channeltest.Forged:
 		if s.overHTTP {
 			body := slacktest.Form(s.Action(slacktest.Ana, posted, block, e, nil))
