@@ -58,6 +58,11 @@ func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Ser
 	return func(t testing.TB, settings channeltest.Settings) channeltest.Service {
 		s := &service{Server: slacktest.New(t), settings: settings, overHTTP: overHTTP, failed: new(int)}
 		s.Server.Fault, s.Server.Now = s.next, settings.Now
+		t.Cleanup(func() {
+			for _, p := range s.Problems() {
+				t.Errorf("Slack rejected: %s", p)
+			}
+		})
 		if overHTTP {
 			app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				s.mu.Lock()
