@@ -189,7 +189,8 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 
 // anyReceivers generates receivers, some of whose people have quiet hours.
 var anyReceivers = rapid.SampledFrom([][]lifecycle.Receiver{
-	nil, {{Channel: "post", Name: "phone", Person: "ana"}},
+	nil,
+	{{Channel: "post", Name: "phone", Person: "ana"}},
 	{{Channel: "post", Name: "chat"}, {Channel: "post", Name: "phone", Person: "ana", NotBefore: nine.Add(time.Hour)}},
 })
 

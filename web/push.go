@@ -151,12 +151,26 @@ func browserName(agent string) string {
 		return unknown
 	}
 	browser := find([][2]string{
-		{"EdgA/", "Edge"}, {"EdgiOS/", "Edge"}, {"Edg/", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"},
-		{"FxiOS/", "Firefox"}, {"Firefox/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"AppleWebKit/", "Safari"},
+		{"EdgA/", "Edge"},
+		{"EdgiOS/", "Edge"},
+		{"Edg/", "Edge"},
+		{"OPR/", "Opera"},
+		{"SamsungBrowser/", "Samsung Internet"},
+		{"FxiOS/", "Firefox"},
+		{"Firefox/", "Firefox"},
+		{"CriOS/", "Chrome"},
+		{"Chrome/", "Chrome"},
+		{"Safari/", "Safari"},
+		{"AppleWebKit/", "Safari"},
 	}, "Browser")
 	system := find([][2]string{
-		{"Android", " on Android"}, {"iPhone", " on iPhone"}, {"iPad", " on iPad"}, {"Windows", " on Windows"}, {"CrOS", " on ChromeOS"},
-		{"Mac OS X", " on Mac"}, {"Linux", " on Linux"},
+		{"Android", " on Android"},
+		{"iPhone", " on iPhone"},
+		{"iPad", " on iPad"},
+		{"Windows", " on Windows"},
+		{"CrOS", " on ChromeOS"},
+		{"Mac OS X", " on Mac"},
+		{"Linux", " on Linux"},
 	}, "")
 	return browser + system
 }

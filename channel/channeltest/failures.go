@@ -175,7 +175,7 @@ func testSlow(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
 	f.service.Fail(Slow, 0, 1)
-	defer f.service.Fail(Slow, 0, 0)
+	defer func() { f.service.Fail(Slow, 0, 0) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	done := make(chan error, 1)

@@ -129,16 +129,6 @@ func CheckAddress(s string) (problem string) {
 // isControl reports whether r is a control character, among them those that end a line.
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 }
 
-// personAt returns the person with an address.
-func (c *Channel) personAt(address string) (person string, ok bool) {
-	for name, a := range c.options.People {
-		if strings.EqualFold(a, address) {
-			return name, true
-		}
-	}
-	return "", false
-}
-
 // messageID returns the id of a message, with the angle brackets. It is the same for the same
 // parts, so that a repeat after a crash is the same message.
 func (c *Channel) messageID(parts ...string) string {

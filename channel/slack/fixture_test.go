@@ -64,7 +64,8 @@ func newFixture(t testing.TB, change func(*Options)) *fixture {
 			People: []askback.Person{{Name: "ana"}, {Name: "ben"}},
 			Receivers: []engine.Receiver{
 				{Channel: "slack", Name: Room},
-				{Channel: "slack", Name: slacktest.Ana.ID, Person: "ana", Addressed: true}, {Channel: "slack", Name: slacktest.Ben.ID, Person: "ben", Addressed: true},
+				{Channel: "slack", Name: slacktest.Ana.ID, Person: "ana", Addressed: true},
+				{Channel: "slack", Name: slacktest.Ben.ID, Person: "ben", Addressed: true},
 			},
 		},
 	})

@@ -131,7 +131,7 @@ func (c *Channel) Close() {
 // added. So a message that a crash leaves behind has no buttons.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Session != nil {
-		return "", &askback.SendError{Err: errors.New("Slack gets asks only"), Final: true}
+		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
 	}
 	if u, err := url.Parse(n.Ask.PageURL); err != nil || loopback.IsHost(u.Host) {
 		n.Ask.PageURL = "" // a phone cannot open it

@@ -210,7 +210,7 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	earlier, known := parseReceipt(cmp.Or(n.Receipt, n.Earlier))
 	switch {
 	case n.Ask.ID == "":
-		return "", &askback.SendError{Err: errors.New("Telegram gets no messages about sessions"), Final: true}
+		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
 	case n.Ask.Settled() && !known:
 		return "", nil
 	case n.Ask.Settled():

@@ -18,8 +18,10 @@ func TestRoutingIsShownInSentences(t *testing.T) {
 		To: []string{"@payments"}, Recipients: []string{"ana", "ben"}, Quorum: 2, NoSelfApproval: true, StartedBy: "cem\u202e",
 		Votes: []askback.Vote{{Name: "ana", Decision: askback.Approve, Reason: "tested", Channel: askback.ChannelWeb, At: nine}},
 		FollowUps: []askback.FollowUp{
-			{At: nine, DoneAt: nine.Add(time.Minute)}, {At: nine, To: []string{"@oncall"}, DoneAt: nine.Add(time.Hour)},
-			{At: nine.Add(2 * time.Hour)}, {At: nine.Add(3 * time.Hour), To: []string{"dan", "eve"}},
+			{At: nine, DoneAt: nine.Add(time.Minute)},
+			{At: nine, To: []string{"@oncall"}, DoneAt: nine.Add(time.Hour)},
+			{At: nine.Add(2 * time.Hour)},
+			{At: nine.Add(3 * time.Hour), To: []string{"dan", "eve"}},
 		},
 	}
 	text := func(a askback.Ask) string {

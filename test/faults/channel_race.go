@@ -28,7 +28,6 @@ type channelRaceTest struct {
 	patience time.Duration // for a race
 	rows     table
 	done     int
-	late     int // presses that came after the outcome
 	bad      []violation
 }
 

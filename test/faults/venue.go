@@ -102,7 +102,6 @@ type stage struct {
 
 	mu       sync.Mutex
 	cleanups []func()
-	folders  []string
 }
 
 func newStage(ctx context.Context) *stage { return &stage{ctx: ctx} }
