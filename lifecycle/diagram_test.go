@@ -41,6 +41,7 @@ func openingEvents() []namedEvent {
 		}
 		a.Kind, a.Questions = askback.Confirm, nil
 		a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`), Tier: "confirm", Digest: "sha256:00"}
+		a.FollowUps = []askback.FollowUp{{At: nine.Add(time.Second)}}
 		out = append(out, namedEvent{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
 	}
 	return out
@@ -67,6 +68,8 @@ func laterEvents() []namedEvent {
 		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ChannelWeb, At: soon}},
 		{"`Cancelled`", lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Via: askback.ChannelAPI, At: soon}},
 		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},
+		{"`Reassigned`", lifecycle.Reassigned{By: "ana", To: []string{"ben"}, People: []string{"ben"}, At: soon}},
+		{"`FollowedUp`, a reminder or an escalation", lifecycle.FollowedUp{At: soon}},
 		{"`Due`, before the deadline", lifecycle.Due{At: soon}},
 		{"`Due`, after it", lifecycle.Due{At: late}},
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
@@ -283,6 +286,8 @@ func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 		lifecycle.Declined{},
 		lifecycle.Cancelled{},
 		lifecycle.Claimed{},
+		lifecycle.Reassigned{},
+		lifecycle.FollowedUp{},
 		lifecycle.Due{},
 		lifecycle.Consumed{},
 		lifecycle.Acked{},
