@@ -6,6 +6,7 @@ package webpushtest
 import (
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +29,7 @@ const maxBody = 4096
 type Service struct {
 	URL   string         // of the service, without a slash at the end
 	Roots *x509.CertPool // of its certificate
+	PEM   []byte         // its certificate
 	Now   func() time.Time
 
 	mu       sync.Mutex
@@ -45,6 +47,7 @@ func NewService(t testing.TB) *Service {
 	server.Config.ErrorLog = nil
 	s.URL, s.Roots = server.URL, x509.NewCertPool()
 	s.Roots.AddCert(server.Certificate())
+	s.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
