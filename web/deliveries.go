@@ -15,6 +15,9 @@ import (
 
 // deliveries lists what is sent to people and programs, newest first.
 func (s *site) deliveries(w http.ResponseWriter, r request) error {
+	if s.auth.May(r.principal, askback.ActDeliveries) != nil {
+		return errAdminOnly
+	}
 	values := r.URL.Query()
 	q := askback.DeliveryQuery{Status: askback.DeliveryStatus(values.Get("status")), Cursor: values.Get("cursor")}
 	page, err := r.client.Deliveries(r.Context(), q)

@@ -158,7 +158,9 @@ func TestDeliveriesShowWhatBecameOfThem(t *testing.T) {
 		t.Errorf("the link leads to %s", got)
 	}
 	admin.open("/deliveries?status=lost", http.StatusNotFound)
-	h.browser("ana").open("/deliveries", http.StatusForbidden)
+	if got := h.browser("ana").open("/deliveries", http.StatusForbidden).one(t, "main").visibleText(); !strings.Contains(got, "Only for admins") {
+		t.Errorf("a person who only answers sees %q", got)
+	}
 }
 
 // Without scripts, a form sends again what was given up, once. It says what became of it, also
