@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack/slacktest"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 func numbered(n int) (labels []string) {
@@ -366,6 +367,7 @@ func TestPostsToOneChannelArePaced(t *testing.T) {
 
 // Slack accepts every message and every form about asks of any size.
 func TestAsksOfAnySizeAreAccepted(t *testing.T) {
+	racedetector.Omit(t)
 	f := newFixture(t, nil)
 	r := rand.New(rand.NewPCG(1, 2))
 	alphabet := []rune("abc \n&<>\"*_~`|@#:é漢🙂ש\\ ")

@@ -19,7 +19,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -78,7 +77,7 @@ type Channel struct {
 	key     []byte // of the codes in buttons
 	pacer   pacer
 	seen    seen
-	working sync.WaitGroup // messages that follow an acknowledgement
+	working background // messages that follow an acknowledgement
 }
 
 // New returns a Channel, or an error if the options are not complete.

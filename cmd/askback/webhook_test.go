@@ -127,7 +127,7 @@ func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	dlv, _, _ := strings.Cut(failed, " ")
 	mustRun(t, s.env, "webhook", "retry", dlv)
 	// Its endpoint is disabled, because it wants nothing more, so it is given up at once.
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "disabled") && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "this receiver is disabled") && time.Now().Before(deadline); {
 		failed = list("--status", "failed")
 	}
 	if !strings.HasPrefix(failed, dlv) || !strings.Contains(failed, "this receiver is disabled") {

@@ -1,0 +1,43 @@
+package slack
+
+import "sync"
+
+// A background counts goroutines. Unlike with a [sync.WaitGroup], one may start while another
+// goroutine waits: a person may press a button at any time. The zero value is ready to use.
+type background struct {
+	mu      sync.Mutex
+	running int
+	idle    chan struct{} // closed when none runs any more; nil: none runs
+}
+
+// Go calls f in a goroutine.
+func (b *background) Go(f func()) {
+	b.mu.Lock()
+	if b.running++; b.running == 1 {
+		b.idle = make(chan struct{})
+	}
+	b.mu.Unlock()
+	go func() {
+		defer b.end()
+		f()
+	}()
+}
+
+func (b *background) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running--; b.running == 0 {
+		close(b.idle)
+		b.idle = nil
+	}
+}
+
+// Wait waits until no goroutine runs.
+func (b *background) Wait() {
+	b.mu.Lock()
+	idle := b.idle
+	b.mu.Unlock()
+	if idle != nil {
+		<-idle
+	}
+}

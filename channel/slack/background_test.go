@@ -1,0 +1,33 @@
+package slack
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// A goroutine may start while another waits for those that run, and is waited for by the next
+// one.
+func TestBackgroundStartsWhileItIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b background
+		b.Wait() // none runs
+		first, second := make(chan struct{}), make(chan struct{})
+		b.Go(func() { <-first })
+		waited := make(chan struct{})
+		go func() {
+			b.Wait()
+			close(waited)
+		}()
+		synctest.Wait()
+		b.Go(func() { <-second })
+		close(first)
+		synctest.Wait()
+		select {
+		case <-waited:
+			t.Error("Wait returned while a goroutine ran")
+		default:
+		}
+		close(second)
+		<-waited
+	})
+}
