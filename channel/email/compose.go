@@ -135,6 +135,8 @@ func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 		return nil
 	case a.Confirmation != nil && a.Confirmation.Dangerous:
 		return []notice.Line{notice.Own("This call is dangerous, so a reply to this mail decides nothing.")}
+	case a.Confirmation != nil && isHardToSee(a):
+		return []notice.Line{notice.Own("Parts of this call are hard to see, so a reply to this mail decides nothing.")}
 	case a.Confirmation != nil:
 		return []notice.Line{notice.Own("Or reply to this mail with the one word approve or deny.")}
 	case len(a.Questions) == 1:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
 )
 
 // An unclear is the reason why a reply is no answer, as a sentence to its author.
@@ -22,6 +23,7 @@ const (
 	notNumbered   unclear = "There are several questions: begin each answer with the number of its question, as in “1: …”."
 	notADecision  unclear = "Reply with the one word approve or deny."
 	neverByMail   unclear = "This call is dangerous. It cannot be decided by e-mail, only on its page after logging in."
+	hardToSee     unclear = "Parts of this call are hard to see. It can be decided only on its page."
 	notAccepted   unclear = "Your answer was not accepted."
 	notReadable   unclear = "Your reply could not be read."
 	tooLong       unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
@@ -33,6 +35,9 @@ func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
 			return askback.Answer{}, neverByMail
+		}
+		if isHardToSee(a) {
+			return askback.Answer{}, hardToSee
 		}
 		return decision(text)
 	}
@@ -62,6 +67,13 @@ func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 		out.Answers = append(out.Answers, given)
 	}
 	return out, ""
+}
+
+// isHardToSee reports whether a call has characters that cannot be seen, or names that look
+// alike. A mail has long calls whole, so their size does not matter.
+func isHardToSee(a askback.Ask) bool {
+	v := view.Of(a)
+	return v.Hidden || slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
 // decision returns the decision that a text is. Only two words decide.

@@ -173,6 +173,9 @@ func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
 	call := askback.Ask{ID: askID, Agent: "deployer", Kind: askback.Confirm, Status: askback.Pending, Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"prod"}`)}}
 	danger := call
 	danger.Confirmation = &askback.Confirmation{ToolName: "drop", Input: []byte(`{"table":"users"}`), Dangerous: true}
+	hidden, twice := call, call
+	hidden.Confirmation = &askback.Confirmation{ToolName: "deploy", Input: []byte("{\"to\":\"prod\u202e\"}")}
+	twice.Confirmation = &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"prod","To":"test"}`)}
 	numbers := askback.Question{Text: "How many?", Options: askback.Options("2", "3", "5"), NoOther: true}
 	other := askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")}
 	for _, tt := range []struct {
@@ -208,6 +211,9 @@ func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
 		{call, "approve\n\nbut only on staging", nil, "one word approve or deny"},
 		{call, "approve_all", nil, "one word approve or deny"},
 		{question(askback.Question{Text: "Which?", Options: []askback.Option{{Label: "a", Preview: strings.Repeat("long ", 30_000)}, {Label: "b"}}}), "b", nil, "only on its page"},
+		{hidden, "approve", nil, "hard to see"},
+		{hidden, "deny", nil, "hard to see"},
+		{twice, "approve", nil, "hard to see"},
 		{danger, "approve", nil, "cannot be decided by e-mail"},
 		{danger, "deny", nil, "cannot be decided by e-mail"},
 	} {

@@ -37,7 +37,7 @@ var layers = map[string][]string{
 	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":               {".", "internal/loopback", "internal/notice"},
+	"channel/email":               {".", "internal/loopback", "internal/notice", "internal/view"},
 	"channel/email/emailtest":     {},
 	"channel/post":                {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
 	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
