@@ -21,6 +21,7 @@ const (
 	commandTimeout = 2 * time.Minute // for the commands about one batch of messages
 	lastRetry      = 5 * time.Minute // after an error, at most
 	batch          = 100             // messages whose headers are read with one command
+	maxHeader      = 256 << 10       // bytes of a header: all of a batch are in memory
 )
 
 // Run reads replies from the mailbox until ctx ends. Without a mailbox it returns at once.
@@ -232,7 +233,9 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	for some := range slices.Chunk(uids, batch) {
 		b.timer.Reset(commandTimeout)
 		headers, err := b.client.Fetch(imap.UIDSetNum(some...), &imap.FetchOptions{
-			UID: true, BodySection: []*imap.FetchItemBodySection{{Specifier: imap.PartSpecifierHeader, Peek: true}},
+			UID: true, BodySection: []*imap.FetchItemBodySection{{
+				Specifier: imap.PartSpecifierHeader, Peek: true, Partial: &imap.SectionPartial{Size: maxHeader},
+			}},
 		}).Collect()
 		if err != nil {
 			return 0, err
@@ -261,7 +264,7 @@ func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 // one handles a message with a header. An error is one of the mailbox.
 func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	header, err := parseHeader(raw)
-	if err != nil {
+	if err != nil || len(raw) >= maxHeader { // what follows could be another sender
 		b.skip[uid] = true
 		return nil
 	}

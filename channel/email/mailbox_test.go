@@ -106,3 +106,21 @@ func TestLargeReplies(t *testing.T) {
 		}
 	}
 }
+
+// A header of any size is not read whole, and a message with such a header answers nothing: what
+// follows could be another sender.
+func TestHugeHeaderIsNotRead(t *testing.T) {
+	a := question(database)
+	d := newDesk(t, nil, a)
+	asked := send(t, d.s, d.Channel, about(a, "ana"))
+	good := reply(asked, plain, "SQLite")
+	d.s.Deliver(t, strings.Repeat("X-Filler: "+strings.Repeat("x", 60)+"\n", 4<<10)+good)
+	d.s.Deliver(t, strings.Replace(good, "\n\n", "\n"+strings.Repeat("X-Filler: "+strings.Repeat("x", 60)+"\n", 4<<10)+"From: ben@example.com\n\n", 1))
+	d.s.Deliver(t, strings.Replace(good, "SQLite", "Neither is a way to answer", 1))
+	stop := run(t, d.Channel, d.o)
+	waitUnseen(t, d.s, 2)
+	stop()
+	if d.o.ask(a.ID).Settled() {
+		t.Error("a message with a huge header answered")
+	}
+}
