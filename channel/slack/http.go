@@ -38,7 +38,9 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 			return
 		}
 		if err := c.verify(r.Header, body); err != nil {
-			c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
+			if c.forged.mayLog(c.options.Now()) {
+				c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
+			}
 			http.Error(w, "this request is not from Slack, or too old", http.StatusUnauthorized)
 			return
 		}
@@ -95,6 +97,28 @@ func (c *Channel) verify(header http.Header, body []byte) error {
 		return errors.New("it is older than five minutes, or from the future")
 	}
 	return c.seen.add([sha256.Size]byte(given), at.Add(age))
+}
+
+// maxForged is how many refused requests are logged in a minute: anyone who knows the address
+// could fill the log.
+const maxForged = 10
+
+// forgeries counts what is logged about refused requests.
+type forgeries struct {
+	mu    sync.Mutex
+	since time.Time // the begin of the current minute
+	lines int       // in that minute
+}
+
+// mayLog reports whether a refused request is logged now.
+func (f *forgeries) mayLog(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.since) >= time.Minute {
+		f.since, f.lines = now, 0
+	}
+	f.lines++
+	return f.lines <= maxForged
 }
 
 // seen has the signatures of requests that are not too old yet.

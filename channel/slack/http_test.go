@@ -2,6 +2,7 @@ package slack
 
 import (
 	"bytes"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -163,5 +164,23 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 	h.ServeHTTP(w, r)
 	if w.Code != http.StatusBadRequest {
 		t.Errorf("without a payload: got %d", w.Code)
+	}
+}
+
+// A flood of forged requests writes a few lines a minute to the log.
+func TestFloodDoesNotFillTheLog(t *testing.T) {
+	var log bytes.Buffer
+	now := published.at
+	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
+	c.options.Log = slog.New(slog.NewTextHandler(&log, nil))
+	h := c.Handler(nil)
+	for range 3 {
+		for range 100 {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")))
+		}
+		now += 60
+	}
+	if got := strings.Count(log.String(), "was refused"); got != 3*maxForged {
+		t.Errorf("the log has %d lines of 300 requests in 3 minutes", got)
 	}
 }

@@ -77,6 +77,7 @@ type Channel struct {
 	key     []byte // of the codes in buttons
 	pacer   pacer
 	seen    seen
+	forged  forgeries
 	working background // messages that follow an acknowledgement
 }
 
