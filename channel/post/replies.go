@@ -245,7 +245,7 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 	case errors.Is(err, askback.ErrSettled) && after.Outcome != nil:
 		t.log.Info("a reply came too late", "ask", link.AskID, "name", link.Person)
 		t.tell(ctx, published, link, notice.TooLate(after, link.Person))
-	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden), errors.As(err, &invalid), errors.Is(err, errNoChoice):
+	case errors.As(err, &invalid) || isFinal(err):
 		t.log.Info("a reply was rejected", "ask", link.AskID, "name", link.Person, "error", err)
 		t.tell(ctx, published, link, notice.Ended(link.AskID))
 	default:
@@ -253,6 +253,17 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 	}
 	t.done.add(token)
 	return nil
+}
+
+// isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read
+// again: those after it would wait for ever.
+func isFinal(err error) bool {
+	for _, final := range []error{askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged, errNoChoice} {
+		if errors.Is(err, final) {
+			return true
+		}
+	}
+	return false
 }
 
 var errNoChoice = errors.New("the ask has no such choice")

@@ -341,11 +341,18 @@ func TestSilentStreamIsReplaced(t *testing.T) {
 	eventually(t, "the topic is read again", func() bool { _, total := p.ntfy.Streams(); return total >= 3 })
 }
 
-// A person who may no longer answer gets a notice.
+// A person who may no longer answer gets a notice, and so does one whose reply can never succeed:
+// the replies after it do not wait.
 func TestReplyOfAPersonWhoLeft(t *testing.T) {
+	for _, err := range []error{askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged} {
+		t.Run(err.Error(), func(t *testing.T) { testRefusedReply(t, err) })
+	}
+}
+
+func testRefusedReply(t *testing.T, refusal error) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
-	p.fail(fmt.Errorf("person: %w", askback.ErrForbidden))
+	p.fail(fmt.Errorf("person: %w", refusal))
 	press(t, m.Buttons[0])
 	eventually(t, "the phone shows the notice", func() bool { return len(p.ntfy.Messages()) == 2 })
 	if got := p.ntfy.Messages()[1]; !strings.Contains(got.Text, "may no longer answer") {
