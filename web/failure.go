@@ -45,6 +45,11 @@ var failures = []struct {
 		Body:    []string{"You are logged in, but this page is for admins. Please ask the person who runs this server."},
 		Home:    true,
 	}}},
+	{askback.ErrSelfApproval, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Another person must decide",
+		Body:    []string{"You started this session, so you must not settle what it asks. Nothing has changed."},
+		Home:    true,
+	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not with this token",
 		Body:    []string{"This browser is logged in with the token of an agent or an operator, which may not answer questions. To log in as a person, run this in a terminal:"},

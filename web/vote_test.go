@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 )
 
 // The pages show how many of the people who must approve did. An approval that settles nothing
@@ -38,5 +41,25 @@ func TestApprovalsOfSeveralAreShown(t *testing.T) {
 	ben.do(ben.request(http.MethodPost, "/asks/"+a.ID, values))
 	if got := h.get(a.ID); !got.Outcome.Approved() || len(got.Votes) != 2 {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// A person who started the session and must not settle what it asks is told so. It is not an
+// error of the server.
+func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
+	h := newServer(t)
+	h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})
+	r := harmless
+	r.StartedBy = "ana"
+	a := h.ask(r)
+	for _, action := range []string{"approve", "deny", "decline"} {
+		ana := h.browser("ana")
+		w := ana.do(ana.request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {action}}))
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "Another person must decide") {
+			t.Errorf("%s: got status %d\n%s", action, w.Code, w.Body)
+		}
+	}
+	if h.get(a.ID).Settled() {
+		t.Error("the ask is settled")
 	}
 }

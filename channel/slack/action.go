@@ -96,6 +96,8 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 		return lost(a)
 	case errors.As(err, &invalid) && len(invalid) > 0:
 		return "Not recorded. " + sentence(invalid[0].Detail)
+	case errors.Is(err, askback.ErrSelfApproval):
+		return "Not recorded: " + askback.ErrSelfApproval.Error() + "."
 	case errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotFound):
 		in.options.Log.Warn("Slack: a person tried to answer who may not", "person", name)
 		return "Not recorded: " + name + " may not answer this."

@@ -156,6 +156,33 @@ func TestOnlyAddressedPeopleAnswer(t *testing.T) {
 	}
 }
 
+// The person who started the session sees the message in the room, and learns why another one must
+// decide. It is not an error of the server.
+func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
+	f := newFixture(t, nil)
+	s := engine.Settings{
+		People:    []askback.Person{{Name: "ana"}, {Name: "ben"}},
+		Receivers: []engine.Receiver{{Channel: "slack", Name: Room}},
+		Routes:    []askback.Route{{NoSelfApproval: true}},
+	}
+	f.engine.Set(s)
+	r := choice("PostgreSQL", "SQLite")
+	r.StartedBy = "ana"
+	a := f.ask(r)
+	m := f.live(a)
+	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
+	if got := f.told(slacktest.Ana); !strings.Contains(got, "another person must decide") {
+		t.Errorf("ana was told %q", got)
+	}
+	if log := f.log.text(); strings.Contains(log, "level=ERROR") || !f.pending(a) {
+		t.Errorf("the ask is settled, or the log has an error:\n%s", log)
+	}
+	f.slack.Press(slacktest.Ben, m, "SQLite", nil)
+	if o := f.outcome(a); o.Actor.Name != "ben" {
+		t.Errorf("got %+v", o)
+	}
+}
+
 // A trigger is valid for three seconds. The clock passes them while Slack holds the call.
 func TestExpiredTriggerIsExplained(t *testing.T) {
 	f := newFixture(t, nil)

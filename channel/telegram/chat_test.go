@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/channel/telegram/telegramtest"
+	"github.com/askback/askback/engine"
 )
 
 func logger(l *logBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
@@ -460,4 +461,27 @@ func FuzzUnits(f *testing.F) {
 			t.Errorf("%q is longer than %d", telegram.Cut(s, most), most)
 		}
 	})
+}
+
+// The person who started the session sees the message in a group, and learns why another one must
+// decide.
+func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
+	b := newBot(t)
+	b.engine.Set(engine.Settings{
+		People:    []askback.Person{{Name: "ana"}, {Name: "ben"}},
+		Receivers: []engine.Receiver{{Channel: telegram.Name, Name: "-1001234567890"}},
+		Routes:    []askback.Route{{NoSelfApproval: true}},
+	})
+	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", StartedBy: "ana", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.live(room)
+	if p := b.press(ana, room, m.ID, "Yes"); !p.Alert || !strings.Contains(p.Text, "another person must decide") {
+		t.Errorf("got %+v", p)
+	}
+	b.press(ben, room, m.ID, "No")
+	if got := b.outcome(a.ID); got.Actor.Name != "ben" {
+		t.Errorf("got %+v", got)
+	}
 }

@@ -236,6 +236,8 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 		r := alert(view.ConflictOf(*a.Outcome, v.person).Sentence.String() + ".")
 		r.settled = true
 		return r, nil
+	case errors.Is(err, askback.ErrSelfApproval):
+		return alert("Not recorded: " + askback.ErrSelfApproval.Error() + "."), nil
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden):
 		v.options.Log.Warn("an answer in Telegram was refused", "person", v.person, "error", err)
 		return alert(notYoursText), nil
