@@ -22,8 +22,8 @@ const Path = "/a/"
 
 // Redact returns a path as logs may contain it: without the token of a link.
 func Redact(path string) string {
-	if strings.HasPrefix(path, Path) {
-		return Path + "…"
+	if before, _, ok := strings.Cut(path, Path); ok { // also in //a/TOKEN, which is redirected
+		return before + Path + "…"
 	}
 	return path
 }

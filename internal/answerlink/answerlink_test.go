@@ -128,7 +128,7 @@ func TestKeyIsFetchedWhenNeeded(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	for path, want := range map[string]string{"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a"} {
+	for path, want := range map[string]string{"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "//a/secret": "//a/…", "/./a/secret": "/./a/…", "/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a"} {
 		if got := answerlink.Redact(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
