@@ -63,9 +63,7 @@ func (c *Channel) notification(n askback.Notification) letter {
 	switch {
 	case n.Ask.Settled():
 	case !n.Ask.Addressed(n.Person):
-		m = letter{id: m.id, subject: m.subject, automatic: m.automatic, content: notice.Message{
-			Title: "No answer needed from you any more", Lines: []notice.Line{notice.Own("The question was passed on to other people.")},
-		}}
+		m = letter{id: m.id, subject: m.subject, automatic: m.automatic, content: notice.Reassigned(n.Ask)}
 	case n.Event == askback.EventQuestionReminded:
 		m.first = []notice.Line{notice.Own("Reminder: this still waits for an answer.")}
 	case n.Event == askback.EventQuestionEscalated:

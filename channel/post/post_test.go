@@ -210,6 +210,28 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 	}
 }
 
+// A person whose question was passed on gets neither the question again nor buttons, only the
+// notice, which replaces the question.
+func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
+	for _, template := range post.Templates {
+		receiver, service := newReceiver(t, template)
+		channel := newChannel(t, receiver)
+		a := matrix()["single"]
+		if err := send(t, channel, pendingDelivery(), a, "phone"); err != nil {
+			t.Fatal(err)
+		}
+		a.To = []string{"someone else"}
+		if err := send(t, channel, askback.Delivery{Event: askback.EventQuestionReassigned, Person: "ana"}, a, "phone"); err != nil {
+			t.Fatal(err)
+		}
+		shown := service.Shown()
+		last := shown[len(shown)-1]
+		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "passed on to other people") || strings.Contains(last.Text, a.Questions[0].Text) {
+			t.Errorf("%s: got %+v", template, last)
+		}
+	}
+}
+
 // Outcomes of every kind, with hostile text of people and agents, have a notice that fits.
 func TestNoticesFit(t *testing.T) {
 	racedetector.Omit(t)

@@ -27,8 +27,11 @@ func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that send a request
 	}
-	if event.Settles() || a.Settled() {
+	switch {
+	case event.Settles() || a.Settled():
 		return first(r, notice.Settled(a, true, len(buttons) > 0), notice.Settled(a, false, len(buttons) > 0))
+	case event == askback.EventQuestionReassigned:
+		return first(r, notice.Reassigned(a))
 	}
 	request, err := first(r, notice.Pending(a, buttons), notice.Pending(a, nil))
 	if err == nil {

@@ -25,9 +25,12 @@ type message struct {
 
 // render returns the JSON of the message about an ask: whole, or only who asks and what it is
 // called, if the whole is longer than maxMessage (F3).
-func render(a askback.Ask) ([]byte, error) {
-	if a.Settled() {
+func render(event askback.EventType, a askback.Ask) ([]byte, error) {
+	switch {
+	case a.Settled():
 		return fits(a.ID, notice.Settled(a, true, false), notice.Settled(a, false, false))
+	case event == askback.EventQuestionReassigned:
+		return fits(a.ID, notice.Reassigned(a))
 	}
 	return fits(a.ID, notice.Pending(a, nil), notice.Short(a, true), notice.Short(a, false))
 }

@@ -169,7 +169,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if err != nil {
 		return "", &askback.SendError{Err: errors.New("the subscription of this browser is not valid"), Final: true, Gone: true}
 	}
-	text, err := render(n.Ask)
+	text, err := render(n.Event, n.Ask)
 	if err != nil {
 		return "", err
 	}

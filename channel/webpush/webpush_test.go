@@ -139,6 +139,24 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 	}
 }
 
+// A person whose question was passed on gets a notice that replaces it, and not the question again.
+func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
+	s := webpushtest.NewService(t)
+	c := newChannel(t, s)
+	b := s.Subscribe(t, publicKey(t, c))
+	a := pending()
+	for _, event := range []askback.EventType{askback.EventQuestionPending, askback.EventQuestionReassigned} {
+		n := askback.Notification{Delivery: askback.Delivery{Event: event}, Ask: a, Address: b.Subscription()}
+		if _, err := c.Send(t.Context(), n); err != nil {
+			t.Fatalf("%v %q", err, s.Problems())
+		}
+	}
+	shown, err := b.Shown()
+	if err != nil || len(shown) != 1 || !shown[0].Settled || !strings.Contains(shown[0].Body, "passed on to other people") {
+		t.Errorf("got %+v, %v; want the notice", shown, err)
+	}
+}
+
 // A message is whole up to the last byte that fits, and otherwise has no part of the question.
 func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 	s := webpushtest.NewService(t)

@@ -320,6 +320,15 @@ func Settled(a askback.Ask, names, buttons bool) Message {
 	return m
 }
 
+// Reassigned returns the notice for those who got a question that is for other people now. It has
+// nothing of the ask and no link, since they may not open its page.
+func Reassigned(a askback.Ask) Message {
+	return Message{
+		Tag: a.ID, Title: "No answer needed from you any more", Quiet: true, Settling: true,
+		Lines: []Line{Own("The question was passed on to other people.")},
+	}
+}
+
 // Late returns a sentence for a person whose answer was late: how a settled ask ended.
 func Late(a askback.Ask, person string) string {
 	s := view.ConflictOf(*a.Outcome, person).Sentence.String()
