@@ -149,6 +149,7 @@ func Checks() []Check {
 		{"one who left cannot answer", testLeft},
 		{"a repeat after a lost reply leaves nothing live", testLostReply},
 		{"a repeat without a record leaves nothing live", testLostRecord},
+		{"an outcome follows a question that may have arrived", testUnknownQuestion},
 		{"a settled question is never live", testSettledQuestion},
 		{"an unknown event shows the ask as it is", testUnknownEvent},
 		{"a service that wants a pause gets it", testTooMany},

@@ -55,6 +55,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"takes what was changed":                "foreign input changes nothing and is logged",
 		"is silent about attacks":               "foreign input changes nothing and is logged",
 		"asks the wrong person in":              "one who left cannot answer",
+		"ignores what it does not know":         "an outcome follows a question that may have arrived",
 		"forgets messages":                      "an old message can be answered after a restart",
 		"sends buttons at once":                 "a repeat after a lost reply leaves nothing live",
 		"forgets a lost reply":                  "a repeat after a lost reply leaves nothing live",

@@ -63,6 +63,23 @@ func testLostReply(t testing.TB, d Driver) {
 	}
 }
 
+// testUnknownQuestion checks that a person who may have read a question, whose message the
+// channel does not know after a crash, learns that it is settled.
+func testUnknownQuestion(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	p := f.place(f.ask(deploy()), ana)
+	failed := f.service.Fail(LostReply, 0, 1)
+	if err := p.trySend(t.Context(), askback.EventQuestionPending); failed() == 0 || err == nil {
+		t.Errorf("%d replies were lost, and the error is %v", failed(), err)
+	}
+	f.restart()
+	if _, err := f.as(ben).Answer(t.Context(), p.ask, askback.Choose("No")); err != nil {
+		t.Fatal(err)
+	}
+	p.sendOutcome() // the question is not sent again
+	f.wantNothingLive("a question that may have arrived", p)
+}
+
 // checkRetried checks that the engine sends again after an error.
 func (f *fixture) checkRetried(when string, err error) {
 	f.Helper()

@@ -128,7 +128,8 @@ func (c *Channel) Close() {
 // channel, the timestamp of the message and, if it is in a thread, that of the first message there.
 //
 // The question is posted without buttons, its receipt is recorded, and then the buttons are
-// added. So a message that a crash leaves behind has no buttons.
+// added. So a message that a crash leaves behind has no buttons. An outcome without a receipt of
+// the question follows such a message, so it is posted.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Session != nil {
 		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
@@ -148,7 +149,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	switch {
 	case n.Event == askback.EventQuestionReminded && n.Earlier != "" && !n.Ask.Settled():
 		return c.remind(ctx, n)
-	case receipt == "" && n.Ask.Settled():
+	case receipt == "" && n.Ask.Settled() && !n.Event.Settles():
 		return "", nil // nothing is there to change, and nothing is needed any more
 	case receipt == "":
 		return c.question(ctx, n)

@@ -211,8 +211,10 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	switch {
 	case n.Ask.ID == "":
 		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
-	case n.Ask.Settled() && !known:
+	case n.Ask.Settled() && !known && !n.Event.Settles():
 		return "", nil
+	case n.Ask.Settled() && !known:
+		return c.outcome(ctx, n, chatID)
 	case n.Ask.Settled():
 		s := c.screen(n.Ask, n.Person, earlier.chatID, earlier.messageID)
 		return earlier.String(), ignoreGone(c.api.edit(ctx, s.settled()))
@@ -229,6 +231,20 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 		_, err = c.remind(ctx, n, earlier, "This is with you again.")
 	}
 	return r, err
+}
+
+// outcome sends how an ask was settled as a message of its own. A crash may have left the question
+// in the chat, and no one knows where.
+func (c *Channel) outcome(ctx context.Context, n askback.Notification, chatID int64) (string, error) {
+	if err := c.limits.wait(ctx, chatID); err != nil {
+		return "", err
+	}
+	id, err := c.api.send(ctx, c.screen(n.Ask, n.Person, chatID, 0).settled())
+	if err != nil {
+		return "", err
+	}
+	r := receipt{chatID: chatID, messageID: id}
+	return r.String(), record(ctx, n, r)
 }
 
 // remind sends a message without buttons as a reply to the question: an edit notifies no one.
