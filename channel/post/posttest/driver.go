@@ -241,7 +241,7 @@ func (p *phones) Attack(ctx context.Context, how channeltest.Attack, m channelte
 
 // Fail implements [channeltest.Service].
 func (p *phones) Fail(how channeltest.Failure, skip, count int) (failed func() int) {
-	ofAna, ofBen := p.services["ana"].FailAs(string(how), skip, count), p.services["ben"].FailAs(string(how), skip, count)
+	ofAna, ofBen := p.services["ana"].FailAs(how, skip, count), p.services["ben"].FailAs(how, skip, count)
 	return func() int { return ofAna() + ofBen() }
 }
 

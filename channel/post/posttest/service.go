@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/askback/askback/channel/channeltest"
 )
 
 // A Message is a message as a person sees it.
@@ -47,7 +49,7 @@ type Service struct {
 	mu       sync.Mutex
 	messages []Message
 	failures []int // statuses of the next replies
-	failure  *failure
+	failing  channeltest.Failing
 	rejected []string
 }
 
@@ -102,8 +104,8 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, parse parser) {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	how := s.failsAs()
-	if s.fail(w, r, how) {
+	how := s.failing.Next()
+	if channeltest.Refuse(w, r, how, RetryAfter) || s.fail(w) {
 		return
 	}
 	m, err := parse(r, body)
@@ -122,9 +124,8 @@ func (s *Service) serve(w http.ResponseWriter, r *http.Request, parse parser) {
 		return
 	}
 	s.add(m)
-	if how == "lost reply" {
-		hangUp(w)
-		return
+	if how == channeltest.LostReply {
+		panic(http.ErrAbortHandler)
 	}
 	_, _ = io.WriteString(w, "{}")
 }

@@ -126,12 +126,6 @@ func (s *Server) sendMessage(body []byte) (any, error) {
 	if err := strict(body, &in); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, err := s.chatOf(in.ChatID)
-	if err != nil {
-		return nil, err
-	}
 	m := &Message{Silent: in.Silent}
 	if err := m.setText(in); err != nil {
 		return nil, err
@@ -139,10 +133,21 @@ func (s *Server) sendMessage(body []byte) (any, error) {
 	if err := m.setMarkup(in.Markup, true); err != nil {
 		return nil, err
 	}
-	if err := c.reply(m, in.ReplyTo); err != nil {
+	return s.post(in.ChatID, m, in.ReplyTo)
+}
+
+// post adds a message of the bot to a chat, if it may send there now.
+func (s *Server) post(chatID int64, m *Message, to *replyParameters) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, err := s.chatOf(chatID)
+	if err != nil {
 		return nil, err
 	}
-	if wait := s.limit.take(in.ChatID, time.Now()); wait > 0 {
+	if err := c.reply(m, to); err != nil {
+		return nil, err
+	}
+	if wait := s.limit.take(chatID, time.Now()); wait > 0 {
 		return nil, tooMany(wait)
 	}
 	c.add(m)
@@ -244,21 +249,7 @@ func (s *Server) sendDocument(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, err := s.chatOf(chatID)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.reply(m, to); err != nil {
-		return nil, err
-	}
-	if wait := s.limit.take(chatID, time.Now()); wait > 0 {
-		return nil, tooMany(wait)
-	}
-	c.add(m)
-	s.notify()
-	return s.message(c, m), nil
+	return s.post(chatID, m, to)
 }
 
 func readAll(f multipart.File) (string, error) {

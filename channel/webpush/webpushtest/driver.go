@@ -116,7 +116,7 @@ func (d *driver) Attack(context.Context, channeltest.Attack, channeltest.Message
 
 // Fail implements [channeltest.Service].
 func (d *driver) Fail(how channeltest.Failure, skip, count int) (failed func() int) {
-	return d.service.FailAs(string(how), skip, count)
+	return d.service.FailAs(how, skip, count)
 }
 
 // Secrets implements [channeltest.Service].

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/internal/egress"
 )
 
@@ -34,7 +35,7 @@ type Service struct {
 
 	mu       sync.Mutex
 	browsers map[string]*Browser // by the last part of the endpoint
-	failure  *failure
+	failing  channeltest.Failing
 	problems []string // why messages were rejected
 }
 
@@ -86,18 +87,8 @@ var topicForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
 // receive takes a message for a browser.
 func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
-	how := s.failsAs()
-	switch how {
-	case "too many":
-		w.Header().Set("Retry-After", strconv.Itoa(int(RetryAfter/time.Second)))
-		http.Error(w, "text of the service", http.StatusTooManyRequests)
-		return
-	case "broken":
-		http.Error(w, "text of the service", http.StatusServiceUnavailable)
-		return
-	case "slow":
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the caller leaves
-		<-r.Context().Done()
+	how := s.failing.Next()
+	if channeltest.Refuse(w, r, how, RetryAfter) {
 		return
 	}
 	b, no := s.check(r)
@@ -117,7 +108,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, r, *no)
 		return
 	}
-	if how == "lost reply" {
+	if how == channeltest.LostReply {
 		panic(http.ErrAbortHandler)
 	}
 	w.Header().Set("Location", s.URL+"/message/1")
@@ -165,44 +156,10 @@ func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 // RetryAfter is the time that the service asks for when it is busy.
 const RetryAfter = 9 * time.Second
 
-// A failure is what happens to the next requests.
-type failure struct {
-	how         string
-	skip, count int
-	failed      int
-}
-
-// FailAs lets skip requests succeed, and then lets count of them fail: "too many" and "broken"
-// are statuses, "lost reply" delivers the message and closes the connection, and "slow" does
-// not reply until the caller gives up. It replaces what FailAs did before. The function that it
-// returns returns how many have failed.
-func (s *Service) FailAs(how string, skip, count int) (failed func() int) {
-	f := &failure{how: how, skip: skip, count: count}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.failure = f
-	return func() int {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return f.failed
-	}
-}
-
-// failsAs returns how the next request fails, or "".
-func (s *Service) failsAs() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.failure
-	switch {
-	case f == nil || f.count == 0:
-		return ""
-	case f.skip > 0:
-		f.skip--
-		return ""
-	}
-	f.count--
-	f.failed++
-	return f.how
+// FailAs lets skip requests succeed, and then lets count of them fail, as
+// [channeltest.Failing.Fail] does.
+func (s *Service) FailAs(how channeltest.Failure, skip, count int) (failed func() int) {
+	return s.failing.Fail(how, skip, count)
 }
 
 func decode(s string) ([]byte, error) { return base64.RawURLEncoding.DecodeString(s) }
