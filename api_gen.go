@@ -64,6 +64,14 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if a.ReassignedBy != "" {
+		b = append(b, `,"reassigned_by":`...)
+		b = codec.AppendString(b, a.ReassignedBy)
+	}
+	if !a.ReassignedAt.IsZero() {
+		b = append(b, `,"reassigned_at":`...)
+		b = codec.AppendTime(b, a.ReassignedAt)
+	}
 	b = append(b, `,"tags":`...)
 	b = codec.AppendStrings(b, a.Tags)
 	b = append(b, `,"claims":`...)
@@ -152,6 +160,10 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.StartedBy = r.String()
 		case "follow_ups":
 			a.FollowUps = codec.ReadList(r, (*FollowUp).readJSON)
+		case "reassigned_by":
+			a.ReassignedBy = r.String()
+		case "reassigned_at":
+			a.ReassignedAt = r.Time()
 		case "tags":
 			a.Tags = r.Strings()
 		case "claims":

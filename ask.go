@@ -17,21 +17,23 @@ type Ask struct {
 	Path           []string        `api:"path" store:"path"`               // the parents of a sub-agent
 	Kind           AskKind         `api:"kind" store:"kind,keep"`          // the kind: questions or a confirmation
 	Title          string          `api:"title,null" store:"title"`
-	Questions      []Question      `api:"questions" store:"questions"`                    // if Kind is [Questions]
-	Confirmation   *Confirmation   `api:"confirmation" store:"confirmation"`              // if Kind is [Confirm]
-	Context        json.RawMessage `api:"context,object" store:"context"`                 // what a person should know first: a string or an object
-	To             []string        `api:"to" store:"to,moving"`                           // the people and groups that were named, by the asker or by a route; empty: every person
-	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"` // the people who may answer, if they are not those in To
-	Quorum         int             `api:"quorum" store:"quorum,keep"`                     // the number of people who must approve
-	Votes          []Vote          `api:"votes" store:"votes,moving"`                     // the approvals so far, if Quorum is more than one
-	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`     // the person who started the session must not settle it
-	StartedBy      string          `api:"started_by,omitempty" store:"starter"`           // the person who started the session, as the agent names it
-	FollowUps      []FollowUp      `api:"follow_ups,omitempty" store:"follow_ups,moving"` // reminders and escalations, in order of time
-	Tags           []string        `api:"tags" store:"tags"`                              // tags for routing and filters
-	Claims         []Claim         `api:"claims" store:"claims,moving"`                   // the people who have begun to answer
-	Status         Status          `api:"status" store:"status,keep,moving,first"`        // the status of the ask
-	CreatedAt      time.Time       `api:"created_at" store:"created,keep"`                // the time when it was asked
-	Deadline       time.Time       `api:"deadline" store:"deadline"`                      // zero: none
+	Questions      []Question      `api:"questions" store:"questions"`                     // if Kind is [Questions]
+	Confirmation   *Confirmation   `api:"confirmation" store:"confirmation"`               // if Kind is [Confirm]
+	Context        json.RawMessage `api:"context,object" store:"context"`                  // what a person should know first: a string or an object
+	To             []string        `api:"to" store:"to,moving"`                            // the people and groups that were named, by the asker or by a route; empty: every person
+	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"`  // the people who may answer, if they are not those in To
+	Quorum         int             `api:"quorum" store:"quorum,keep"`                      // the number of people who must approve
+	Votes          []Vote          `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
+	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
+	StartedBy      string          `api:"started_by,omitempty" store:"starter"`            // the person who started the session, as the agent names it
+	FollowUps      []FollowUp      `api:"follow_ups,omitempty" store:"follow_ups,moving"`  // reminders and escalations, in order of time
+	ReassignedBy   string          `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
+	ReassignedAt   time.Time       `api:"reassigned_at,omitempty" store:"moved_at,moving"` // when that was; zero: never, or not recorded by an older release
+	Tags           []string        `api:"tags" store:"tags"`                               // tags for routing and filters
+	Claims         []Claim         `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
+	Status         Status          `api:"status" store:"status,keep,moving,first"`         // the status of the ask
+	CreatedAt      time.Time       `api:"created_at" store:"created,keep"`                 // the time when it was asked
+	Deadline       time.Time       `api:"deadline" store:"deadline"`                       // zero: none
 	OnTimeout      OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
 	PageURL        string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
 	Warnings       []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)

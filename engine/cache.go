@@ -139,7 +139,7 @@ func askBytes(a *askback.Ask) int {
 			n += textOverhead + len(t)
 		}
 	}
-	add(a.Title, a.TraceParent, a.StartedBy)
+	add(a.Title, a.TraceParent, a.StartedBy, a.ReassignedBy)
 	add(a.Path...)
 	add(a.To...)
 	add(a.Recipients...)

@@ -157,7 +157,7 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 func withoutContent(a askback.Ask) askback.Ask {
 	out := askback.Ask{
 		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients,
-		Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
+		ReassignedBy: a.ReassignedBy, ReassignedAt: a.ReassignedAt, Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
 	}
 	for _, q := range a.Questions {
 		out.Questions = append(out.Questions, askback.Question{ID: q.ID, Text: hiddenText})
@@ -178,7 +178,7 @@ const hiddenText = "(not for you)"
 // any more: the call is repeated. Otherwise it returns err.
 func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*askRecord, error) {
 	a, missing := c.engine.read(ctx, id)
-	if missing != nil || a.state.MovedBy != c.who.Name || c.who.Kind == askback.Agent {
+	if missing != nil || a.state.Ask.ReassignedBy != c.who.Name || c.who.Kind == askback.Agent {
 		return nil, err
 	}
 	for _, name := range r.To {

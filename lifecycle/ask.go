@@ -17,7 +17,6 @@ type AskState struct {
 	Owner   string      `store:"owner,keep,after=session"` // the name of the principal that asked
 	Request string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
 	Refused int         `store:"refused,moving"`           // number of late answers in the history
-	MovedBy string      `store:"moved_by,moving"`          // the person who reassigned it last
 	Moved   int         `store:"moved,moving"`             // how often it was reassigned
 	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
 

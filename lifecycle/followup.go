@@ -91,7 +91,7 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 		s.Ask, s.Moved = before, MaxReassigned
 		return unchanged(s), askback.Invalid{{Pointer: "/to", Detail: "this ask was reassigned too often", Fix: "answer it, or let the agent ask again"}}
 	}
-	s.MovedBy = in.By
+	s.Ask.ReassignedBy, s.Ask.ReassignedAt = in.By, in.At
 	r := changed(s, Event{Type: askback.EventQuestionReassigned, By: in.By, Via: in.Via, To: in.To, Why: in.Why})
 	return move(r, in.Receivers, in.At), nil
 }

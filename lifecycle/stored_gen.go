@@ -185,6 +185,14 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if s.Ask.ReassignedBy != "" {
+		b = append(b, `,"moved_by":`...)
+		b = codec.AppendString(b, s.Ask.ReassignedBy)
+	}
+	if !s.Ask.ReassignedAt.IsZero() {
+		b = append(b, `,"moved_at":`...)
+		b = codec.AppendMillis(b, s.Ask.ReassignedAt)
+	}
 	if len(s.Ask.Claims) > 0 {
 		b = append(b, `,"claims":`...)
 		if b, err = codec.AppendList(b, s.Ask.Claims, appendClaim); err != nil {
@@ -208,10 +216,6 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if s.Refused != 0 {
 		b = append(b, `,"refused":`...)
 		b = strconv.AppendInt(b, int64(s.Refused), 10)
-	}
-	if s.MovedBy != "" {
-		b = append(b, `,"moved_by":`...)
-		b = codec.AppendString(b, s.MovedBy)
 	}
 	if s.Moved != 0 {
 		b = append(b, `,"moved":`...)
@@ -249,6 +253,10 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.Votes = codec.ReadList(r, readVote)
 		case "follow_ups":
 			s.Ask.FollowUps = codec.ReadList(r, readFollowUp)
+		case "moved_by":
+			s.Ask.ReassignedBy = r.String()
+		case "moved_at":
+			s.Ask.ReassignedAt = r.Millis()
 		case "claims":
 			s.Ask.Claims = codec.ReadList(r, readClaim)
 		case "outcome":
@@ -265,8 +273,6 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.ConsumedAt = r.Millis()
 		case "refused":
 			s.Refused = int(r.Int())
-		case "moved_by":
-			s.MovedBy = r.String()
 		case "moved":
 			s.Moved = int(r.Int())
 		case "granted":

@@ -73,8 +73,7 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 
 		Channels []string `json:"channels,omitempty"`
 		Moved    int      `json:"moved,omitempty"`
-		MovedBy  string   `json:"moved_by,omitempty"`
-	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries, s.Channels, s.Moved, s.MovedBy}, "", "  ")
+	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Due(), s.Ask.Outcome.Approved(), s.Callback, s.Deliveries, s.Channels, s.Moved}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

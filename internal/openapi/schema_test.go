@@ -105,7 +105,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 // members of its type, and a reply in the format of another program has those of that format.
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
-	"Ask":            {"follow_ups", "no_self_approval", "recipients", "started_by"},
+	"Ask":            {"follow_ups", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
 	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "timeout", "to"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},

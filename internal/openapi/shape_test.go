@@ -53,6 +53,7 @@ var (
 		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine, ConsumedAt: nine,
 		Warnings:   []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 		Recipients: []string{"ana", "ben"}, Votes: []askback.Vote{vote}, NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp},
+		ReassignedBy: "ben", ReassignedAt: nine,
 	}
 	route = askback.Route{
 		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Channels: []string{"post"},

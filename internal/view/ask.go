@@ -26,7 +26,10 @@ type Ask struct {
 	People    []safetext.Text // the people who may answer, if they are not those in To
 	Votes     []Vote          // the approvals so far, if several people must approve
 	FollowUps []FollowUp
-	StartedBy safetext.Text // the person who started the session, as the agent names it
+	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt; "": no one did.
+	ReassignedBy safetext.Text
+	ReassignedAt time.Time     // zero: not known
+	StartedBy    safetext.Text // the person who started the session, as the agent names it
 
 	NoSelfApproval bool // that person must not settle the ask
 

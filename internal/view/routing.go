@@ -32,6 +32,7 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 		v.Votes = append(v.Votes, Vote{Name: c.line(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
 	}
 	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.line(a.StartedBy)
+	v.ReassignedBy, v.ReassignedAt = c.line(a.ReassignedBy), a.ReassignedAt
 	for _, f := range a.FollowUps {
 		v.FollowUps = append(v.FollowUps, FollowUp{To: c.lines(f.To), At: f.At, Done: f.DoneAt})
 	}
@@ -87,6 +88,12 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 		add("The person who started this session must not decide; the agent did not name one.")
 	case started != "":
 		add("The agent says that “%s” started this session.", started)
+	}
+	switch by := a.ReassignedBy.String(); {
+	case by != "" && a.ReassignedAt.IsZero():
+		add("Reassigned by %s.", by)
+	case by != "":
+		add("Reassigned by %s on %s.", by, FormatTime(a.ReassignedAt, zone))
 	}
 	for _, f := range a.FollowUps {
 		if text := a.followUp(f, zone); text != "" {

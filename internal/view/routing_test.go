@@ -23,6 +23,7 @@ func TestRoutingIsShownInSentences(t *testing.T) {
 			{At: nine.Add(2 * time.Hour)},
 			{At: nine.Add(3 * time.Hour), To: []string{"dan", "eve"}},
 		},
+		ReassignedBy: "gil\u202e", ReassignedAt: nine.Add(30 * time.Minute),
 	}
 	text := func(a askback.Ask) string {
 		var lines []string
@@ -34,6 +35,7 @@ func TestRoutingIsShownInSentences(t *testing.T) {
 	const want = `1 of 2 approved: ana.
 ana approved on 2 January 2026, 09:00 UTC, by web: tested
 The agent says that “cem⟨U+202E⟩” started this session. Another person must decide.
+Reassigned by gil⟨U+202E⟩ on 2 January 2026, 09:30 UTC.
 Reminded on 2 January 2026, 09:01 UTC.
 Escalated to @oncall on 2 January 2026, 10:00 UTC.
 A reminder follows on 2 January 2026, 11:00 UTC.
