@@ -91,6 +91,11 @@ func TestEndpointBelongsToItsOwner(t *testing.T) {
 				}
 			}
 		}
+		_, err := p.ana.Endpoints(t.Context(), askback.EndpointQuery{})
+		_, _, create := p.ana.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: "https://ana.example.com/", Owner: "bot"})
+		if !errors.Is(err, askback.ErrForbidden) || !errors.Is(create, askback.ErrForbidden) {
+			t.Errorf("a person: the list gives %v, a new one %v", err, create)
+		}
 		if got := endpoint(t, ops); got != e || len(to.tests) != 0 {
 			t.Errorf("got %+v, tests %q, want no change", got, to.tests)
 		}

@@ -1,12 +1,49 @@
 package engine_test
 
 import (
+	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
 )
+
+// Equal questions wait until the first one is committed, however long that takes, and become
+// this one.
+func TestEqualQuestionsWaitForTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := &fakeStore{Store: memstore.New()}
+		p := newFixture(t, db, &engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}}})
+		committing, release := make(chan struct{}), make(chan struct{})
+		var second atomic.Bool
+		db.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			if !second.Swap(true) {
+				close(committing)
+				<-release
+			}
+			return next(ctx, c)
+		})
+		ids := make([]string, 3)
+		var group sync.WaitGroup
+		ask := func(i int) { group.Go(func() { ids[i] = p.ask(question()).ID }) }
+		ask(0)
+		<-committing
+		ask(1)
+		ask(2)
+		synctest.Wait()
+		close(release)
+		group.Wait()
+		if ids[0] != ids[1] || ids[0] != ids[2] {
+			t.Errorf("got the asks %q, want one", ids)
+		}
+	})
+}
 
 // Where a route joins them, equal questions of an agent are one ask while it is pending, also
 // if they are asked at the same time and with keys of their own. Others stay apart (T18).

@@ -121,10 +121,17 @@ func TestEndpointIsPausedAndResumed(t *testing.T) {
 		t.Error("another endpoint was changed")
 	}
 	browser{h, h.secret(askback.Admin, "root")}.open("/endpoints", http.StatusOK)
-	for _, kind := range []askback.Kind{askback.Responder, askback.Agent} {
+	// The pages refuse a person before the engine does, and agents altogether.
+	for kind, heading := range map[askback.Kind]string{askback.Responder: "Only for admins", askback.Agent: "Not with this token"} {
 		b := browser{h, h.secret(kind, "eve")}
-		b.open("/endpoints", http.StatusForbidden)
-		b.send("/endpoints", url.Values{"id": {e.ID}, "action": {"pause"}}, http.StatusForbidden)
+		for what, page := range map[string]*node{
+			"the list": b.open("/endpoints", http.StatusForbidden),
+			"a form":   b.send("/endpoints", url.Values{"id": {e.ID}, "action": {"pause"}}, http.StatusForbidden),
+		} {
+			if got := page.one(t, "h1").visibleText(); got != heading {
+				t.Errorf("%s for %s: got the page %q", what, kind, got)
+			}
+		}
 	}
 	foreign := ops.request(http.MethodPost, "/endpoints", url.Values{"id": {e.ID}, "action": {"pause"}})
 	foreign.Header.Set("Sec-Fetch-Site", "cross-site")

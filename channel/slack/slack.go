@@ -54,12 +54,16 @@ type Options struct {
 	APIURL string        // of the Web API; it ends with a slash; "": that of slack.com
 	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
 	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
+	// Reconnect is the pause before Run connects again after Slack has rejected the app. It
+	// doubles with each attempt. 0: 5 s.
+	Reconnect time.Duration
 }
 
 // The defaults of [Options].
 const (
-	defaultBudget = 2500 * time.Millisecond
-	defaultPace   = time.Second
+	defaultBudget    = 2500 * time.Millisecond
+	defaultPace      = time.Second
+	defaultReconnect = 5 * time.Second
 )
 
 // An Engine gives access to asks in the name of a person.
@@ -98,12 +102,9 @@ func New(o Options) (*Channel, error) {
 	if o.Person == nil {
 		o.Person = func(string) (string, bool) { return "", false }
 	}
-	if o.Budget == 0 {
-		o.Budget = defaultBudget
-	}
-	if o.Pace == 0 {
-		o.Pace = defaultPace
-	}
+	o.Budget = cmp.Or(o.Budget, defaultBudget)
+	o.Pace = cmp.Or(o.Pace, defaultPace)
+	o.Reconnect = cmp.Or(o.Reconnect, defaultReconnect)
 	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
 	mac := hmac.New(sha256.New, []byte(o.BotToken)) // the same after a restart, and secret
 	mac.Write([]byte("askback: buttons"))

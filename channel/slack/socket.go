@@ -10,12 +10,9 @@ import (
 	"github.com/slack-go/slack/socketmode"
 )
 
-// The pauses between attempts to connect after the library has given up, because of a token that
-// Slack rejects or the like.
-const (
-	minReconnect = 5 * time.Second
-	maxReconnect = 5 * time.Minute
-)
+// maxReconnect is the longest pause between attempts to connect after the library has given up,
+// because of a token that Slack rejects or the like. Options.Reconnect is the first one.
+const maxReconnect = 5 * time.Minute
 
 // maxHandled is how many actions are performed at once over Socket Mode.
 const maxHandled = 64
@@ -29,14 +26,14 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 	if c.options.AppToken == "" {
 		return
 	}
-	for pause := minReconnect; ctx.Err() == nil; pause = min(2*pause, maxReconnect) {
+	for pause := c.options.Reconnect; ctx.Err() == nil; pause = min(2*pause, maxReconnect) {
 		began := time.Now()
 		err := c.connect(ctx, engine)
 		if ctx.Err() != nil {
 			return
 		}
 		if time.Since(began) > maxReconnect {
-			pause = minReconnect
+			pause = c.options.Reconnect
 		}
 		c.options.Log.Error("Slack: Socket Mode has no connection", "error", c.failed("apps.connections.open", err), "retry", pause)
 		select {

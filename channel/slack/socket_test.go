@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/channel/slack/slacktest"
 )
@@ -46,6 +47,27 @@ func TestSocketModeConnectsAgain(t *testing.T) {
 		if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK || f.pending(a) {
 			t.Errorf("end %d: acknowledged: %v, pending: %v", i, ack.OK, f.pending(a))
 		}
+	}
+}
+
+// A token that Slack rejects for a while, as during an installation of the app, ends what the
+// library does. Run connects again, and the next answer arrives.
+func TestRunConnectsAgainAfterARejectedToken(t *testing.T) {
+	f := newFixture(t, func(o *Options) { socketMode(o); o.Reconnect = time.Millisecond })
+	f.overSocket(f.engine)
+	a := f.ask(choice("PostgreSQL", "SQLite"))
+	m := f.live(a)
+	for range 3 {
+		f.slack.Fail(slacktest.Fault{Method: "apps.connections.open", Error: "invalid_auth"})
+	}
+	before := f.slack.Connections()
+	f.slack.Cut()
+	f.slack.Wait("a new connection", func() bool { return f.slack.Connections() > before && f.slack.Sockets() == 1 })
+	if n := strings.Count(f.log.text(), "Socket Mode has no connection"); n != 3 {
+		t.Errorf("the log has %d rejections, want 3:\n%s", n, f.log.text())
+	}
+	if ack := f.slack.Press(slacktest.Ana, m, "SQLite", nil); !ack.OK || f.pending(a) {
+		t.Errorf("acknowledged: %v, pending: %v", ack.OK, f.pending(a))
 	}
 }
 
