@@ -79,14 +79,16 @@ async function openPage(path) {
   const shows = (page) => windows.find((w) => new URL(w.url).pathname === page);
   const window = shows(path) || shows("/");
   if (!window) return clients.openWindow(path);
-  if (new URL(window.url).pathname !== path) await window.navigate(path);
-  return window.focus();
+  const focused = await window.focus(); // first: after navigate, this window is another client
+  if (new URL(focused.url).pathname !== path) await focused.navigate(path);
 }
 
 // A browser may replace its subscription on its own.
 addEventListener("pushsubscriptionchange", (event) => {
   const renew = async () => {
-    const subscription = event.newSubscription || (await registration.pushManager.subscribe(event.oldSubscription.options));
+    const options = event.oldSubscription?.options;
+    const subscription = event.newSubscription || (options && (await registration.pushManager.subscribe(options)));
+    if (!subscription) return; // it is made again in the inbox
     await fetch("/push", { method: "POST", body: new URLSearchParams({ address: JSON.stringify(subscription) }) });
   };
   event.waitUntil(renew());

@@ -1,0 +1,180 @@
+package web_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"slices"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/leftout"
+)
+
+// A workerWindow is a window of a browser.
+type workerWindow struct {
+	Page    string `json:"page"`
+	Visible bool   `json:"visible"`
+	Focused bool   `json:"focused"`
+}
+
+// A workerSeen is what can be seen after the service worker has handled events.
+type workerSeen struct {
+	Windows []workerWindow
+	Shown   []struct {
+		Tag, Title, Body string
+		Renotify, Silent bool
+		Actions          []any
+	}
+	Sent       []struct{ Method, Path, Body string }
+	Subscribed []json.RawMessage // options of new subscriptions
+	Badge      int
+	Own        int // notifications of the browser itself, for messages that showed none
+	Errors     []string
+}
+
+// runWorker lets the service worker of a server handle events in a browser with some windows.
+func runWorker(t *testing.T, h *server, windows []workerWindow, events ...map[string]any) (seen workerSeen) {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil {
+		leftout.Skip(t, "events of the service worker (node is not installed)")
+	}
+	w := h.do(browser{h, ""}.request(http.MethodGet, "/sw.js", nil))
+	in, err := json.Marshal(map[string]any{
+		"script": w.Body.String(), "windows": windows, "events": events,
+		"replies": map[string]any{"/open": map[string]int{"open": 3}, "/push": map[string]string{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems bytes.Buffer
+	node := exec.CommandContext(t.Context(), "node", "testdata/worker/browser.cjs")
+	node.Stdin, node.Stderr = bytes.NewReader(in), &problems
+	out, err := node.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, problems.String())
+	}
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen.Errors) > 0 {
+		t.Errorf("got errors %q", seen.Errors)
+	}
+	return seen
+}
+
+// pushed is a push message about an ask.
+func pushed(ask, title string, settled bool) map[string]any {
+	m := map[string]any{"tag": ask, "title": title, "body": "Which database?", "path": "/asks/" + ask}
+	if settled {
+		m["settled"] = true
+	}
+	data, _ := json.Marshal(m) // strings only
+	return map[string]any{"type": "push", "data": string(data)}
+}
+
+func pressed(tag string) map[string]any {
+	return map[string]any{"type": "notificationclick", "tag": tag}
+}
+
+// A click on a notification opens the page of its ask: in the window that shows it already, else
+// in that of the list, else in a new one. Another window may have an answer that was not sent, so
+// it stays as it is. The notification goes away.
+func TestNotificationOpensThePageOfItsAsk(t *testing.T) {
+	h := newServer(t)
+	for name, c := range map[string]struct{ before, after []workerWindow }{
+		"no window": {nil, []workerWindow{{"/asks/b", true, true}}},
+		"the ask is shown": {
+			[]workerWindow{{Page: "/", Visible: true}, {Page: "/asks/b"}},
+			[]workerWindow{{"/", true, false}, {"/asks/b", false, true}},
+		},
+		"the list is shown": {
+			[]workerWindow{{Page: "/asks/c", Visible: true}, {Page: "/"}},
+			[]workerWindow{{"/asks/c", true, false}, {"/asks/b", false, true}},
+		},
+		"another ask is shown": {
+			[]workerWindow{{Page: "/asks/c", Visible: true, Focused: true}},
+			[]workerWindow{{"/asks/c", true, false}, {"/asks/b", true, true}},
+		},
+	} {
+		seen := runWorker(t, h, c.before, pushed("a", "First", false), pushed("b", "Second", false), pressed("b"))
+		if !slices.Equal(seen.Windows, c.after) {
+			t.Errorf("%s: got windows %+v, want %+v", name, seen.Windows, c.after)
+		}
+		if len(seen.Shown) != 1 || seen.Shown[0].Tag != "a" {
+			t.Errorf("%s: got notifications %+v, want that of the other ask", name, seen.Shown)
+		}
+	}
+	unknown := map[string]any{"type": "push", "data": `{"tag":"askback","title":"x","path":"/tokens"}`}
+	if seen := runWorker(t, h, nil, unknown, pressed("askback")); !slices.Equal(seen.Windows, []workerWindow{{"/", true, true}}) {
+		t.Errorf("an unknown message: got windows %+v, want the list", seen.Windows)
+	}
+}
+
+// How an ask ended replaces its notification, without a sound and without a button. While a
+// window is visible, which shows it anyway, the notification is closed instead. Those of other
+// asks stay.
+func TestOutcomeReplacesTheNotification(t *testing.T) {
+	h := newServer(t)
+	events := []map[string]any{pushed("a", "First", false), pushed("b", "Second", false), pushed("b", "Done: answered by ben", true)}
+	for name, windows := range map[string][]workerWindow{"no window": nil, "a hidden window": {{Page: "/"}}} {
+		seen := runWorker(t, h, windows, events...)
+		if len(seen.Shown) != 2 || seen.Shown[0].Title != "First" || seen.Shown[1].Title != "Done: answered by ben" {
+			t.Fatalf("%s: got %+v", name, seen.Shown)
+		}
+		asked, done := seen.Shown[0], seen.Shown[1]
+		if !asked.Renotify || asked.Silent || len(asked.Actions) != 1 || done.Renotify || !done.Silent || len(done.Actions) != 0 {
+			t.Errorf("%s: got %+v and %+v", name, asked, done)
+		}
+		if seen.Badge != 3 || seen.Own != 0 {
+			t.Errorf("%s: the badge is %d, and the browser shows %d notifications of its own", name, seen.Badge, seen.Own)
+		}
+	}
+	seen := runWorker(t, h, []workerWindow{{Page: "/asks/c", Visible: true}}, events...)
+	if len(seen.Shown) != 1 || seen.Shown[0].Tag != "a" {
+		t.Errorf("with a visible window: got %+v, want only the other ask", seen.Shown)
+	}
+}
+
+// A browser that replaces its subscription sends the new one, with which it is a contact of the
+// person who is logged in there. If the browser made none, the worker makes it with the same key.
+func TestNewSubscriptionIsSent(t *testing.T) {
+	h := newServer(t)
+	p := withPush(t, h)
+	renewed := json.RawMessage(p.service.Subscribe(t, p.key).Subscription())
+	old := map[string]any{"endpoint": "https://push.example.com/old", "options": map[string]any{"userVisibleOnly": true, "applicationServerKey": p.key}}
+	seen := runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": renewed})
+	if len(seen.Sent) != 1 || seen.Sent[0].Method != http.MethodPost || seen.Sent[0].Path != "/push" || len(seen.Subscribed) != 0 {
+		t.Fatalf("got %+v, and %d more subscriptions", seen.Sent, len(seen.Subscribed))
+	}
+	form, err := url.ParseQuery(seen.Sent[0].Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := h.do(h.browser("ana").request(http.MethodPost, seen.Sent[0].Path, form)); w.Code != http.StatusOK {
+		t.Errorf("the server replied %d: %s", w.Code, w.Body)
+	}
+	if list, err := h.client(askback.Responder, "ana").Contacts(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("got %+v, %v; want one contact", list, err)
+	}
+
+	seen = runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": old, "newSubscription": nil})
+	var options struct {
+		UserVisibleOnly      bool
+		ApplicationServerKey string
+	}
+	if len(seen.Subscribed) != 1 || json.Unmarshal(seen.Subscribed[0], &options) != nil || !options.UserVisibleOnly || options.ApplicationServerKey != p.key {
+		t.Fatalf("got new subscriptions %s, want one with the key of the old one", seen.Subscribed)
+	}
+	form, _ = url.ParseQuery(seen.Sent[0].Body)
+	var sent struct{ Endpoint string }
+	if json.Unmarshal([]byte(form.Get("address")), &sent) != nil || sent.Endpoint != "https://push.example.com/renewed" {
+		t.Errorf("got %+v", seen.Sent)
+	}
+	// Some browsers name neither. The next visit of the inbox then offers notifications again.
+	if seen = runWorker(t, h, nil, map[string]any{"type": "pushsubscriptionchange", "oldSubscription": nil, "newSubscription": nil}); len(seen.Sent) != 0 {
+		t.Errorf("got %+v", seen.Sent)
+	}
+}
