@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// questionCanary is in each question. It must be in no log and no metric.
+// questionCanary is in each question. It must be in no log, metric or trace.
 const questionCanary = "Does the canary sing at"
 
 // check compares what both people see about an ask with what the server says that it has sent.
@@ -109,12 +109,18 @@ var (
 	secretReplies = regexp.MustCompile(`ask\+([0-9a-z]{20,})@`)
 )
 
+// What requests of the test have instead of a token and a link. It must not be in the traces.
+const (
+	forgedToken = "ab_forged_token_01234567890123456789"
+	forgedLink  = "forged-token-of-a-link"
+)
+
 // checkSecrets checks that secrets of the settings, tokens, links, and text of asks are only
-// where they belong: not in the log at the level debug, the metrics, the states or the
-// deliveries.
+// where they belong: not in the log at the level debug, the metrics, the states, the deliveries
+// or the traces.
 func (t *channelKillTest) checkSecrets(ctx context.Context) error {
-	for _, path := range []string{"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/forged-token-of-a-link", "/api/v1/deliveries?limit=200"} {
-		for _, token := range []string{"", t.operator.token, "ab_forged_token_01234567890123456789"} {
+	for _, path := range []string{"/metrics", "/readyz", "/livez", "/healthz", "/api/v1/asks/ask_unknown", "/a/" + forgedLink, "/api/v1/deliveries?limit=200"} {
+		for _, token := range []string{"", t.operator.token, forgedToken} {
 			if err := t.scrape(ctx, path, token); err != nil {
 				return err
 			}
@@ -145,13 +151,9 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	if links == 0 || t.log.Len() == 0 || t.scraped.Len() == 0 {
 		t.violate(failed, "there is nothing to search: %d links, %d bytes of logs, %d bytes of reports", links, t.log.Len(), t.scraped.Len())
 	}
-	for where, text := range map[string]string{"the log": t.log.String(), "what the server reports": t.scraped.String()} {
-		for what, secret := range secrets {
-			if i := strings.Index(text, secret); i >= 0 {
-				t.violate(accepted, "%s has %s: …%.300q", where, what, text[max(0, i-150):])
-			}
-		}
-	}
+	t.search("the log", t.log.String(), secrets)
+	t.search("what the server reports", t.scraped.String(), secrets)
+	t.checkTraces(ctx, secrets)
 	return nil
 }
 

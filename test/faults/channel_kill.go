@@ -38,6 +38,7 @@ type channelKillTest struct {
 	operator account
 	log      strings.Builder // of all servers
 	scraped  strings.Builder // what the server reports of itself
+	traces   *traceCollector
 
 	mu   sync.Mutex
 	asks []askback.Ask // as they were asked
@@ -58,6 +59,7 @@ func (t *channelKillTest) run(ctx context.Context, n int) error {
 	stage := newStage(ctx)
 	defer stage.end()
 	t.venues, t.webhooks = mutantVenues(t.mutant, newVenues(stage)), askbacktest.NewReceiver(stage, nil)
+	t.traces = newTraceCollector(stage)
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (t *channelKillTest) prepare(ctx context.Context) (err error) {
 	if err := os.WriteFile(settings, []byte(b.String()), 0o600); err != nil {
 		return err
 	}
-	t.env = append(t.env, "ASKBACK_CONFIG="+settings)
+	t.env = append(append(t.env, "ASKBACK_CONFIG="+settings), t.traces.environment()...)
 	if t.agent, err = t.token(ctx, askback.Agent, "ada"); err != nil {
 		return err
 	}
