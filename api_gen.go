@@ -1431,6 +1431,8 @@ func (d Delivery) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendTime(b, d.RetryAt)
 	b = append(b, `,"error":`...)
 	b = codec.AppendStringOrNull(b, d.Error)
+	b = append(b, `,"seen_at":`...)
+	b = codec.AppendTime(b, d.SeenAt)
 	if d.EndpointID != "" {
 		b = append(b, `,"endpoint_id":`...)
 		b = codec.AppendString(b, d.EndpointID)
@@ -1486,6 +1488,8 @@ func (d *Delivery) readJSON(r *codec.Reader) {
 			d.RetryAt = r.Time()
 		case "error":
 			d.Error = r.String()
+		case "seen_at":
+			d.SeenAt = r.Time()
 		case "endpoint_id":
 			d.EndpointID = r.String()
 		case "endpoint_status":

@@ -66,6 +66,10 @@ type Inbox interface {
 	// Claim records that this person has begun to answer the ask. It may
 	// postpone the deadline (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
+	// Seen records that the ask is on a screen of this person: [Delivery.SeenAt] of the
+	// messages about it that this person got through the channel of this principal, or all of
+	// them if that is no channel of messages. A repeat changes nothing, nor does a settled ask.
+	Seen(ctx context.Context, id string) error
 	// Reassign gives a pending ask to other people, or only this person's part of it. An
 	// operator may do that without being able to read the ask: it then returns only who
 	// may answer. The error is an [Invalid] if none of the people is known.

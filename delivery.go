@@ -25,6 +25,11 @@ type Delivery struct {
 	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
 	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
 
+	// SeenAt is when the ask was first known to be on a screen of Person: in the channel of
+	// the delivery, or on its page. Zero: that is not known. A message to several people has
+	// it when one of them was there.
+	SeenAt time.Time `api:"seen_at" store:"seen"`
+
 	// EndpointID is the id of the endpoint that holds a webhook, because it is paused or
 	// disabled. Lists have it while the delivery has not arrived.
 	EndpointID string `api:"endpoint_id,omitempty" store:"-"`

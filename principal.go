@@ -52,6 +52,7 @@ const (
 	ActAnswer     Action = "answer"
 	ActDecline    Action = "decline"
 	ActClaim      Action = "claim"
+	ActSeen       Action = "seen" // record that an ask is on the person's screen
 	ActCancel     Action = "cancel"
 	ActReassign   Action = "reassign" // give an ask to other people
 	ActConsume    Action = "consume"
@@ -83,7 +84,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

@@ -50,6 +50,7 @@ var table = []rule{
 	{askback.Responder, askback.ActDraft, addressed},
 	{askback.Responder, askback.ActReassign, addressed},
 	{askback.Responder, askback.ActSnooze, seen},
+	{askback.Responder, askback.ActSeen, seen},
 	{askback.Responder, askback.ActFollow, addressed},
 	{askback.Responder, askback.ActMessage, addressed},
 	{askback.Responder, askback.ActEnd, addressed},

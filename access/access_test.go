@@ -29,6 +29,7 @@ responder decline recipient
 responder claim recipient
 responder draft recipient
 responder snooze recipient
+responder seen recipient
 responder login owner
 responder contacts owner
 admin contacts owner
@@ -38,6 +39,7 @@ admin contacts starter
 operator login owner
 admin draft recipient
 admin snooze recipient
+admin seen recipient
 admin login owner
 admin tokens owner
 admin tokens recipient
@@ -151,6 +153,7 @@ operator metrics starter
 responder get starter
 responder list starter
 responder snooze starter
+responder seen starter
 responder reassign recipient
 operator reassign owner
 operator reassign recipient
@@ -159,6 +162,7 @@ operator reassign starter
 admin get starter
 admin list starter
 admin snooze starter
+admin seen starter
 admin reassign owner
 admin reassign recipient
 admin reassign unrelated
@@ -202,7 +206,7 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 }
 
 func TestNoAgentMayAnswer(t *testing.T) {
-	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze, askback.ActReassign} {
+	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze, askback.ActReassign, askback.ActSeen} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -196,6 +196,14 @@ func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
+// Seen implements [askback.Inbox].
+func (c *client) Seen(ctx context.Context, id string) error {
+	_, err := c.act(ctx, askback.ActSeen, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Seen{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
+	})
+	return err
+}
+
 // Cancel implements [askback.Asker].
 func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {

@@ -260,6 +260,17 @@ func (c *call) claim() error {
 	return c.replySettled(revision.Copy(c.client.Claim(c.r.Context(), c.id())))
 }
 
+func (c *call) seen() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	if err := c.client.Seen(c.r.Context(), c.id()); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 func (c *call) reassign() error {
 	r, err := decode.Reassignment(c.body)
 	if err != nil {

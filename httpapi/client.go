@@ -282,6 +282,12 @@ func (c *Client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return c.ask(ctx, request{method: "POST", path: askPath(id, "/claim")})
 }
 
+// Seen implements [askback.Inbox].
+func (c *Client) Seen(ctx context.Context, id string) error {
+	_, _, err := c.do(ctx, request{method: "POST", path: askPath(id, "/seen")}, nil)
+	return err
+}
+
 // Draft implements [askback.Drafts].
 func (c *Client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	draft, err := fetch[json.RawMessage](ctx, c, request{method: "GET", path: askPath(id, "/draft")})

@@ -61,6 +61,12 @@ var askRoutes = []route{
 		who:    forPeople, in: "EmptyRequest", optional: true, out: "Ask", statuses: []int{200, 409},
 	},
 	{
+		method: "POST", path: base + "/asks/{id}/seen", action: askback.ActSeen, limit: maxBody, serve: (*call).seen,
+		tag: "asks", summary: "Record that you have an ask on your screen.",
+		detail: "Then seen_at of your deliveries of it is set, once. It changes nothing else, and nothing in a settled ask.",
+		who:    forPeople, in: "EmptyRequest", optional: true, statuses: []int{204},
+	},
+	{
 		method: "POST", path: base + "/asks/{id}/cancel", action: askback.ActCancel, limit: maxBody, serve: (*call).cancel,
 		tag: "asks", summary: "Withdraw an ask.",
 		who: forAgents, in: "Reason", optional: true, out: "Ask", statuses: []int{200, 409},

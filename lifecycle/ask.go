@@ -114,7 +114,7 @@ func (Consumed) input()  {}
 func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
-// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Reassigned],
+// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned],
 // [FollowedUp], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed],
 // [SendAgain] or [ReceiversAdded], in any order.
 //
@@ -151,6 +151,8 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return consumed(s, in)
 	case Acked:
 		return acked(s, in)
+	case Seen:
+		return seen(s, in)
 	case Sent, ReceiptGiven, Skipped, SendFailed, SendAgain:
 		return delivered(s, func(s *AskState) *[]askback.Delivery { return &s.Deliveries }, in)
 	case ReceiversAdded:
@@ -316,6 +318,9 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 			return unchanged(s), nil
 		}
 		return unchanged(s), askback.ErrSettled
+	}
+	if o.Actor.Kind == askback.ActorPerson && o.Status != askback.Cancelled {
+		s.answeredOnScreen(o.Actor.Name, o.Channel, o.At)
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
 	r := changed(s, Event{Type: event})

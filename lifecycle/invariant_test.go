@@ -53,11 +53,15 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 }
 
 // A step has history if it changes the state, and only then. What a service calls a message is
-// only for its channel.
+// only for its channel, and when it was seen is only in the delivery.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
-		_, internal := m.event.(lifecycle.ReceiptGiven)
+		internal := false
+		switch m.event.(type) {
+		case lifecycle.ReceiptGiven, lifecycle.Seen:
+			internal = true
+		}
 		if (diff != "" && !internal) != (len(m.history) > 0) || m.unchanged != (diff == "") {
 			t.Errorf("%T: got history %v, and before -, after +:\n%s", m.event, m.history, diff)
 		}

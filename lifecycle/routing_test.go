@@ -23,9 +23,9 @@ func receiversIn(t *testing.T, what string) (rest string, all []lifecycle.Receiv
 		if !ok {
 			break
 		}
-		to := lifecycle.Receiver{Channel: "post"}
 		name, quiet, isQuiet := strings.Cut(strings.TrimSuffix(name, ")"), " (quiet until ")
-		if to.Name = name; isQuiet {
+		to := receiver(name)
+		if isQuiet {
 			to.NotBefore = clock(t, quiet)
 		}
 		all = append(all, to)

@@ -1169,6 +1169,10 @@ func appendDelivery(d askback.Delivery, b []byte) (_ []byte, err error) {
 		b = append(b, `,"error":`...)
 		b = codec.AppendString(b, d.Error)
 	}
+	if !d.SeenAt.IsZero() {
+		b = append(b, `,"seen":`...)
+		b = codec.AppendMillis(b, d.SeenAt)
+	}
 	if d.Receipt != "" {
 		b = append(b, `,"receipt":`...)
 		b = codec.AppendString(b, d.Receipt)
@@ -1208,6 +1212,8 @@ func readDelivery(d *askback.Delivery, r *codec.Reader) {
 			d.RetryAt = r.Millis()
 		case "error":
 			d.Error = r.String()
+		case "seen":
+			d.SeenAt = r.Millis()
 		case "receipt":
 			d.Receipt = r.String()
 		case "session":

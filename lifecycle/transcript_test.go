@@ -141,7 +141,7 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	if what, ok := strings.CutPrefix(rest, "is also sent to "); ok {
 		in := lifecycle.ReceiversAdded{At: at}
 		for name := range strings.SplitSeq(what, ", ") {
-			in.Receivers = append(in.Receivers, lifecycle.Receiver{Channel: "post", Name: name})
+			in.Receivers = append(in.Receivers, receiver(name))
 		}
 		return []lifecycle.Input{in}
 	}
@@ -155,7 +155,7 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	did, said, _ := strings.Cut(did, ": ")
 	verb, how, _ := strings.Cut(did, " ")
 	via := askback.ChannelWeb
-	if name, ok := strings.CutPrefix(how, "by "); ok {
+	if name, ok := strings.CutPrefix(strings.TrimPrefix(how, "it "), "by "); ok {
 		via = askback.Channel(name)
 	}
 	switch verb {
@@ -176,10 +176,14 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		return []lifecycle.Input{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
 	case "looks":
 		return []lifecycle.Input{lifecycle.Claimed{By: who, At: at}}
+	case "sees":
+		return []lifecycle.Input{lifecycle.Seen{By: who, Via: via, At: at}}
 	case "reassigns":
 		return []lifecycle.Input{reassigned(t, at, who, how)}
 	case "withdraws":
 		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: who}, Via: askback.ChannelAPI, Reason: said, At: at}}
+	case "ends": // the session
+		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorPerson, Name: who}, Via: via, At: at}}
 	case "has":
 		return []lifecycle.Input{lifecycle.Acked{At: at}}
 	case "runs":
@@ -187,6 +191,17 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	}
 	t.Fatalf("cannot read %q", lines[0])
 	return nil
+}
+
+// receiver parses "ana's telegram", which only ana reads, "slack room" or the name of a phone.
+func receiver(name string) lifecycle.Receiver {
+	if person, channel, ok := strings.Cut(name, "'s "); ok {
+		return lifecycle.Receiver{Channel: channel, Name: name, Person: person}
+	}
+	if channel, ok := strings.CutSuffix(name, " room"); ok {
+		return lifecycle.Receiver{Channel: channel, Name: name}
+	}
+	return lifecycle.Receiver{Channel: "post", Name: name}
 }
 
 // deliveryEvent parses "1 is sent", "1 is sent: receipt", "1 is written: receipt", "1 is sent
@@ -445,6 +460,9 @@ func describeDeliveries(b *strings.Builder, before, after []askback.Delivery) {
 			}
 			if !d.RetryAt.IsZero() {
 				fmt.Fprintf(b, ", again %s", readTime(d.RetryAt))
+			}
+			if !d.SeenAt.IsZero() {
+				fmt.Fprintf(b, ", seen %s", readTime(d.SeenAt))
 			}
 			b.WriteString("\n")
 		}

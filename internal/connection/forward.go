@@ -46,6 +46,13 @@ func (c client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return retry1(ctx, c, askback.Client.Claim, id)
 }
 
+func (c client) Seen(ctx context.Context, id string) error {
+	_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
+		return struct{}{}, to.Seen(ctx, id)
+	})
+	return err
+}
+
 func (c client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	return retry1(ctx, c, askback.Client.Draft, id)
 }

@@ -32,6 +32,9 @@ var inboxActs = []operation{
 		return s.Decline(f.ctx(), a.ID, "")
 	}},
 	{"claim", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Claim(f.ctx(), a.ID) }},
+	{"seen", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
+		return askback.Ask{}, s.Seen(f.ctx(), a.ID)
+	}},
 }
 
 var askerActs = []operation{

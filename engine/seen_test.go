@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// seenTimes returns when the deliveries of an ask were seen, oldest first, as its agent reads
+// them.
+func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
+	p.Helper()
+	page, err := p.agent.Deliveries(p.Context(), askback.DeliveryQuery{AskID: a.ID})
+	if err != nil {
+		p.Fatal(err)
+	}
+	for _, d := range slices.Backward(page.Items) {
+		all = append(all, d.SeenAt)
+	}
+	return all
+}
+
+// A delivery shows the first time at which its person had the ask on a screen. To record it
+// again writes nothing, and it has no event. It outlasts the outcome and a restart (E3 to E7).
+func TestDeliveryIsSeenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := memstore.New()
+		o := &engine.Options{
+			Channels: map[string]engine.Channel{"post": &phones{}},
+			Settings: engine.Settings{Receivers: append(receivers("phone"), engine.Receiver{Channel: "post", Name: "bens", Person: "ben"})},
+		}
+		p := newFixture(t, db, o)
+		defer p.run()()
+		a := p.ask(question())
+		synctest.Wait()
+		commits := 0
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			commits++
+			return next(ctx, c)
+		})
+		history := p.history(a)
+		at := time.Now().UTC()
+		for _, via := range []askback.Channel{askback.ChannelTelegram, askback.ChannelPush, askback.ChannelPush, askback.ChannelWeb} {
+			client, err := p.engine.Person(p.Context(), "ana", via)
+			if err == nil {
+				err = client.Seen(p.Context(), a.ID)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if via == askback.ChannelPush {
+				<-time.After(time.Minute)
+			}
+		}
+		want := []time.Time{at, {}}
+		if got := p.seenTimes(a); !slices.EqualFunc(got, want, time.Time.Equal) {
+			t.Errorf("got seen at %v, want %v", got, want)
+		}
+		if commits != 1 || !slices.Equal(p.history(a), history) {
+			t.Errorf("got %d commits, and the history %q after %q; want 1 and the same", commits, p.history(a), history)
+		}
+		p.answer(p.ana, a, "SQLite")
+		synctest.Wait()
+		want = []time.Time{at, {}, {}, {}}
+		if got := newFixture(t, db, o).seenTimes(a); !slices.EqualFunc(got, want, time.Time.Equal) {
+			t.Errorf("after the answer and a restart: got seen at %v, want %v", got, want)
+		}
+	})
+}
+
+// An agent cannot record that its ask was seen, even with the name of a person, and a person
+// only for an ask that this person may read.
+func TestSeenNeedsPermission(t *testing.T) {
+	p := newFixture(t, memstore.New(), &engine.Options{
+		Channels: map[string]engine.Channel{"post": &phones{}}, Settings: engine.Settings{Receivers: receivers("phone")},
+	})
+	r := question()
+	r.To = []string{"ana"}
+	a := p.ask(r)
+	agent := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "ana"})
+	if err := agent.Seen(p.Context(), a.ID); !errors.Is(err, askback.ErrForbidden) {
+		t.Errorf("agent: got error %v, want %v", err, askback.ErrForbidden)
+	}
+	ben := p.engine.As(askback.Principal{Kind: askback.Responder, Name: "ben"})
+	if err := ben.Seen(p.Context(), a.ID); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("ben: got error %v, want %v", err, askback.ErrNotFound)
+	}
+	if got := p.seenTimes(a); len(got) != 1 || !got[0].IsZero() {
+		t.Errorf("got seen at %v, want one that was not", got)
+	}
+}
