@@ -160,6 +160,10 @@ func TestChromiumAsksAreAccessible(t *testing.T) {
 		w.Run(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true })`, nil))
 		w.checkAccessibility(fmt.Sprintf("%s %q", a.Kind, a.Title))
 	}
+	w.open("/asks/" + asks[0].ID + "/reassign")
+	w.Press("form.reassign button")
+	w.waitText("Choose at least one")
+	w.checkAccessibility("form that reassigns an ask")
 	c.checkRejectedForm(w, asks[3])
 	c.checkSettled(w, asks)
 	c.Check(t)

@@ -30,6 +30,7 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	drawn.MayReassign = s.mayReassign(r, a)
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, list, drawn, s.draftOf(r, drawn)))
 }
 
@@ -54,6 +55,7 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 		return err
 	}
 	drawn := view.Of(a)
+	drawn.MayReassign = s.mayReassign(r, a)
 	sent, err := readForm(w, r.Request, drawn)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ var files embed.FS
 var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
-var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.css", "history.css", "deliveries.css", "phone.css"}
+var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.css", "history.css", "deliveries.css", "people.css", "phone.css"}
 
 // assets are the static files. The path of each changes with its content.
 type assets struct {

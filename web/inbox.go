@@ -73,7 +73,9 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	if s.auth.May(r.principal, askback.ActContacts) == nil {
 		i.PushKey = s.pushKey(r.Context())
 	}
-	i.Done = s.done(r, values.Get("done"))
+	if i.Done = s.done(r, values.Get("done")); i.Done == nil {
+		i.Done = doneReassigning(r, values.Get("reassigned"))
+	}
 	return i, nil
 }
 

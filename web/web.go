@@ -100,6 +100,8 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("POST /asks/{id}", s.authenticated(s.settle))
 	mux.Handle("POST /asks/{id}/claim", s.authenticated(s.claim))
 	mux.Handle("POST /asks/{id}/snooze", s.authenticated(s.snooze))
+	mux.Handle("GET /asks/{id}/reassign", s.authenticated(s.reassignPage))
+	mux.Handle("POST /asks/{id}/reassign", s.authenticated(s.reassign))
 	mux.Handle("POST /asks/{id}/draft", s.authenticated(s.saveDraft))
 	mux.Handle("GET "+pages.SessionsPath, s.authenticated(s.sessions))
 	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))

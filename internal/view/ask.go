@@ -33,17 +33,19 @@ type Ask struct {
 
 	NoSelfApproval bool // that person must not settle the ask
 
-	Tags       []safetext.Text
-	Title      safetext.Text
-	Context    Markdown        // the background of the question, if the agent sent it as text
-	Data       safetext.Text   // the background, if the agent sent it as an object
-	Warnings   []safetext.Text // repairs of the agent's call
-	Claims     []Claim
-	Created    time.Time
-	Deadline   time.Time // zero if the ask has no deadline
-	Hidden     bool      // the agent's text contains invisible characters
-	Quick      bool      // it can be answered from a list: see [Brief]
-	OwnSession bool      // the session ends with this ask, so a grant for the session would cover nothing
+	Tags     []safetext.Text
+	Title    safetext.Text
+	Context  Markdown        // the background of the question, if the agent sent it as text
+	Data     safetext.Text   // the background, if the agent sent it as an object
+	Warnings []safetext.Text // repairs of the agent's call
+	Claims   []Claim
+	Created  time.Time
+	Deadline time.Time // zero if the ask has no deadline
+	Hidden   bool      // the agent's text contains invisible characters
+	// MayReassign is set by a page: its reader may give the ask to others.
+	MayReassign bool
+	Quick       bool // it can be answered from a list: see [Brief]
+	OwnSession  bool // the session ends with this ask, so a grant for the session would cover nothing
 
 	Questions    []Question
 	Confirmation *Confirmation // instead of questions

@@ -1,0 +1,79 @@
+package pages
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// DelegatePart is the value of the choice to give others only one's own part of an ask.
+const DelegatePart = "delegate"
+
+// A ReassignForm is the form that gives an ask to other people, as it was filled in.
+type ReassignForm struct {
+	Chosen   []string // of the candidates
+	Others   view.RawText
+	Delegate bool
+	Problem  view.Text // what is wrong with the names; "" if nothing is
+
+	Candidates []view.Candidate
+	Rest       []view.Text // who else may answer now, if the ask names this person
+}
+
+// Names returns the names that are chosen and typed.
+func (f ReassignForm) Names() []string {
+	names := slices.Clone(f.Chosen)
+	for name := range strings.FieldsFuncSeq(string(f.Others), func(c rune) bool { return c == ',' || c == '\n' || c == ';' }) {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// chose reports whether a candidate is chosen.
+func (f ReassignForm) chose(c view.Candidate) bool { return slices.Contains(f.Chosen, c.Value) }
+
+// onlyThey returns who cannot answer an ask any more once it is for others.
+func onlyThey(a view.Ask) string {
+	if len(a.To) == 0 {
+		return "You and everyone else cannot, unless they are among them."
+	}
+	return "You cannot, unless you choose yourself above."
+}
+
+// losers returns who cannot answer an ask any more once all of it is for others.
+func (f ReassignForm) losers() []view.Text {
+	return append([]view.Text{view.RawText("You").Text()}, f.Rest...)
+}
+
+// problemID returns the id of the problem of the form, or "".
+func (f ReassignForm) problemID() string {
+	if !isSet(f.Problem) {
+		return ""
+	}
+	return "to-problem"
+}
+
+// reassignPath returns the address of the form for an ask, which keeps the list as it is.
+func (i Inbox) reassignPath(a view.Ask) string {
+	return a.PagePath() + "/reassign" + i.Filter.query()
+}
+
+// joinNames returns names as in a sentence: "ana, ben and @oncall".
+func joinNames(names []view.Text) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, n.String())
+	}
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
+}
+
+// DoneReassigning returns that a person gave an ask to others.
+func DoneReassigning(a view.Ask) *Done {
+	return &Done{Path: a.PagePath(), Sentence: "Reassigned", Detail: view.RawText("to " + joinNames(a.To)).Text()}
+}

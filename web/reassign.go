@@ -1,0 +1,128 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// maxReassignForm is the limit in bytes for the form that reassigns an ask: names, encoded.
+const maxReassignForm = 64 << 10
+
+// mayReassign reports whether the person may give an open ask that this person sees to others.
+func (s *site) mayReassign(r request, a askback.Ask) bool {
+	starter := a.SelfApproval(r.principal.Name) && r.principal.Kind != askback.Admin
+	return !starter && s.auth.May(r.principal, askback.ActReassign) == nil
+}
+
+// reassignPage shows the form that gives an ask to other people. If the ask is settled, its
+// page shows that.
+func (s *site) reassignPage(w http.ResponseWriter, r request) error {
+	a, err := r.client.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return s.renderReassign(w, r, http.StatusOK, a, pages.ReassignForm{})
+}
+
+func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a askback.Ask, form pages.ReassignForm) error {
+	if a.Settled() {
+		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
+		return nil
+	}
+	if !s.mayReassign(r, a) {
+		return askback.ErrSelfApproval
+	}
+	list, err := s.inbox(r, a.ID)
+	if err != nil {
+		return err
+	}
+	people, err := r.client.People(r.Context())
+	if err != nil {
+		return err
+	}
+	groups, err := r.client.Groups(r.Context())
+	if err != nil {
+		return err
+	}
+	form.Candidates = view.Candidates(groups, people, r.principal.Name)
+	form.Rest = restOf(a, r.principal.Name)
+	return s.render(w, r.Request, status, pages.Reassign(r.frame, list, view.Of(a), form))
+}
+
+// restOf returns the other people who may answer an ask that names this person, or nil.
+func restOf(a askback.Ask, name string) []view.Text {
+	people := a.People()
+	if !slices.Contains(people, name) {
+		return nil
+	}
+	return view.Names(slices.DeleteFunc(slices.Clone(people), func(other string) bool { return other == name }))
+}
+
+// reassign gives an ask to the people and groups of the form. The reply is the page of the ask,
+// or a page that says who has it if this person may not see it any more.
+func (s *site) reassign(w http.ResponseWriter, r request) error {
+	values, err := readValues(w, r.Request, maxReassignForm)
+	if err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	form := pages.ReassignForm{Chosen: values["to"], Others: text(values, "others"), Delegate: values.Get("how") == pages.DelegatePart}
+	after, err := r.client.Reassign(r.Context(), r.PathValue("id"), askback.Reassignment{To: form.Names(), Delegate: form.Delegate})
+	var invalid askback.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		form.Problem = reassignProblem(invalid[0])
+		a, err := r.client.Get(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		return s.renderReassign(w, r, http.StatusUnprocessableEntity, a, form)
+	case errors.Is(err, askback.ErrSettled):
+		http.Redirect(w, r.Request, askback.PagePath(after.ID), http.StatusSeeOther)
+		return nil
+	case err != nil:
+		return err
+	}
+	if _, err := r.client.Get(r.Context(), after.ID); err == nil {
+		list := pages.Inbox{Filter: pages.FilterOf(r.URL.Query())}
+		query := list.Filter.Values()
+		query.Set("reassigned", after.ID)
+		http.Redirect(w, r.Request, askback.PagePath(after.ID)+"?"+query.Encode(), http.StatusSeeOther)
+		return nil
+	}
+	list, err := s.inbox(r, "")
+	if err != nil {
+		return err
+	}
+	list.Current = after.ID // so that a phone shows it
+	return s.render(w, r.Request, http.StatusOK, pages.Reassigned(r.frame, list, view.Of(after)))
+}
+
+// doneReassigning returns that the person gave an ask to others, or nil if that is not so.
+func doneReassigning(r request, id string) *pages.Done {
+	if id == "" {
+		return nil
+	}
+	a, err := r.client.Get(r.Context(), id)
+	if err != nil || a.Settled() || a.ReassignedBy != r.principal.Name {
+		return nil
+	}
+	return pages.DoneReassigning(view.Of(a))
+}
+
+// reassignProblem returns the sentence for a problem with the names.
+func reassignProblem(p askback.Problem) view.Text {
+	switch p.Detail {
+	case "no one is named":
+		return view.RawText("Choose at least one person or group.").Text()
+	}
+	return view.RawText(strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + ".").Text()
+}
