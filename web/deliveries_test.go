@@ -340,6 +340,7 @@ func TestAskAndTimelineHaveDeliveries(t *testing.T) {
 
 // Text of an agent, of a receiver, and in the name of a host stays inside its blocks (T10).
 func TestHostileDeliveriesStayInsideTheirBlocks(t *testing.T) {
+	racedetector.Omit(t)
 	h := newServer(t)
 	to := h.newSender()
 	admin := browser{h, h.secret(askback.Admin, "root")}
