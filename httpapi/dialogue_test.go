@@ -20,6 +20,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -30,6 +31,7 @@ import (
 // receiver refuses, and "stop" stops the server. Ids are numbered in the
 // order in which they appear.
 func TestRepliesMatchDialogues(t *testing.T) {
+	racedetector.Omit(t)
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err, paths)

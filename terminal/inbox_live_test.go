@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // New asks appear in their places, and the selected ask stays selected, where it is on the
@@ -309,6 +310,7 @@ var inboxKeys = []string{"j", "enter", "down", "esc", "esc", "k", "x", "j", "x",
 // T8 to T10: no text of an agent leaves its part of an inbox, in the list, next to the list, and among
 // the selected calls.
 func TestHostileTextStaysInInbox(t *testing.T) {
+	racedetector.Omit(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := newInboxFixture(t)
 		width := rapid.SampledFrom(inboxWidths).Draw(rt, "width")
