@@ -33,8 +33,10 @@ no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(
 # six times and finds nothing in it: a connection is used by one goroutine at a time.
 race=(-race -gcflags='modernc.org/...=-race=false')
 
-# Pages in a browser take longest, so they are tested from the beginning.
+# Pages in a browser take longest, so they are tested from the beginning, half of them beside
+# the other half: a browser often waits.
 longest='/web$'
+in_browser='^TestChromium'
 
 # omitted prints "folder<tab>test" for each test that is omitted with the race detector.
 omitted() {
@@ -59,8 +61,12 @@ add() {
 # With the race detector a property is tested with fewer cases, because what a test draws
 # seldom changes how goroutines meet.
 with_race() {
-	cases=25 add "${race[@]}" < <(grep -E "$longest" <<<"$all")
-	tests+=(';')
+	local half
+	for half in '[A-I]' '[^A-I]'; do
+		cases=25 add "${race[@]}" -run "$in_browser$half" < <(grep -E "$longest" <<<"$all")
+		tests+=(';')
+	done
+	cases=25 add "${race[@]}" -skip "$in_browser" < <(grep -E "$longest" <<<"$all")
 	cases=25 add "${race[@]}" < <(grep -Ev "$no_race|$longest" <<<"$all")
 	tests+=(';')
 	cases=100 add < <(grep -E "$no_race" <<<"$all")
