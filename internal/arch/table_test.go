@@ -56,6 +56,7 @@ var layers = map[string][]string{
 	"internal/arch":            {},
 	"internal/browsertest":     {},
 	"internal/egress":          {"."},
+	"internal/fakes":           {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/loopback", "internal/pause"},
 	"internal/filltest":        {},
 	"internal/golden":          {},
 	"internal/gctune":          {},
@@ -97,6 +98,7 @@ var layers = map[string][]string{
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
+	"test/fakes":       {"internal/fakes"},
 	"test/screens":     {"*"},
 	"scripts/...":      {},
 }
@@ -225,7 +227,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
+var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

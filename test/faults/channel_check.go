@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/fakes"
 )
 
 // questionCanary is in each question. It must be in no log, metric or trace.
@@ -35,7 +36,7 @@ func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
 	}
 	fmt.Fprintf(&t.scraped, "%+v\n", deliveries)
 	for _, v := range t.venues {
-		for _, person := range venuePeople {
+		for _, person := range fakes.People {
 			t.checkSights(a, v, person, deliveries.Items)
 		}
 	}
@@ -43,12 +44,12 @@ func (t *channelKillTest) check(ctx context.Context, asked askback.Ask) error {
 }
 
 // checkSights checks what one person sees about a settled ask at one venue.
-func (t *channelKillTest) checkSights(a askback.Ask, v venue, person string, deliveries []askback.Delivery) {
+func (t *channelKillTest) checkSights(a askback.Ask, v *venue, person string, deliveries []askback.Delivery) {
 	var question *askback.Delivery
 	outcomes := 0
 	for i, d := range deliveries {
 		switch {
-		case d.Channel != v.channel() || d.Person != person:
+		case d.Channel != v.channel || d.Person != person:
 		case d.Event == askback.EventQuestionPending:
 			question = &deliveries[i]
 		default:
@@ -61,13 +62,13 @@ func (t *channelKillTest) checkSights(a askback.Ask, v venue, person string, del
 	all := sightsOf(v, person, a)
 	switch {
 	case question == nil || outcomes != 1:
-		t.violate(lost, "%s: the server has no question or %d outcomes for %s at %s: %+v", a.ID, outcomes, person, v.name(), deliveries)
+		t.violate(lost, "%s: the server has no question or %d outcomes for %s at %s: %+v", a.ID, outcomes, person, v.name, deliveries)
 	case question.Status == askback.DeliverySent && len(all) == 0:
-		t.violate(lost, "%s: %s does not see it at %s, although it was sent: %+v", a.ID, person, v.name(), *question)
+		t.violate(lost, "%s: %s does not see it at %s, although it was sent: %+v", a.ID, person, v.name, *question)
 	case len(all) > 0 && !closed(all):
-		t.violate(lost, "%s: %s at %s sees a message that looks open: %v", a.ID, person, v.name(), all)
+		t.violate(lost, "%s: %s at %s sees a message that looks open: %s", a.ID, person, v.name, shownAs(all))
 	case len(all) > 1+t.kills:
-		t.violate(duplicated, "%s: %s at %s sees %d messages: %v", a.ID, person, v.name(), len(all), all)
+		t.violate(duplicated, "%s: %s at %s sees %d messages: %s", a.ID, person, v.name, len(all), shownAs(all))
 	}
 	if len(all) > 1 {
 		t.repeats += len(all) - 1
@@ -76,15 +77,19 @@ func (t *channelKillTest) checkSights(a askback.Ask, v venue, person string, del
 
 // checkWebhooks checks that the program that listens got each event of each ask, in order, and
 // each repeat with the same id and content.
-func (t *channelKillTest) checkWebhooks() {
+func (t *channelKillTest) checkWebhooks() error {
 	type content struct{ ask, event, body string }
 	first, order := map[string]content{}, map[string][]string{}
-	for _, m := range t.webhooks.Attempts() {
-		if m.Err != nil {
-			t.violate(failed, "a webhook is not valid: %v", m.Err)
+	received, err := t.webhooks.Messages(fakes.Receiver)
+	if err != nil {
+		return err
+	}
+	for _, m := range received {
+		if m.Problem != "" {
+			t.violate(failed, "a webhook is not valid: %s", m.Problem)
 			continue
 		}
-		got := content{m.Question.ID, string(m.Event), string(m.Body)}
+		got := content{m.Ask, m.Event, m.Text}
 		switch old, repeat := first[m.ID]; {
 		case repeat && (old.ask != got.ask || old.event != got.event):
 			t.violate(duplicated, "two webhooks have the id %s: %v, %v", m.ID, old, got)
@@ -100,6 +105,7 @@ func (t *channelKillTest) checkWebhooks() {
 			t.violate(lost, "%s: the webhooks are %q", a.ID, got)
 		}
 	}
+	return nil
 }
 
 // secretLinks matches the token of a link to a page that needs no log-in, and secretReplies that
@@ -135,15 +141,19 @@ func (t *channelKillTest) checkSecrets(ctx context.Context) error {
 	}
 	links := 0
 	for _, v := range t.venues {
-		for i, s := range v.secrets() {
-			secrets[fmt.Sprintf("secret %d of %s", i, v.name())] = s
+		state, err := v.State()
+		if err != nil {
+			return err
 		}
-		for _, person := range venuePeople {
+		for i, s := range append(v.Describe().Secrets, state.Secrets...) {
+			secrets[fmt.Sprintf("secret %d of %s", i, v.name)] = s
+		}
+		for _, person := range fakes.People {
 			for i, s := range v.seen(person) {
-				raw := fmt.Sprintf("%s\n%+v", s.text, s.raw)
+				raw := fmt.Sprintf("%s\n%+v", s.Text, s)
 				for _, found := range append(secretLinks.FindAllStringSubmatch(raw, -1), secretReplies.FindAllStringSubmatch(raw, -1)...) {
 					links++
-					secrets[fmt.Sprintf("a link or an address of message %d to %s at %s", i, person, v.name())] = found[1]
+					secrets[fmt.Sprintf("a link or an address of message %d to %s at %s", i, person, v.name)] = found[1]
 				}
 			}
 		}
@@ -187,15 +197,11 @@ func (t *channelKillTest) scrape(ctx context.Context, path, token string) error 
 const hiddenMessage = "hidden-message"
 
 // mutantVenues returns the venues of a test, which are all without a mutant.
-func mutantVenues(mutant string, all []venue) []venue {
+func mutantVenues(mutant string, all []*venue) []*venue {
 	if mutant == hiddenMessage {
-		all[0] = hidesMessages{all[0]}
+		all[0].hides = func(person string, m fakes.Message) bool {
+			return person == "ana" && strings.HasSuffix(steps.FindString(m.Text), "5")
+		}
 	}
 	return all
-}
-
-type hidesMessages struct{ venue }
-
-func (h hidesMessages) seen(person string) []sight {
-	return slices.DeleteFunc(h.venue.seen(person), func(s sight) bool { return person == "ana" && strings.HasSuffix(s.step, "5") })
 }

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +16,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/pause"
 )
@@ -30,8 +32,8 @@ type channelKillTest struct {
 	serverProcess
 	rand     *rand.Rand
 	mutant   string
-	venues   []venue
-	webhooks *askbacktest.Receiver
+	venues   []*venue
+	webhooks fakes.Service
 	conn     *connection
 	agent    account
 	people   map[string]account
@@ -56,11 +58,16 @@ func newChannelKillTest(dir, program string, seed uint64, mutant string) *channe
 
 // run kills the server n times.
 func (t *channelKillTest) run(ctx context.Context, n int) error {
-	stage := newStage(ctx)
-	defer stage.end()
-	t.venues, t.webhooks = mutantVenues(t.mutant, newVenues(stage)), askbacktest.NewReceiver(stage, nil)
+	services, err := startFakes(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = services.End() }() // it may have been interrupted
+	stage := fakes.NewStage(ctx)
+	defer stage.End()
 	t.traces = newTraceCollector(stage)
-	if err := t.prepare(ctx); err != nil {
+	t.venues, t.webhooks = mutantVenues(t.mutant, newVenues(services.Services)), services.Service("webhook")
+	if err := t.prepare(ctx, services.Services); err != nil {
 		return err
 	}
 	if err := t.serve(ctx, func(ctx context.Context) error { return t.beforeKills(ctx) }); err != nil || len(t.bad) > 0 {
@@ -76,35 +83,51 @@ func (t *channelKillTest) run(ctx context.Context, n int) error {
 			}
 		}
 	}
-	if ctx.Err() != nil || len(t.bad) > 0 || n%checkInterval == 0 {
+	if ctx.Err() != nil || len(t.bad) > 0 || n > 0 && n%checkInterval == 0 {
 		return ctx.Err()
 	}
 	return t.serve(ctx, t.afterKills)
+}
+
+// fakesArg is the first argument of the child process that runs the fakes.
+const fakesArg = "fakes"
+
+// startFakes starts the fakes of services as a child process, which is this program.
+func startFakes(ctx context.Context) (*fakes.Program, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{fakesArg, "-bound"}, programServices()...)...)
+	bind(cmd)
+	return fakes.StartProgram(cmd)
 }
 
 // checkInterval is the number of kills after which everything is checked.
 const checkInterval = 25
 
 // prepare writes the settings and makes the tokens.
-func (t *channelKillTest) prepare(ctx context.Context) (err error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "public_url: %s\npeople:\n", publicPages)
-	for _, person := range venuePeople {
-		fmt.Fprintf(&b, "  - {name: %s, email: %s@example.com, slack: %s}\n", person, person, slackMembers[person].ID)
-	}
-	fmt.Fprintf(&b, "channels:\n  webhook: {url: %q, secret: %q, allow: [%q]}\n", t.webhooks.URL(), askbacktest.ReceiverSecret, t.webhooks.Address())
-	for _, v := range t.venues {
-		b.WriteString(v.settings())
-	}
+func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err error) {
 	settings := filepath.Join(filepath.Dir(t.path), "channels.yaml")
-	if err := os.WriteFile(settings, []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte("public_url: "+publicPages+"\n"+fakes.Settings(all)), 0o600); err != nil {
 		return err
 	}
 	t.env = append(append(t.env, "ASKBACK_CONFIG="+settings), t.traces.environment()...)
+	for _, s := range all {
+		certificate := s.Describe().Certificate
+		if certificate == "" {
+			continue
+		}
+		path := filepath.Join(filepath.Dir(t.path), s.Describe().Name+".pem")
+		if err := os.WriteFile(path, []byte(certificate), 0o600); err != nil {
+			return err
+		}
+		t.env = append(t.env, "SSL_CERT_FILE="+path)
+	}
 	if t.agent, err = t.token(ctx, askback.Agent, "ada"); err != nil {
 		return err
 	}
-	for _, person := range venuePeople {
+	for _, person := range fakes.People {
 		if t.people[person], err = t.token(ctx, askback.Responder, person); err != nil {
 			return err
 		}
@@ -143,6 +166,9 @@ func (t *channelKillTest) serve(ctx context.Context, during func(context.Context
 		t.violate(failed, "the server ended with code %d before it was killed: %s", code, c.notes.String())
 	}
 	t.log.Write(c.notes.Bytes())
+	for _, v := range t.venues {
+		err = errors.Join(err, v.problem())
+	}
 	return errors.Join(err, endErr)
 }
 
@@ -165,7 +191,7 @@ func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
 	t.asks = append(t.asks, askback.Ask{})
 	t.mu.Unlock()
 	a, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: venuePeople, Questions: []askback.Question{{
+		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: fakes.People, Questions: []askback.Question{{
 			Text: fmt.Sprintf("%s step %d?", questionCanary, n), Options: askback.Options("Yes", "No"), NoOther: true,
 		}}})
 	})
@@ -179,17 +205,17 @@ func (t *channelKillTest) ask(ctx context.Context) (askback.Ask, error) {
 // who answers there.
 func (t *channelKillTest) beforeKills(ctx context.Context) error {
 	for _, v := range t.venues {
-		for _, person := range venuePeople {
+		for _, person := range fakes.People {
 			_, err := as(ctx, t, t.people[person], func(ctx context.Context, c *httpapi.Client) (struct{}, error) {
-				return struct{}{}, v.join(ctx, person, c)
+				return struct{}{}, v.join(ctx, person, c, t.logIn(c))
 			})
 			if err != nil {
-				return fmt.Errorf("%s joins %s: %w", person, v.name(), err)
+				return fmt.Errorf("%s joins %s: %w", person, v.name, err)
 			}
 		}
 	}
 	for i, v := range t.venues {
-		if err := t.answerIn(ctx, v, venuePeople[i%2]); err != nil || len(t.bad) > 0 {
+		if err := t.answerIn(ctx, v, fakes.People[i%2]); err != nil || len(t.bad) > 0 {
 			return err
 		}
 		t.rounds++
@@ -197,16 +223,31 @@ func (t *channelKillTest) beforeKills(ctx context.Context) error {
 	return nil
 }
 
+// logIn returns a function that logs a browser in as the owner of a client.
+func (t *channelKillTest) logIn(c *httpapi.Client) func(context.Context) (*fakes.Browser, error) {
+	return func(ctx context.Context) (*fakes.Browser, error) {
+		secret, err := c.LoginSecret(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b := &fakes.Browser{Server: func(ctx context.Context) (string, *http.Client, error) {
+			server, client, err := t.conn.connect(ctx)
+			return server.URL, client, err
+		}}
+		return b, b.LogIn(ctx, secret)
+	}
+}
+
 // answerIn asks, lets a person answer in one venue, and waits until the messages of both people
 // in all venues are settled.
-func (t *channelKillTest) answerIn(ctx context.Context, v venue, person string) error {
+func (t *channelKillTest) answerIn(ctx context.Context, v *venue, person string) error {
 	ctx, cancel := context.WithTimeout(ctx, venueTime)
 	defer cancel()
 	a, err := t.ask(ctx)
 	if err != nil {
 		return err
 	}
-	if missing := t.await(ctx, a, func(s []sight) bool { return len(s) == 1 && s[0].live }); missing != "" {
+	if missing := t.await(ctx, a, func(s []fakes.Message) bool { return len(s) == 1 && s[0].Live }); missing != "" {
 		t.violate(lost, "no message that can be answered: %s", missing)
 		return nil
 	}
@@ -215,32 +256,32 @@ func (t *channelKillTest) answerIn(ctx context.Context, v venue, person string) 
 	}
 	settled, err := as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) { return c.Wait(ctx, a.ID) })
 	if err != nil {
-		t.violate(lost, "the answer of %s at %s did not arrive: %v", person, v.name(), err)
+		t.violate(lost, "the answer of %s at %s did not arrive: %v", person, v.name, err)
 		return nil
 	}
 	if o := settled.Outcome; o.Actor.Name != person || o.Answers[0].Selected[0] != "Yes" {
-		t.violate(accepted, "%s pressed Yes at %s, and the outcome is %+v", person, v.name(), o)
+		t.violate(accepted, "%s pressed Yes at %s, and the outcome is %+v", person, v.name, o)
 	}
 	if open := t.await(ctx, a, closed); open != "" {
-		t.violate(lost, "%s answered at %s, and a message looks open: %s", person, v.name(), open)
+		t.violate(lost, "%s answered at %s, and a message looks open: %s", person, v.name, open)
 	}
 	return nil
 }
 
 // closed reports whether the messages about an ask say that it is settled, and none is live.
-func closed(all []sight) bool {
-	return slices.ContainsFunc(all, func(s sight) bool { return s.settled }) && !slices.ContainsFunc(all, func(s sight) bool { return s.live })
+func closed(all []fakes.Message) bool {
+	return slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Settled }) && !slices.ContainsFunc(all, func(m fakes.Message) bool { return m.Live })
 }
 
 // await waits until the messages about an ask are so for both people in all venues. It returns
 // what is not so.
-func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]sight) bool) (not string) {
+func (t *channelKillTest) await(ctx context.Context, a askback.Ask, so func([]fakes.Message) bool) (not string) {
 	ok := until(ctx, func() bool {
 		not = ""
 		for _, v := range t.venues {
-			for _, person := range venuePeople {
+			for _, person := range fakes.People {
 				if all := sightsOf(v, person, a); !so(all) {
-					not = fmt.Sprintf("%s at %s: %v", person, v.name(), all)
+					not = fmt.Sprintf("%s at %s: %s", person, v.name, shownAs(all))
 					return false
 				}
 			}
@@ -286,11 +327,11 @@ func (t *channelKillTest) kill(ctx context.Context) error {
 }
 
 // randomSight returns a message that can be answered, or nothing.
-func (t *channelKillTest) randomSight() (sight, venue, string) {
-	v, person := t.venues[t.rand.IntN(len(t.venues))], venuePeople[t.rand.IntN(2)]
-	live := slices.DeleteFunc(v.seen(person), func(s sight) bool { return !s.live })
+func (t *channelKillTest) randomSight() (fakes.Message, *venue, string) {
+	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
+	live := slices.DeleteFunc(v.seen(person), func(m fakes.Message) bool { return !m.Live })
 	if len(live) < 2 { // some asks stay open until the end
-		return sight{}, nil, ""
+		return fakes.Message{}, nil, ""
 	}
 	return live[t.rand.IntN(len(live))], v, person
 }
@@ -331,14 +372,13 @@ func (t *channelKillTest) afterKills(ctx context.Context) error {
 		}
 	}
 	t.checked = len(t.asks)
-	t.checkWebhooks()
-	return t.checkSecrets(ctx)
+	return errors.Join(t.checkWebhooks(), t.checkSecrets(ctx))
 }
 
 // again repeats a request whose reply was lost.
 func (t *channelKillTest) again(ctx context.Context, n int) (askback.Ask, error) {
 	return as(ctx, t, t.agent, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
-		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: venuePeople, Questions: []askback.Question{{
+		return c.Ask(ctx, askback.Request{Key: fmt.Sprint("ask ", n), To: fakes.People, Questions: []askback.Question{{
 			Text: fmt.Sprintf("%s step %d?", questionCanary, n), Options: askback.Options("Yes", "No"), NoOther: true,
 		}}})
 	})
@@ -368,8 +408,8 @@ func (t *channelKillTest) drain(ctx context.Context) error {
 
 // settle settles an ask that is open. One in three is answered in a message.
 func (t *channelKillTest) settle(ctx context.Context, a askback.Ask) error {
-	v, person := t.venues[t.rand.IntN(len(t.venues))], venuePeople[t.rand.IntN(2)]
-	if all := sightsOf(v, person, a); len(all) > 0 && all[0].live && t.rand.IntN(3) == 0 {
+	v, person := t.venues[t.rand.IntN(len(t.venues))], fakes.People[t.rand.IntN(2)]
+	if all := sightsOf(v, person, a); len(all) > 0 && all[0].Live && t.rand.IntN(3) == 0 {
 		if _, err := v.press(ctx, person, all[0], "Yes"); err != nil {
 			return err
 		}
@@ -395,7 +435,7 @@ func (t *channelKillTest) report() report {
 func (t *channelKillTest) names() []string {
 	names := map[string]bool{}
 	for _, v := range t.venues {
-		names[v.name()] = true
+		names[v.name] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }

@@ -12,12 +12,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/store/memstore"
 )
-
-// errNoButton is returned if a message has no such button any more.
-var errNoButton = errors.New("the message has no such button")
 
 // A channelRaceTest lets two people answer one ask in two messages at the same moment, for
 // each pair of channels. One wins, the other one learns who it was, and no message can be
@@ -45,9 +43,9 @@ const racesPerRig = 100
 
 // run runs n races for each pair of channels, or until there is a violation.
 func (t *channelRaceTest) run(ctx context.Context, n int) error {
-	stage := newStage(ctx)
-	names := len(newVenues(stage))
-	stage.end()
+	stage := fakes.NewStage(ctx)
+	names := len(localVenues(stage))
+	stage.End()
 	for i := range names {
 		for j := range names {
 			r := rand.New(rand.NewPCG(t.seed, uint64(i*names+j)))
@@ -74,15 +72,15 @@ type pairRow struct {
 
 // rig runs races in one engine, with ana at one venue and ben at another one, or at the same.
 func (t *channelRaceTest) rig(ctx context.Context, r *rand.Rand, i, j, n int, row *pairRow) error {
-	stage := newStage(ctx)
-	defer stage.end()
-	all := newVenues(stage)
+	stage := fakes.NewStage(ctx)
+	defer stage.End()
+	all := localVenues(stage)
 	g, err := newRig(ctx, all[i], all[j], t.mutant)
 	if err != nil {
 		return err
 	}
 	defer g.stop()
-	row.x, row.y = g.at["ana"].name(), g.at["ben"].name()
+	row.x, row.y = g.at["ana"].name, g.at["ben"].name
 	for range n {
 		if err := t.race(ctx, g, r, row); err != nil {
 			t.bad = append(t.bad, violated(asFault(err), "seed %d, race %d of ana at %s and ben at %s: %v", t.seed, row.races, row.x, row.y, err))
@@ -120,26 +118,26 @@ func asFault(err error) fault {
 type channelRig struct {
 	engine *engine.Engine
 	agent  askback.Client
-	at     map[string]venue
+	at     map[string]*venue
 	stop   func()
 	asks   int
 }
 
-func newRig(ctx context.Context, x, y venue, mutant string) (*channelRig, error) {
-	g := &channelRig{at: map[string]venue{"ana": x, "ben": y}}
+func newRig(ctx context.Context, x, y *venue, mutant string) (*channelRig, error) {
+	g := &channelRig{at: map[string]*venue{"ana": x, "ben": y}}
 	channels := map[string]engine.Channel{}
 	settings := engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}
 	log := slog.New(slog.DiscardHandler)
 	var runs []func(context.Context, *engine.Engine)
-	for _, v := range []venue{x, y} {
-		if channels[v.channel()] != nil {
+	for _, v := range []*venue{x, y} {
+		if channels[v.channel] != nil {
 			continue
 		}
 		c, run, err := v.open(log)
 		if err != nil {
 			return nil, err
 		}
-		channels[v.channel()] = mutantChannel(mutant, c)
+		channels[v.channel] = mutantChannel(mutant, c)
 		runs = append(runs, run)
 	}
 	for person, v := range g.at {
@@ -161,45 +159,36 @@ func newRig(ctx context.Context, x, y venue, mutant string) (*channelRig, error)
 	g.stop = func() { cancel(); group.Wait() }
 	for person, v := range g.at {
 		c := g.engine.As(askback.Principal{Kind: askback.Responder, Name: person})
-		if err := v.join(ctx, person, c); err != nil {
+		if err := v.join(ctx, person, c, v.localBrowser(g.engine, person)); err != nil {
 			g.stop()
-			return nil, fmt.Errorf("%s joins %s: %w", person, v.name(), err)
+			return nil, fmt.Errorf("%s joins %s: %w", person, v.name, err)
 		}
 	}
 	return g, nil
 }
 
 // about returns the messages about an ask that a person sees.
-func (g *channelRig) about(person string, a askback.Ask) []sight {
+func (g *channelRig) about(person string, a askback.Ask) []fakes.Message {
 	return sightsOf(g.at[person], person, a)
-}
-
-// sightsOf returns the messages about an ask that a person sees at a venue.
-func sightsOf(v venue, person string, a askback.Ask) (all []sight) {
-	step := steps.FindString(a.Questions[0].Text)
-	for _, m := range v.seen(person) {
-		if m.isAbout(a.ID, step) {
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 // race asks, lets both people press at the same moment, and checks what they see then.
 func (g *channelRig) race(ctx context.Context, r *rand.Rand, row *pairRow) error {
 	g.asks++
-	a, err := g.agent.Ask(ctx, askback.Request{To: venuePeople, Questions: []askback.Question{{
+	a, err := g.agent.Ask(ctx, askback.Request{To: fakes.People, Questions: []askback.Question{{
 		Text: fmt.Sprint("Go on with step ", g.asks, "?"), Options: askback.Options("Yes", "No"), NoOther: true,
 	}}})
 	if err != nil {
 		return err
 	}
-	open := map[string]sight{}
-	for _, person := range venuePeople {
-		if !until(ctx, func() bool { all := g.about(person, a); return len(all) == 1 && all[0].live }) {
-			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %v", person, g.about(person, a))}
+	open := map[string]fakes.Message{}
+	for _, person := range fakes.People {
+		if !until(ctx, func() bool { all := g.about(person, a); return len(all) == 1 && all[0].Live }) {
+			return raceError{lost, fmt.Sprintf("%s has no message that can be answered: %s", person, shownAs(g.about(person, a)))}
 		}
-		open[person] = g.about(person, a)[0]
+		if open[person], err = g.at[person].opened(ctx, person, g.about(person, a)[0]); err != nil {
+			return raceError{failed, fmt.Sprintf("%s could not open the message: %v", person, err)}
+		}
 	}
 	replies := g.press(ctx, r, open)
 	settled, err := g.agent.Wait(ctx, a.ID)
@@ -218,11 +207,11 @@ type pressed struct {
 var raceLabels = map[string]string{"ana": "Yes", "ben": "No"}
 
 // press lets both people press their buttons, the second one a moment after the first.
-func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]sight) map[string]pressed {
+func (g *channelRig) press(ctx context.Context, r *rand.Rand, open map[string]fakes.Message) map[string]pressed {
 	replies := map[string]pressed{}
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	first, moment := venuePeople[r.IntN(2)], randomDuration(r, 2*time.Millisecond)
+	first, moment := fakes.People[r.IntN(2)], randomDuration(r, 2*time.Millisecond)
 	for person, m := range open {
 		group.Go(func() {
 			if person != first {
@@ -244,21 +233,18 @@ func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[strin
 	if got := a.Outcome.Answers[0].Selected; len(got) != 1 || got[0] != raceLabels[winner] {
 		return raceError{accepted, fmt.Sprintf("%s answered %q, but pressed %q", winner, got, raceLabels[winner])}
 	}
-	for _, person := range venuePeople {
+	for _, person := range fakes.People {
 		if err := replies[person].err; err != nil {
 			return raceError{failed, fmt.Sprintf("%s could not press: %v", person, err)}
 		}
-		all := func() []sight { return g.about(person, a) }
-		if !until(ctx, func() bool { return len(all()) == 1 && !all()[0].live && all()[0].settled }) {
-			return raceError{lost, fmt.Sprintf("%s still sees %v after %s answered", person, all(), winner)}
+		all := func() []fakes.Message { return g.about(person, a) }
+		if !until(ctx, func() bool { return len(all()) == 1 && !all()[0].Live && all()[0].Settled }) {
+			return raceError{lost, fmt.Sprintf("%s still sees %s after %s answered", person, shownAs(all()), winner)}
 		}
 		if person == winner {
 			continue
 		}
-		text := replies[person].reply + all()[0].text
-		if t, ok := g.at[person].(interface{ told(string) string }); ok {
-			text += t.told(person)
-		}
+		text := replies[person].reply + all()[0].Text + g.at[person].told(person)
 		if !strings.Contains(text, winner) {
 			return raceError{lost, fmt.Sprintf("%s was not told that %s was first: %q", person, winner, text)}
 		}
@@ -271,16 +257,6 @@ func (g *channelRig) check(ctx context.Context, a askback.Ask, replies map[strin
 		return raceError{duplicated, fmt.Sprintf("the outcome was %+v and is %+v (%v)", a.Outcome, got.Outcome, err)}
 	}
 	return nil
-}
-
-// until waits until something is true, and reports whether it is.
-func until(ctx context.Context, so func() bool) bool {
-	for !so() {
-		if pause.For(ctx, time.Millisecond) != nil {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *channelRaceTest) report() report {

@@ -6,7 +6,7 @@ import (
 
 func TestRacesInChannelsHaveOneWinner(t *testing.T) {
 	p := newChannelRaceTest(1, "")
-	if err := p.run(t.Context(), 5); err != nil || len(p.bad) > 0 {
+	if err := p.run(t.Context(), 3); err != nil || len(p.bad) > 0 {
 		t.Errorf("got %v, %v", err, p.bad)
 	}
 }

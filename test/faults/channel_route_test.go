@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -23,7 +24,7 @@ type routedRig struct {
 }
 
 func newRoutedRig(t *testing.T, s engine.Settings, at time.Time) *routedRig {
-	g := &routedRig{t: t, channelRig: &channelRig{at: map[string]venue{"ana": newSlackVenue(t), "ben": newTelegramVenue(t)}}}
+	g := &routedRig{t: t, channelRig: &channelRig{at: map[string]*venue{"ana": routedVenue(t, "slack"), "ben": routedVenue(t, "telegram")}}}
 	g.ahead.Store(int64(time.Until(at)))
 	o := engine.Options{Channels: map[string]engine.Channel{}, Now: g.now}
 	for person, v := range g.at {
@@ -31,7 +32,7 @@ func newRoutedRig(t *testing.T, s engine.Settings, at time.Time) *routedRig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Channels[v.channel()] = c
+		o.Channels[v.channel] = c
 		g.runs = append(g.runs, run)
 		for _, r := range v.receivers() {
 			if r.Person == person {
@@ -46,7 +47,7 @@ func newRoutedRig(t *testing.T, s engine.Settings, at time.Time) *routedRig {
 	g.start()
 	t.Cleanup(func() { g.stop() })
 	for person, v := range g.at {
-		if err := v.join(t.Context(), person, g.engine.As(askback.Principal{Kind: askback.Responder, Name: person})); err != nil {
+		if err := v.join(t.Context(), person, g.engine.As(askback.Principal{Kind: askback.Responder, Name: person}), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,17 +74,22 @@ func (g *routedRig) advance(by time.Duration) {
 }
 
 // messages returns the messages about an ask, whose text has the step, that a person sees.
-func (g *routedRig) messages(person string, a askback.Ask, step string) (all []sight) {
-	for _, m := range g.at[person].seen(person) {
-		if m.isAbout(a.ID, step) {
-			all = append(all, m)
-		}
+func (g *routedRig) messages(person string, a askback.Ask, step string) []fakes.Message {
+	return sightsWith(g.at[person], person, a.ID, step)
+}
+
+// routedVenue starts a service and returns its venue.
+func routedVenue(t *testing.T, name string) *venue {
+	t.Helper()
+	all, err := fakes.Start(t, fakes.Options{}, name)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return newVenues(all)[0]
 }
 
 // wait waits until a person sees a message about an ask that satisfies ok.
-func (g *routedRig) wait(what, person string, a askback.Ask, step string, ok func(sight) bool) (found sight) {
+func (g *routedRig) wait(what, person string, a askback.Ask, step string, ok func(fakes.Message) bool) (found fakes.Message) {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(g.t.Context(), venueTime)
 	defer cancel()
@@ -119,8 +125,8 @@ func (g *routedRig) ask(r askback.Request) askback.Ask {
 	return a
 }
 
-func live(m sight) bool    { return m.live }
-func settled(m sight) bool { return m.settled && !m.live }
+func live(m fakes.Message) bool    { return m.Live }
+func settled(m fakes.Message) bool { return m.Settled && !m.Live }
 
 // A question that zoe does not answer reaches ana in Slack after ten minutes, and ben in Telegram
 // after his quiet hours, because the second escalation falls into them. His press settles it, and
@@ -188,7 +194,7 @@ func TestApprovalOfTwoIsShownInTheirChannels(t *testing.T) {
 	}{{"step 1", askback.Deny}, {"step 2", askback.Approve}} {
 		a := g.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "deploy", Input: []byte(`{"to":"` + in.step + `"}`)}})
 		for person := range g.at {
-			g.wait("asked", person, a, in.step, func(m sight) bool { return !m.settled })
+			g.wait("asked", person, a, in.step, func(m fakes.Message) bool { return !m.Settled })
 		}
 		once, err := as("ana").Answer(t.Context(), a.ID, askback.Decide(askback.Approve, ""))
 		if err != nil || once.Settled() || len(once.Votes) != 1 {

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+
+	"github.com/askback/askback/internal/fakes"
 )
 
 // A traceCollector receives the traces of servers, as a collector of OpenTelemetry does, and
@@ -18,7 +20,7 @@ type traceCollector struct {
 	got strings.Builder
 }
 
-func newTraceCollector(s *stage) *traceCollector {
+func newTraceCollector(s *fakes.Stage) *traceCollector {
 	c := &traceCollector{}
 	web := httptest.NewServer(http.HandlerFunc(c.receive))
 	s.Cleanup(web.Close)
@@ -58,7 +60,7 @@ func (t *channelKillTest) checkTraces(ctx context.Context, secrets map[string]st
 		}
 	}
 	text := t.traces.text()
-	for _, name := range append([]string{t.agent.name, t.operator.name}, venuePeople...) {
+	for _, name := range append([]string{t.agent.name, t.operator.name}, fakes.People...) {
 		t.search("an export of traces", text, map[string]string{"the name " + name: string(rune(len(name))) + name}) // a string has its length before it
 	}
 	t.search("an export of traces", text, secrets)

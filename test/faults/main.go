@@ -33,6 +33,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/askback/askback/internal/fakes"
 )
 
 // childArg is the first argument of the child process, which runs the load.
@@ -41,7 +43,9 @@ const childArg = "child"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var err error
-	if len(os.Args) == 3 && os.Args[1] == childArg {
+	if len(os.Args) > 1 && os.Args[1] == fakesArg {
+		err = fakes.Run(ctx, os.Args[2:], os.Stdin, os.Stdout, os.Stderr)
+	} else if len(os.Args) == 3 && os.Args[1] == childArg {
 		err = loadChild(ctx, os.Args[2], os.Stdin, os.Stdout)
 	} else {
 		err = run(ctx, os.Args[1:], os.Stdout)

@@ -11,10 +11,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/fakes"
 )
 
-// TestMain runs the load if the test binary is started as a child.
+// TestMain runs the load, or the fakes of services, if the test binary is started as a child.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == fakesArg {
+		if err := fakes.Run(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 3 && os.Args[1] == childArg {
 		if err := loadChild(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -45,7 +54,7 @@ func runMain(t *testing.T, ctx context.Context, args string) (string, error) {
 }
 
 func TestKillsLoseNothing(t *testing.T) {
-	if out, err := runMain(t, t.Context(), "-n 4 -binary 2 -server 2 -streams 1 -seed 1"); err != nil {
+	if out, err := runMain(t, t.Context(), "-n 4 -binary 2 -server 2 -streams 1 -channels 0 -reach 0 -seed 1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -25,8 +25,8 @@ const (
 	shortStreams = 8
 	shortPairs   = 100_000
 	shortRaces   = 200
-	shortChannel = 3
-	shortReach   = 6
+	shortChannel = 2
+	shortReach   = 4
 )
 
 // The defaults of -pairs and -races, divided by -n.

@@ -2,77 +2,222 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
-	"log/slog"
-	"net/netip"
-	"net/url"
-	"os"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/web"
 )
 
-// A venue is a service on loopback with the accounts of ana and ben, and the channel to it.
-type venue interface {
-	// name returns the name of the venue, and channel that of its channel in the settings.
-	name() string
-	channel() string
-	// open returns the channel for an engine of this process, as fast as it can be.
-	open(log *slog.Logger) (engine.Channel, func(context.Context, *engine.Engine), error)
-	// receivers returns the receivers of the settings, and join makes a person known who has
-	// no receiver.
-	receivers() []engine.Receiver
-	join(ctx context.Context, person string, c askback.Contacts) error
-	// settings returns the settings of the channel for the program, as YAML below channels.
-	settings() string
-	// secrets returns what is secret in the settings.
-	secrets() []string
-	// seen returns the messages about asks that a person sees.
-	seen(person string) []sight
-	// press presses the button with a label, and returns what the person reads at once.
-	press(ctx context.Context, person string, m sight, label string) (reply string, err error)
+// A venue is the fake of a service with the accounts of ana and ben. At the one of push
+// messages, a person answers on the page that a click on the notification opens.
+type venue struct {
+	fakes.Service
+	name, channel string
+	addresses     map[string]string
+	push          *webpush.Channel          // in this process
+	browsers      map[string]*fakes.Browser // of the people, for the pages
+	hides         func(person string, m fakes.Message) bool
+
+	mu  sync.Mutex
+	err error // why the fake cannot be reached
 }
 
-// A sight is a message about an ask as a person sees it.
-type sight struct {
-	id, text      string
-	ask           string // its id, if the message has it
-	step          string // in the text of its question
-	live, settled bool
-	raw           any // the message of the service, with its buttons as the person saw them
+// newVenues returns the venues of services that carry answers of people.
+func newVenues(all []fakes.Service) (venues []*venue) {
+	for _, s := range all {
+		if d := s.Describe(); d.Name != "webhook" {
+			venues = append(venues, &venue{
+				Service: s, name: d.Name, channel: d.Channel, addresses: d.Addresses, browsers: map[string]*fakes.Browser{},
+				hides: func(string, fakes.Message) bool { return false },
+			})
+		}
+	}
+	return venues
 }
 
-// String returns what matters in a message.
-func (s sight) String() string {
-	return fmt.Sprintf("%s about %s %s, live: %v, settled: %v: %.300q", s.id, s.ask, s.step, s.live, s.settled, s.text)
+// localVenues starts services in this process.
+func localVenues(t testing.TB) []*venue {
+	all, err := fakes.Start(t, fakes.Options{}, "ntfy", "slack", "telegram", "email", "push")
+	if err != nil {
+		panic(err) // they exist
+	}
+	return newVenues(all)
+}
+
+// programServices are the services that the program can reach. It finds the certificate of the
+// push service only where Go reads SSL_CERT_FILE.
+func programServices() []string {
+	if runtime.GOOS == "linux" {
+		return fakes.Names
+	}
+	return slices.DeleteFunc(slices.Clone(fakes.Names), func(name string) bool { return name == "push" })
+}
+
+// seen returns the messages about asks that a person sees at a venue, or those with one of the
+// texts. If the service has ended, it returns none, and problem returns why.
+func (v *venue) seen(person string, texts ...string) []fakes.Message {
+	all, err := v.Messages(person, texts...)
+	if err != nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.err = err
+	}
+	return slices.DeleteFunc(all, func(m fakes.Message) bool { return v.hides(person, m) })
+}
+
+func (v *venue) problem() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.err
+}
+
+// opened returns a message with its buttons. Those of a push message are on a page.
+func (v *venue) opened(ctx context.Context, person string, m fakes.Message) (fakes.Message, error) {
+	if b := v.browsers[person]; b != nil {
+		return b.Open(ctx, m)
+	}
+	return m, nil
+}
+
+// press presses the button with a label, and returns what the person reads at once.
+func (v *venue) press(ctx context.Context, person string, m fakes.Message, label string) (reply string, err error) {
+	browser := v.browsers[person]
+	if browser != nil && len(m.Buttons) == 0 {
+		if m, err = browser.Open(ctx, m); err != nil {
+			return "", err
+		}
+	}
+	b, err := m.Button(label)
+	switch {
+	case err != nil:
+		return "", err
+	case browser != nil:
+		return browser.Press(ctx, m, b)
+	}
+	return v.Press(ctx, person, m.ID, b)
+}
+
+// told returns what a person has read in messages that only this person sees.
+func (v *venue) told(person string) (text string) {
+	for _, m := range v.seen(person) {
+		if m.Private {
+			text += m.Text + "\n"
+		}
+	}
+	return text
+}
+
+// join makes a person known who has no receiver in the settings. The browser, which is logged
+// in, is only for push messages.
+func (v *venue) join(ctx context.Context, person string, c askback.Contacts, browser func(context.Context) (*fakes.Browser, error)) error {
+	switch v.name {
+	case "telegram":
+		return v.joinTelegram(ctx, person, c)
+	case "push":
+		b, err := browser(ctx)
+		if err != nil {
+			return err
+		}
+		key := ""
+		if !until(ctx, func() bool { key, err = b.PushKey(ctx); return err == nil }) {
+			return err
+		}
+		subscription, err := v.Service.(fakes.Subscriber).Subscribe(person, key)
+		if err != nil {
+			return err
+		}
+		v.browsers[person] = b
+		_, err = c.AddContact(ctx, askback.ContactRequest{Channel: v.channel, Label: "browser of " + person, Address: subscription})
+		return err
+	}
+	return nil
+}
+
+// joinTelegram sends the code of a link to the bot.
+func (v *venue) joinTelegram(ctx context.Context, person string, c askback.Contacts) error {
+	code, err := c.ContactCode(ctx, v.channel)
+	if err != nil {
+		return err
+	}
+	if _, err := v.Write(ctx, person, "", "/start "+code.Code); err != nil {
+		return err
+	}
+	linked := func() bool {
+		return slices.ContainsFunc(v.seen(person), func(m fakes.Message) bool { return strings.HasPrefix(m.Text, "This chat is linked") })
+	}
+	if !until(ctx, linked) {
+		return errors.Join(errors.New("the chat was not linked"), v.problem(), context.Cause(ctx))
+	}
+	return nil
+}
+
+// localBrowser returns a browser for the pages of an engine of this process.
+func (v *venue) localBrowser(e *engine.Engine, person string) func(context.Context) (*fakes.Browser, error) {
+	return func(ctx context.Context) (*fakes.Browser, error) {
+		secret, err := e.NewSecret()
+		if err == nil {
+			err = e.Adopt(ctx, askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb}, secret)
+		}
+		pages := &http.Client{Transport: handlerTransport{web.New(e, &web.Options{Push: v.push})}}
+		return &fakes.Browser{
+			Server: func(context.Context) (string, *http.Client, error) { return "http://localhost", pages, nil },
+			Cookie: "askback=" + secret,
+		}, err
+	}
+}
+
+// A handlerTransport calls a handler without a connection.
+type handlerTransport struct{ http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	t.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// roots returns the certificates of the service.
+func (v *venue) roots() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM([]byte(v.Describe().Certificate))
+	return pool
 }
 
 // steps matches the part of a question that no other one has. Links for a person do not show
 // the id of the ask.
 var steps = regexp.MustCompile(`step [0-9]+`)
 
-// newSight returns a message with a text and links.
-func newSight(id, text, links string, raw any) sight {
-	return sight{id: id, text: text, ask: askIDs.FindString(links), step: steps.FindString(text), raw: raw}
+// sightsOf returns the messages about an ask that a person sees at a venue.
+func sightsOf(v *venue, person string, a askback.Ask) []fakes.Message {
+	text := ""
+	if len(a.Questions) > 0 {
+		text = a.Questions[0].Text
+	}
+	return sightsWith(v, person, a.ID, steps.FindString(text))
 }
 
-// isAbout reports whether a message is about an ask whose question has a step.
-func (s sight) isAbout(ask, step string) bool {
-	return s.ask == ask || s.ask == "" && s.step == step
+// sightsWith returns the messages about an ask with an id, whose question has a step, but no private
+// notes.
+func sightsWith(v *venue, person, ask, step string) []fakes.Message {
+	return slices.DeleteFunc(v.seen(person, ask, step), func(m fakes.Message) bool {
+		return m.Private || m.Ask != ask && (m.Ask != "" || steps.FindString(m.Text) != step)
+	})
 }
-
-// newVenues starts the services that answer in their messages.
-func newVenues(t testing.TB) []venue {
-	return []venue{newNtfyVenue(t), newSlackVenue(t), newTelegramVenue(t), newEmailVenue(t)}
-}
-
-// The people of the venues.
-var venuePeople = []string{"ana", "ben"}
 
 // publicPages is the address of the server in messages.
 const publicPages = "https://ask.example.com"
@@ -80,65 +225,25 @@ const publicPages = "https://ask.example.com"
 // askLink returns the link of messages from an engine of this process.
 func askLink(a askback.Ask, person string) string { return publicPages + "/a/" + a.ID + "/" + person }
 
-var askIDs = regexp.MustCompile(`ask_[0-9a-z]{26}`)
-
-// allowedAt returns the entry for a service on this machine.
-func allowedAt(address string) (egress.Allowed, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return egress.Allowed{}, err
-	}
-	at, err := netip.ParseAddrPort(u.Host)
-	if err != nil {
-		return egress.Allowed{}, err
-	}
-	return egress.ParseAllowed(at.String())
-}
-
-// A stage is what services of tests need, outside of a test.
-type stage struct {
-	testing.TB // nil: other methods panic
-	ctx        context.Context
-
-	mu       sync.Mutex
-	cleanups []func()
-}
-
-func newStage(ctx context.Context) *stage { return &stage{ctx: ctx} }
-
-func (s *stage) Helper()                  {}
-func (s *stage) Context() context.Context { return s.ctx }
-func (s *stage) Logf(string, ...any)      {}
-
-func (s *stage) Cleanup(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cleanups = append(s.cleanups, f)
-}
-
-func (s *stage) TempDir() string {
-	dir, err := os.MkdirTemp("", "askback-faults-*")
-	if err != nil {
-		panic(err)
-	}
-	s.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
-func (s *stage) Error(args ...any)                 { panic(fmt.Sprint(args...)) }
-func (s *stage) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (s *stage) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
-func (s *stage) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-
-// end ends the services.
-func (s *stage) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i := len(s.cleanups) - 1; i >= 0; i-- {
-		s.cleanups[i]()
-	}
-	s.cleanups = nil
-}
-
 // venueTime is how long a message may take.
 const venueTime = 30 * time.Second
+
+// until waits until something is true, and reports whether it is. It looks at ever longer
+// intervals, because that may be a request.
+func until(ctx context.Context, so func() bool) bool {
+	for wait := time.Millisecond; !so(); wait = min(wait*5/4, 50*time.Millisecond) {
+		if pause.For(ctx, wait) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// shownAs returns what matters in messages.
+func shownAs(all []fakes.Message) string {
+	var b strings.Builder
+	for _, m := range all {
+		fmt.Fprintf(&b, "[%s about %s, live: %v, settled: %v: %.300q]", m.ID, m.Ask, m.Live, m.Settled, m.Text)
+	}
+	return b.String()
+}

@@ -44,13 +44,22 @@ type Message struct {
 // Subscribe lets a browser subscribe with the public key of a server, in base64url.
 func (s *Service) Subscribe(t testing.TB, serverKey string) *Browser {
 	t.Helper()
+	b, err := s.AddBrowser(serverKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// AddBrowser is like Subscribe, for other programs than tests.
+func (s *Service) AddBrowser(serverKey string) (*Browser, error) {
 	key, err := decode(serverKey)
 	if err != nil || len(key) != 65 {
-		t.Fatalf("the browser rejects the key of the server: %q", serverKey)
+		return nil, fmt.Errorf("the browser rejects the key of the server: %q", serverKey)
 	}
 	private, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	auth := make([]byte, 16)
 	_, _ = rand.Read(auth) // never fails
@@ -59,7 +68,7 @@ func (s *Service) Subscribe(t testing.TB, serverKey string) *Browser {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.browsers[id] = b
-	return b
+	return b, nil
 }
 
 // Subscription returns the JSON of the subscription, as PushSubscription.toJSON does.

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"testing"
+)
+
+// One ask goes to ntfy, Slack, Telegram, e-mail, browsers and a webhook at once. Answered in one
+// of them, it is withdrawn or marked in all others, for each of them (E3 to E7).
+func TestOneAskInAllChannelsIsAnsweredInEach(t *testing.T) {
+	dir := t.TempDir()
+	program, err := build(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newChannelKillTest(dir, program, 1, "")
+	if err := p.run(t.Context(), 0); err != nil || len(p.bad) > 0 {
+		t.Fatalf("got %v, %v", err, p.bad)
+	}
+	if want := len(programServices()) - 1; p.rounds != want || p.checked != want {
+		t.Errorf("%d asks were answered, each in another channel, and %d checked, want %d", p.rounds, p.checked, want)
+	}
+}
