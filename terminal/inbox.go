@@ -142,15 +142,16 @@ type inbox struct {
 	reading  string             // the id of the ask whose draft will be read, or ""
 	onScreen string             // the id of the ask that is on the screen, or ""
 
-	mode    inboxMode
-	search  searchField
-	when    field // a time until which to snooze
-	batch   batch
-	help    scroller
-	status  string // what happened last, as a sentence of Askback
-	lost    bool   // the connection was lost
-	leaving bool   // q was pressed once
-	err     error
+	mode     inboxMode
+	search   searchField
+	when     field // a time until which to snooze
+	batch    batch
+	handover handover
+	help     scroller
+	status   string // what happened last, as a sentence of Askback
+	lost     bool   // the connection was lost
+	leaving  bool   // q was pressed once
+	err      error
 }
 
 // An inboxMode is what keys mean.
@@ -162,6 +163,7 @@ const (
 	searching                     // text selects asks
 	snoozing                      // a key chooses a time
 	typingSnooze                  // text is that time
+	reassigning                   // text is the names of people and groups
 	batching                      // the selected calls are shown, and Enter decides them
 	decided                       // the results are shown
 )
@@ -235,6 +237,8 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		return i.sent(m)
 	case snoozedMsg:
 		i.snoozed(m)
+	case reassignedMsg:
+		i.reassigned(m)
 	case openedMsg:
 		i.opened(m)
 	case decidedMsg:

@@ -23,6 +23,8 @@ func (i *inbox) press(key, text string) tea.Cmd {
 		return i.pressInSnoozeTimes(key, text)
 	case typingSnooze:
 		return i.pressInSnoozeField(key, text)
+	case reassigning:
+		return i.pressInReassignField(key, text)
 	case batching, decided:
 		return i.pressInBatch(key, text)
 	}
@@ -83,6 +85,8 @@ func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 		if it := i.find(i.current); it.open() {
 			i.mode = snoozing
 		}
+	case "r":
+		i.startReassigning()
 	case "o":
 		return i.openPage()
 	case "O":
@@ -259,6 +263,8 @@ func (i *inbox) paste(text string) {
 		i.search.changed(i.search.text())
 	case i.mode == typingSnooze:
 		_ = i.when.insert(strings.TrimSpace(text))
+	case i.mode == reassigning:
+		_ = i.handover.to.insert(strings.Join(strings.Fields(text), " "))
 	case i.mode == batching && i.batch.editing:
 		_ = i.batch.reason.insert(strings.Join(strings.Fields(text), " "))
 	case i.mode == listing && i.inDetail && p != nil && i.find(i.current).open():

@@ -180,6 +180,9 @@ func (i *inbox) footRows() []string {
 		i.drawSnoozeTimes(f)
 	case typingSnooze:
 		i.drawField(f, "until", i.when.text())
+	case reassigning:
+		i.drawField(f, "to", i.handover.to.text())
+		f.message(i.effect())
 	case batching:
 		if i.batch.editing || i.batch.reason.text() != "" {
 			i.drawField(f, "reason", i.batch.reason.text())
@@ -209,6 +212,8 @@ func (i *inbox) fieldCaret(row int) (caret, bool) {
 	case searching:
 	case typingSnooze:
 		text, word = i.when, "until"
+	case reassigning:
+		text, word = i.handover.to, "to"
 	case batching:
 		if !i.batch.editing {
 			return caret{}, false
@@ -237,6 +242,8 @@ func (i *inbox) keys() string {
 		return "Esc goes back"
 	case i.mode == typingSnooze:
 		return "Enter snoozes · Esc goes back"
+	case i.mode == reassigning:
+		return i.handoverKeys(narrow)
 	case i.mode == batching || i.mode == decided:
 		return i.batch.keys()
 	case i.inDetail && i.isEditing():
@@ -275,6 +282,7 @@ func (i *inbox) helpRows(room int) []string {
 		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
 		"x          select the call, to decide several at once",
 		"s          snooze the ask until a time; in an optional question, skip it",
+		"r          reassign it: name who should answer instead of you",
 		"/          search the list; in a question, filter its options",
 		"o          open the page of the ask in the browser",
 		"Ctrl+G     write a text in your editor",

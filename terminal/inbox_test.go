@@ -150,6 +150,7 @@ func TestInboxesMatchGoldenFiles(t *testing.T) {
 		{"word", []string{"enter", "a", "appr"}},
 		{"batch", []string{"j", "x", "j", "j", "x", "j", "x", "a"}},
 		{"snooze", []string{"j", "s"}},
+		{"reassign", []string{"j", "r", "ben, @oncall"}},
 		{"search", []string{"/", "mail"}},
 		{"help", []string{"?"}},
 	} {

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/safetext"
 )
@@ -40,4 +43,15 @@ func Names(names []string) []Text {
 		all = append(all, safetext.Line(name))
 	}
 	return all
+}
+
+// SplitNames returns the names in a text that has commas between them, each once.
+func SplitNames(text string) []string {
+	var names []string
+	for name := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == ',' || c == ';' || c == '\n' }) {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -24,8 +24,8 @@ type ReassignForm struct {
 // Names returns the names that are chosen and typed.
 func (f ReassignForm) Names() []string {
 	names := slices.Clone(f.Chosen)
-	for name := range strings.FieldsFuncSeq(string(f.Others), func(c rune) bool { return c == ',' || c == '\n' || c == ';' }) {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(names, name) {
+	for _, name := range view.SplitNames(string(f.Others)) {
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
