@@ -1779,12 +1779,22 @@ func (p Person) AppendJSON(b []byte) (_ []byte, err error) {
 	b = codec.AppendString(b, p.Name)
 	b = append(b, `,"email":`...)
 	b = codec.AppendStringOrNull(b, p.Email)
+	b = append(b, `,"slack":`...)
+	b = codec.AppendStringOrNull(b, p.Slack)
 	b = append(b, `,"time_zone":`...)
 	b = codec.AppendStringOrNull(b, p.TimeZone)
 	b = append(b, `,"quiet":`...)
 	b = codec.AppendStringOrNull(b, p.Quiet)
 	b = append(b, `,"groups":`...)
 	b = codec.AppendStrings(b, p.Groups)
+	b = append(b, `,"source":`...)
+	b = codec.AppendString(b, p.Source)
+	b = append(b, `,"by":`...)
+	b = codec.AppendStringOrNull(b, p.By)
+	b = append(b, `,"changed_at":`...)
+	b = codec.AppendTime(b, p.ChangedAt)
+	b = append(b, `,"warning":`...)
+	b = codec.AppendStringOrNull(b, p.Warning)
 	return append(b, '}'), nil
 }
 
@@ -1812,12 +1822,78 @@ func (p *Person) readJSON(r *codec.Reader) {
 			p.Name = r.String()
 		case "email":
 			p.Email = r.String()
+		case "slack":
+			p.Slack = r.String()
 		case "time_zone":
 			p.TimeZone = r.String()
 		case "quiet":
 			p.Quiet = r.String()
 		case "groups":
 			p.Groups = r.Strings()
+		case "source":
+			p.Source = Source(r.String())
+		case "by":
+			p.By = r.String()
+		case "changed_at":
+			p.ChangedAt = r.Time()
+		case "warning":
+			p.Warning = r.String()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends g to b as JSON, in the format of docs/wire.md §2.
+func (g Group) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, g.Name)
+	b = append(b, `,"people":`...)
+	b = codec.AppendStrings(b, g.People)
+	b = append(b, `,"source":`...)
+	b = codec.AppendString(b, g.Source)
+	b = append(b, `,"by":`...)
+	b = codec.AppendStringOrNull(b, g.By)
+	b = append(b, `,"changed_at":`...)
+	b = codec.AppendTime(b, g.ChangedAt)
+	b = append(b, `,"warning":`...)
+	b = codec.AppendStringOrNull(b, g.Warning)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns g as JSON, in the format of docs/wire.md §2.
+func (g Group) MarshalJSON() ([]byte, error) { return g.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *g. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (g *Group) UnmarshalJSON(b []byte) error {
+	var out Group
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*g = out
+	}
+	return err
+}
+
+func (g *Group) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			g.Name = r.String()
+		case "people":
+			g.People = r.Strings()
+		case "source":
+			g.Source = Source(r.String())
+		case "by":
+			g.By = r.String()
+		case "changed_at":
+			g.ChangedAt = r.Time()
+		case "warning":
+			g.Warning = r.String()
 		default:
 			r.Skip()
 		}

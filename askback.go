@@ -97,6 +97,7 @@ type Client interface {
 	Snoozer
 	Grants
 	Directory
+	DirectoryControl
 	Sessions
 	Events
 	Tokens

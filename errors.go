@@ -20,6 +20,7 @@ var (
 	ErrAsksOpen     = errors.New("this session has an open ask")
 	ErrExists       = errors.New("this receiver has an endpoint already; rotate its secret to get a new one")
 	ErrNotActive    = errors.New("this endpoint is paused or disabled; resume it first")
+	ErrChanged      = errors.New("the routes were changed meanwhile; read them again")
 	ErrSelfApproval = errors.New("you started this session, so another person must decide")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")

@@ -72,7 +72,8 @@ const (
 	ActEnd        Action = "end"        // end a session or its turn
 	ActResume     Action = "resume"     // start the next turn of a session
 	ActEvents     Action = "events"     // read the events of every session
-	ActPeople     Action = "people"     // list people, agents and statistics
+	ActPeople     Action = "people"     // list people, groups, routes, agents and statistics
+	ActDirectory  Action = "directory"  // change people, groups and routes
 	ActContacts   Action = "contacts"   // list, add and remove contacts
 	ActLogin      Action = "login"      // log in a browser as the same principal
 	ActTokens     Action = "tokens"     // create and revoke tokens
@@ -84,7 +85,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen, ActDirectory,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

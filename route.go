@@ -7,12 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// A Group is a named list of people. Its name follows an "@" in [Request.To].
-type Group struct {
-	Name   string   `json:"name"`   // the name, without "@"
-	People []string `json:"people"` // the names of its people
-}
-
 // A Route decides who gets the asks that it matches, and what follows if they do not answer
 // (F12). The first route that matches an ask applies to it. Of all routes that match, the
 // strictest Quorum and NoSelfApproval apply, so that no other route lowers them.
@@ -27,6 +21,8 @@ type Route struct {
 	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout or deadline
 	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // what follows Timeout; "" is [OnTimeoutFail]
 	Join           bool         `json:"join,omitempty"`             // equal questions of one agent become one ask while it is pending
+	Source         Source       `json:"source,omitempty"`           // where it comes from, if it is in a [RouteList]
+	Warning        string       `json:"warning,omitempty"`          // what is wrong with it, in a [RouteList]
 }
 
 // A Match selects asks. An empty field selects all.

@@ -12,23 +12,13 @@ type Directory interface {
 	People(ctx context.Context) ([]Person, error)
 	// Groups returns the groups of people, ordered by name.
 	Groups(ctx context.Context) ([]Group, error)
-	// Routes returns the routes, in the order in which they are matched.
-	Routes(ctx context.Context) ([]Route, error)
+	// Routes returns the routes, in the order in which they are matched: first those of the
+	// settings.
+	Routes(ctx context.Context) (RouteList, error)
 	// Agents returns the agents that may ask or have a pending ask, ordered by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
 	// Stats returns how long agents wait, and for which people.
 	Stats(ctx context.Context) (Stats, error)
-}
-
-// A Person describes a person who may answer asks.
-type Person struct {
-	Name     string `api:"name"`           // the name of the person
-	Email    string `api:"email,null"`     // the e-mail address of the person
-	TimeZone string `api:"time_zone,null"` // the time zone of the person, as the IANA database names it
-	// Quiet are the hours by the clock of TimeZone at which the person gets no messages, as in
-	// "22:00-07:00".
-	Quiet  string   `api:"quiet,null"`
-	Groups []string `api:"groups"` // the names of the groups to which the person belongs, in order
 }
 
 // AgentStats is an agent with the number of its pending asks.

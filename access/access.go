@@ -76,6 +76,7 @@ var table = []rule{
 
 	{askback.Admin, askback.ActTokens, anyRelation},
 	{askback.Admin, askback.ActContacts, anyRelation},
+	{askback.Admin, askback.ActDirectory, anyRelation},
 	{askback.Admin, askback.ActYield, anyRelation},
 }
 

@@ -32,6 +32,10 @@ responder snooze recipient
 responder seen recipient
 responder login owner
 responder contacts owner
+admin directory owner
+admin directory recipient
+admin directory unrelated
+admin directory starter
 admin contacts owner
 admin contacts recipient
 admin contacts unrelated

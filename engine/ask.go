@@ -128,7 +128,11 @@ func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) erro
 		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: r.CallbackURL}, timeout: r.Timeout, key: c.ownerKey(r.Key),
 		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
-	if n.key != "" || c.engine.settings.Load().joins() {
+	settings, err := c.engine.current(ctx)
+	if err != nil {
+		return err
+	}
+	if n.key != "" || settings.joins() {
 		if n.asked.Request, err = fingerprint(a, r); err != nil {
 			return err
 		}

@@ -14,9 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,12 +71,16 @@ type Options struct {
 	MaxWaiters int
 	// Settings are the initial settings.
 	Settings Settings
+	// Changed is called with the settings that apply, each time they change: those of
+	// [Engine.Set], with the people, groups and routes of the API. It must not call the engine,
+	// and must not change what they refer to. Optional.
+	Changed func(Settings)
 }
 
 // Settings are the part of the configuration that [Engine.Set] can replace while the
 // engine runs.
 type Settings struct {
-	// People may answer, in addition to those with a token.
+	// People may answer, in addition to those with a token and those of the API.
 	People []askback.Person
 	// Groups are the names of people, by the name of the group without "@".
 	Groups map[string][]string
@@ -98,6 +100,9 @@ type Settings struct {
 	CallbackURL string
 	// Receivers are the phones and chats that get the asks which their person may answer.
 	Receivers []Receiver
+	// Reach returns the receivers of a person of the API, such as the one for mails. Those of
+	// People are in Receivers. Nil: they have none.
+	Reach func(askback.Person) []Receiver
 	// Retention is how long settled asks and ended sessions and grants are kept after
 	// their last change; 0 is forever (E9).
 	Retention time.Duration
@@ -139,7 +144,9 @@ type Engine struct {
 	effects   dueTimer // of effects
 	quota     quota
 	tokens    tokenNames
-	settings  atomic.Pointer[Settings]
+	settings  atomic.Pointer[current]
+	directory directories
+	changed   func(Settings) // see [Options.Changed]; may be nil
 	pages     atomic.Pointer[string]
 	indexing  sync.Mutex // held while documents are added to the index
 }
@@ -176,21 +183,13 @@ func New(s Store, o *Options) *Engine {
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
 			return e.update(ctx, func(t *tx) error { return fn(t.ctx, t) })
 		},
-		People: func() (string, []askback.Person) {
-			s := e.settings.Load()
-			return s.Issuer, s.People
-		},
+		People: e.signInPeople,
 	})
 	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
+	e.changed = o.Changed
 	e.Set(o.Settings)
 	e.Link("")
 	return e
-}
-
-// Set replaces the settings.
-func (e *Engine) Set(s Settings) {
-	s.People, s.Routes, s.Groups = slices.Clone(s.People), slices.Clone(s.Routes), maps.Clone(s.Groups)
-	e.settings.Store(&s)
 }
 
 // Link sets the base URL of the pages, without a slash at the end. Asks in events

@@ -25,7 +25,7 @@ type tokenNames struct {
 
 // knownPeople returns those of the names that belong to a person in the settings or with a valid
 // token. It returns nil if there are no such people at all.
-func (e *Engine) knownPeople(ctx context.Context, s *Settings, names []string) ([]string, error) {
+func (e *Engine) knownPeople(ctx context.Context, s *current, names []string) ([]string, error) {
 	inSettings := func(name string) bool {
 		return slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
 			slices.ContainsFunc(s.Receivers, func(r Receiver) bool { return r.Person == name })
@@ -50,6 +50,13 @@ func (e *Engine) knownPeople(ctx context.Context, s *Settings, names []string) (
 		}
 	}
 	return known, nil
+}
+
+// forget makes the next call of read look for tokens again.
+func (t *tokenNames) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.names = nil
 }
 
 // read returns the people with a valid token. The caller must not change the result.

@@ -12,9 +12,9 @@ import (
 )
 
 // Person returns what the person with a name can do through a channel that has verified who
-// it is, by the settings. It is for channels: a chat, mail, or a signed link. For contacts see
-// [Engine.ContactClient]. The error is [askback.ErrForbidden] unless the settings name the
-// person, or a valid token does.
+// it is, by the settings or the API. It is for channels: a chat, mail, or a signed link. For contacts see
+// [Engine.ContactClient]. The error is [askback.ErrForbidden] unless the settings or the
+// API name the person, or a valid token does.
 func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
 	ok, err := e.isPerson(ctx, name)
 	if err == nil && !ok {
@@ -26,10 +26,13 @@ func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (
 	return e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: via, Token: nameRoot + name}), nil
 }
 
-// isPerson reports whether a name is that of a person in the settings, or of a valid token of
-// a person.
+// isPerson reports whether a name is that of a person in the settings or of the API, or of a
+// valid token of a person.
 func (e *Engine) isPerson(ctx context.Context, name string) (bool, error) {
-	s := e.settings.Load()
+	s, err := e.current(ctx)
+	if err != nil {
+		return false, err
+	}
 	named := slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
 		slices.ContainsFunc(s.Receivers, func(r Receiver) bool { return r.Person == name })
 	if named || name == "" {

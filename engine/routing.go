@@ -13,7 +13,7 @@ import (
 )
 
 // Routing decides who may answer an ask, through which channels it reaches them, and what
-// follows if they do not answer (F12). The settings have people, groups and routes; the ask may
+// follows if they do not answer (F12). The settings and the API have people, groups and routes; the ask may
 // name people and groups itself.
 
 // routeOf returns the settings of the routes that apply to an ask: those of the first one that
@@ -37,13 +37,17 @@ func (s *Settings) routeOf(a *askback.Ask) (route askback.Route) {
 // addRoute applies the routes to a new ask. What the request sets itself counts more than a
 // route, except for the rules for approvals.
 func (c *client) addRoute(ctx context.Context, n *newAsk) error {
-	s := c.engine.settings.Load()
+	s, err := c.engine.current(ctx)
+	if err != nil {
+		return err
+	}
 	a := &n.asked.Ask
 	a.Owner = c.who.Name
 	route := s.routeOf(a)
 	n.route = route
 	n.asked.Channels = route.Channels
-	if len(a.To) == 0 {
+	strict := len(a.To) > 0
+	if !strict {
 		a.To = route.To
 	}
 	if a.Kind == askback.Confirm {
@@ -53,7 +57,7 @@ func (c *client) addRoute(ctx context.Context, n *newAsk) error {
 	if n.timeout == 0 && a.Deadline.IsZero() && route.Timeout > 0 {
 		n.timeout, a.OnTimeout = route.Timeout.Duration(), onTimeout(a, route.OnTimeout)
 	}
-	people, skipped, err := c.engine.expand(ctx, "/to", a.To)
+	people, skipped, err := c.engine.expand(ctx, "/to", a.To, strict)
 	if err != nil {
 		return err
 	}
@@ -120,37 +124,31 @@ func followUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 }
 
 // expand returns the people whom a list of people and groups names, and the names of those who
-// are not known here: they have left, or the name is wrong. If the settings have people, those
+// are not known here: they have left, or the name is wrong. If there are people, those
 // who are not known are left out. Otherwise a person is known by a token alone, which may be
 // made later, and all are taken. The pointer is that of the list in the request. The error is an
-// [askback.Invalid] if a group does not exist or no person is left.
-func (e *Engine) expand(ctx context.Context, pointer string, names []string) (people, skipped []string, err error) {
+// [askback.Invalid] if no person is left or, if strict is set, a group does not exist. Otherwise
+// such a group is among the skipped: the author of an ask does not see the groups of a route.
+func (e *Engine) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
 	if len(names) == 0 {
 		return nil, nil, nil
 	}
-	s := e.settings.Load()
-	var all []string
-	for i, name := range names {
-		group, isGroup := strings.CutPrefix(name, "@")
-		members, exists := s.Groups[group]
-		switch {
-		case !isGroup:
-			members = []string{name}
-		case !exists:
-			return nil, nil, askback.Invalid{{
-				Pointer: fmt.Sprintf("%s/%d", pointer, i), Detail: fmt.Sprintf("there is no group %q", name), Fix: "name a group of the settings, or people",
-			}}
-		}
-		for _, member := range members {
-			if !slices.Contains(all, member) {
-				all = append(all, member)
-			}
-		}
+	s, err := e.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, missing := s.members(names)
+	if strict && len(missing) > 0 {
+		return nil, nil, askback.Invalid{{
+			Pointer: fmt.Sprintf("%s/%d", pointer, slices.Index(names, missing[0])), Detail: fmt.Sprintf("there is no group %q", missing[0]),
+			Fix: "name a group of GET /groups, or people",
+		}}
 	}
 	known, err := e.knownPeople(ctx, s, all)
 	if err != nil {
 		return nil, nil, err
 	}
+	skipped = missing
 	for _, name := range all {
 		if slices.Contains(known, name) {
 			people = append(people, name)
@@ -159,17 +157,40 @@ func (e *Engine) expand(ctx context.Context, pointer string, names []string) (pe
 		}
 	}
 	switch {
+	case len(all) == 0: // only groups that do not exist any more
 	case known == nil || len(s.People) == 0 && len(people) > 0:
-		return all, nil, nil
+		return all, missing, nil
 	case len(s.People) == 0: // they may get a token later
 		return all, skipped, nil
-	case len(people) == 0:
+	}
+	if len(people) == 0 {
 		return nil, nil, askback.Invalid{{
 			Pointer: pointer, Detail: "none of the people who are named is known here, so no one could answer: " + strings.Join(quoted(skipped), ", "),
 			Fix: "name a person of GET /people, or leave it out to ask everyone",
 		}}
 	}
 	return people, skipped, nil
+}
+
+// members returns the people whom a list of people and groups names, and the groups of the list
+// that do not exist.
+func (s *Settings) members(names []string) (all, missing []string) {
+	for _, name := range names {
+		group, isGroup := strings.CutPrefix(name, "@")
+		people, exists := s.Groups[group]
+		switch {
+		case !isGroup:
+			people = []string{name}
+		case !exists:
+			missing = append(missing, name)
+		}
+		for _, one := range people {
+			if !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all, missing
 }
 
 // withSkipped adds a warning that names people who are not known.
@@ -208,7 +229,10 @@ func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, channels []str
 	if a.Settled() {
 		return nil, nil
 	}
-	s := e.settings.Load()
+	s, err := e.current(ctx)
+	if err != nil {
+		return nil, err
+	}
 	add := func(channel, name, person string) {
 		if e.channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) && reads(a, person, channels) {
 			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quietUntil(person, now)})
@@ -252,7 +276,7 @@ func (c *client) reassigned(t *tx, a *lifecycle.AskState, r askback.Reassignment
 			return nil, err
 		}
 	}
-	people, skipped, err := c.engine.expand(t.ctx, "/to", r.To)
+	people, skipped, err := c.engine.expand(t.ctx, "/to", r.To, true)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +305,7 @@ func (t *tx) followUp(a *askRecord) error {
 		in := lifecycle.FollowedUp{At: t.now}
 		ask := a.state.Ask
 		if len(next.To) > 0 && len(ask.People()) > 0 {
-			people, skipped, err := t.engine.expand(t.ctx, "/to", next.To)
+			people, skipped, err := t.engine.expand(t.ctx, "/to", next.To, false)
 			switch {
 			case err == nil:
 				in.People, in.Why = people, skippedText(skipped)

@@ -294,10 +294,10 @@ func TestRouteSelectsChannels(t *testing.T) {
 
 func (p *fixture) routes(t *testing.T) []askback.Route {
 	all, err := p.ana.Routes(t.Context())
-	if err != nil || len(all) == 0 {
+	if err != nil || len(all.Items) == 0 {
 		t.Fatalf("got %v, %v", all, err)
 	}
-	return all
+	return all.Items
 }
 
 // A recipient or an operator gives an ask to others. Those who lose it see that and cannot

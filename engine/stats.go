@@ -15,18 +15,21 @@ import (
 // Any responder may request statistics, so they must take a fraction of a second.
 const maxCounted = 4000
 
-// People implements [askback.Directory]. It returns the people in the settings and those
-// with a valid token of kind responder or admin.
+// People implements [askback.Directory]. It returns the people of the settings and of the API,
+// and those with a valid token of kind responder or admin.
 func (c *client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	s := c.engine.settings.Load()
+	s, err := c.engine.current(ctx)
+	if err != nil {
+		return nil, err
+	}
 	people := slices.Clone(s.People)
-	err := c.engine.EachToken(ctx, true, func(t askback.Token) {
+	err = c.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
-			people = append(people, askback.Person{Name: t.Name})
+			people = append(people, askback.Person{Name: t.Name, Source: askback.SourceToken})
 		}
 	})
 	slices.SortFunc(people, func(a, b askback.Person) int { return cmp.Compare(a.Name, b.Name) })
@@ -48,24 +51,31 @@ func (s *Settings) groupsOf(person string) (names []string) {
 }
 
 // Groups implements [askback.Directory].
-func (c *client) Groups(context.Context) ([]askback.Group, error) {
+func (c *client) Groups(ctx context.Context) ([]askback.Group, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	var all []askback.Group
-	for name, people := range c.engine.settings.Load().Groups {
-		all = append(all, askback.Group{Name: name, People: slices.Clone(people)})
+	s, err := c.engine.current(ctx)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(all, func(a, b askback.Group) int { return cmp.Compare(a.Name, b.Name) })
+	all := slices.Clone(s.groups)
+	for i := range all {
+		all[i].People = slices.Clone(all[i].People)
+	}
 	return all, nil
 }
 
 // Routes implements [askback.Directory].
-func (c *client) Routes(context.Context) ([]askback.Route, error) {
+func (c *client) Routes(ctx context.Context) (askback.RouteList, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
-		return nil, err
+		return askback.RouteList{}, err
 	}
-	return slices.Clone(c.engine.settings.Load().Routes), nil
+	s, err := c.engine.current(ctx)
+	if err != nil {
+		return askback.RouteList{}, err
+	}
+	return s.routeList(), nil
 }
 
 // Agents implements [askback.Directory].

@@ -329,6 +329,28 @@ func appendContactRequest(c askback.ContactRequest, b []byte) (_ []byte, err err
 	return append(b, '}'), nil
 }
 
+// appendPersonRequest appends p as a part of the body of a request.
+func appendPersonRequest(p askback.PersonRequest, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	if p.Email != "" {
+		b = append(b, `"email":`...)
+		b = codec.AppendString(b, p.Email)
+	}
+	if p.Slack != "" {
+		b = codec.AppendName(b, "slack")
+		b = codec.AppendString(b, p.Slack)
+	}
+	if p.TimeZone != "" {
+		b = codec.AppendName(b, "time_zone")
+		b = codec.AppendString(b, p.TimeZone)
+	}
+	if p.Quiet != "" {
+		b = codec.AppendName(b, "quiet")
+		b = codec.AppendString(b, p.Quiet)
+	}
+	return append(b, '}'), nil
+}
+
 // appendSessionRequest appends s as a part of the body of a request.
 func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err error) {
 	b = append(b, '{')

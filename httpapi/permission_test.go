@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -60,6 +61,11 @@ func newRouteFixture(t *testing.T) *routeFixture {
 		t.Fatal(err)
 	}
 	s.contactID = contact.ID
+	_, person := w.engine.As(root).PutPerson(ctx, askback.PersonRequest{Name: "flat"})
+	_, group := w.engine.As(root).PutGroup(ctx, "flat", []string{"ana"})
+	if err := errors.Join(person, group); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -125,6 +131,12 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"url": "https://agents.example.com/new", "owner": "bot"}`
 	case "POST /contacts":
 		return `{"channel": "webpush", "label": "Firefox", "address": "https://push.example.com/2"}`
+	case "PUT /people/{name}":
+		return `{"email": "dana@example.com"}`
+	case "PUT /groups/{name}":
+		return `{"people": ["ana"]}`
+	case "PUT /routes":
+		return `{"items": [{"match": {}, "to": ["ana"]}], "revision": 0}`
 	case "POST /contact-codes":
 		return `{"channel": "telegram"}`
 	case "POST /tokens":

@@ -57,6 +57,7 @@ var sentinels = []struct {
 	{askback.ErrAsksOpen, http.StatusConflict, "asks-open"},
 	{askback.ErrExists, http.StatusConflict, "exists"},
 	{askback.ErrNotActive, http.StatusConflict, "not-active"},
+	{askback.ErrChanged, http.StatusConflict, "changed"},
 	{askback.ErrDigest, http.StatusUnprocessableEntity, "digest"},
 	{askback.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused"},
 	{askback.ErrTooMany, http.StatusTooManyRequests, "too-many"},

@@ -35,7 +35,38 @@ var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/routes", action: askback.ActPeople, serve: (*call).routes,
 		tag: "directory", summary: "List the routes, which decide who gets an ask.",
-		who: forScreens, out: "RoutePage",
+		detail: "Those of the settings come first. The revision is for PUT /routes.",
+		who:    forScreens, out: "RoutePage",
+	},
+	{
+		method: "PUT", path: base + "/people/{name}", action: askback.ActDirectory, limit: maxBody, serve: (*call).putPerson,
+		tag: "directory", summary: "Make a person, or replace one that was made over the API.",
+		detail: "What is left out, the person does not have. A person of the settings cannot be changed.",
+		who:    forAdmins, in: "PersonRequest", out: "Person",
+	},
+	{
+		method: "DELETE", path: base + "/people/{name}", action: askback.ActDirectory, serve: (*call).deletePerson,
+		tag: "directory", summary: "Remove a person that was made over the API.",
+		detail: "After the reply the person answers nothing, except with a token. Groups and routes that name the person skip them; the reply has a warning then.",
+		who:    forAdmins, out: "Person",
+	},
+	{
+		method: "PUT", path: base + "/groups/{name}", action: askback.ActDirectory, limit: maxBody, serve: (*call).putGroup,
+		tag: "directory", summary: "Make a group, or replace one that was made over the API.",
+		detail: "A group of the settings cannot be changed.",
+		who:    forAdmins, in: "GroupRequest", out: "Group",
+	},
+	{
+		method: "DELETE", path: base + "/groups/{name}", action: askback.ActDirectory, serve: (*call).deleteGroup,
+		tag: "directory", summary: "Remove a group that was made over the API.",
+		detail: "If a route of the API names it, the reply is 422.",
+		who:    forAdmins, out: "Group",
+	},
+	{
+		method: "PUT", path: base + "/routes", action: askback.ActDirectory, limit: maxBody, serve: (*call).putRoutes,
+		tag: "directory", summary: "Replace the routes of the API.",
+		detail: "They are matched after those of the settings, which cannot be changed. If their revision is not the given one, the reply is 409.",
+		who:    forAdmins, in: "RoutesRequest", out: "RoutePage", statuses: []int{200, 409},
 	},
 	{
 		method: "GET", path: base + "/agents", action: askback.ActPeople, serve: (*call).agents,

@@ -21,7 +21,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
+	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -63,7 +63,8 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/directory":       {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},

@@ -2,7 +2,7 @@ package main
 
 // bodyNouns are the structs that the client of package httpapi sends.
 var bodyNouns = []string{
-	"Request", "Question", "Option", "Confirmation", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "TokenRequest", "EndpointRequest", "ContactRequest",
+	"Request", "Question", "Option", "Confirmation", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
 	"SessionRequest", "SendMessage", "Report", "EndTurn", "EndSession", "ResumeSession", "Complete", "SetTodos", "Todo",
 }
 

@@ -10,7 +10,7 @@ import (
 // requestNouns are the structs that internal/decode reads from the bodies of requests.
 var requestNouns = []string{
 	"Request", "Confirmation", "Question", "Option", "Problem", "Answer", "QuestionAnswer", "GrantRequest", "SessionRequest",
-	"Report", "ResumeSession", "Complete", "SetTodos", "Todo", "TokenRequest", "EndpointRequest", "ContactRequest",
+	"Report", "ResumeSession", "Complete", "SetTodos", "Todo", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
 }
 
 // requests returns the source of internal/decode that reads the members of nouns.

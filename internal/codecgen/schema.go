@@ -28,7 +28,7 @@ var requestSchemas = schemaForm{
 	key: "request",
 	structs: []string{
 		"Request", "Question", "Option", "Confirmation", "Answer", "QuestionAnswer", "GrantRequest", "SessionRequest",
-		"Report", "ResumeSession", "Complete", "SetTodos", "EndSession", "TokenRequest", "EndpointRequest", "ContactRequest",
+		"Report", "ResumeSession", "Complete", "SetTodos", "EndSession", "TokenRequest", "EndpointRequest", "ContactRequest", "PersonRequest",
 	},
 	names: map[string]string{
 		"Request": "AskRequest", "Question": "QuestionRequest", "Option": "OptionRequest", "Confirmation": "ConfirmationRequest",

@@ -88,8 +88,28 @@ func (c client) Groups(ctx context.Context) ([]askback.Group, error) {
 	return retry0(ctx, c, askback.Client.Groups)
 }
 
-func (c client) Routes(ctx context.Context) ([]askback.Route, error) {
+func (c client) Routes(ctx context.Context) (askback.RouteList, error) {
 	return retry0(ctx, c, askback.Client.Routes)
+}
+
+func (c client) PutPerson(ctx context.Context, r askback.PersonRequest) (askback.Person, error) {
+	return retry1(ctx, c, askback.Client.PutPerson, r)
+}
+
+func (c client) DeletePerson(ctx context.Context, name string) (askback.Person, error) {
+	return retry1(ctx, c, askback.Client.DeletePerson, name)
+}
+
+func (c client) PutGroup(ctx context.Context, name string, people []string) (askback.Group, error) {
+	return retry2(ctx, c, askback.Client.PutGroup, name, people)
+}
+
+func (c client) DeleteGroup(ctx context.Context, name string) (askback.Group, error) {
+	return retry1(ctx, c, askback.Client.DeleteGroup, name)
+}
+
+func (c client) PutRoutes(ctx context.Context, routes []askback.Route, revision int64) (askback.RouteList, error) {
+	return retry2(ctx, c, askback.Client.PutRoutes, routes, revision)
 }
 
 func (c client) People(ctx context.Context) ([]askback.Person, error) {

@@ -379,3 +379,26 @@ func (r *reader) contactRequestMember(c *askback.ContactRequest, name string, n 
 	}
 	return true
 }
+
+// personRequestNames are the names of the members of the type PersonRequest in a request.
+var personRequestNames = []string{
+	"email", "quiet", "slack", "time_zone",
+}
+
+// personRequestMember reads the member of p with this name. It reports false if there is no
+// such member, or if its tag has the option manual.
+func (r *reader) personRequestMember(p *askback.PersonRequest, name string, n node) bool {
+	switch name {
+	case "email":
+		r.text(n, &p.Email)
+	case "slack":
+		r.text(n, &p.Slack)
+	case "time_zone":
+		r.text(n, &p.TimeZone)
+	case "quiet":
+		r.text(n, &p.Quiet)
+	default:
+		return false
+	}
+	return true
+}

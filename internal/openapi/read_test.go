@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/openapi"
 	"github.com/askback/askback/internal/openapi/openapitest"
 	"github.com/askback/askback/store/memstore"
@@ -60,6 +61,28 @@ var readers = map[string]func([]byte) error{
 			return err
 		}
 		return r.Check()
+	},
+	"PersonRequest": func(raw []byte) error {
+		r, err := decode.PersonRequest(raw)
+		if err != nil {
+			return err
+		}
+		r.Name = "dana"
+		return directory.CheckPerson(r)
+	},
+	"GroupRequest": func(raw []byte) error {
+		people, err := decode.GroupRequest(raw)
+		if err != nil {
+			return err
+		}
+		return directory.CheckGroup("payments", people)
+	},
+	"RoutesRequest": func(raw []byte) error {
+		routes, _, err := decode.RoutesRequest(raw)
+		if err != nil {
+			return err
+		}
+		return directory.CheckRoutes(routes, func(string) bool { return true })
 	},
 	"ContactCodeRequest": func(raw []byte) error { _, err := decode.ContactCode(raw); return err },
 	"ResendRequest":      func(raw []byte) error { _, err := decode.Resend(raw); return err },

@@ -106,7 +106,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
 	"Ask":            {"follow_ups", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
-	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "timeout", "to"},
+	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source", "timeout", "to", "warning"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
 	"Delivery":       {"endpoint_id", "endpoint_status"},

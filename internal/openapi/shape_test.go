@@ -58,8 +58,13 @@ var (
 	route = askback.Route{
 		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Channels: []string{"post"},
 		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{askback.Span(time.Minute)}, Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline, Join: true,
-		Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"@oncall"}}},
+		Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"@oncall"}}}, Source: askback.SourceAPI, Warning: "w",
 	}
+	listed = askback.Person{
+		Name: "ana", Email: "a@b.c", Slack: "U1", TimeZone: "UTC", Quiet: "22:00-07:00", Groups: []string{"payments"}, Source: askback.SourceAPI,
+		By: "olga", ChangedAt: nine, Warning: "w",
+	}
+	group   = askback.Group{Name: "payments", People: []string{"ana"}, Source: askback.SourceAPI, By: "olga", ChangedAt: nine, Warning: "w"}
 	session = askback.Session{
 		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
 		Payload: raw(`[1]`), Result: raw(`"done"`), Error: "e", Metadata: raw(`{}`), Todos: []askback.Todo{{Content: "c", Status: askback.TodoPending}},
@@ -88,7 +93,7 @@ var full = map[string]any{
 	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
-	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC", Quiet: "22:00-07:00", Groups: []string{"payments"}}, "Vote": vote, "FollowUp": followUp, "Group": askback.Group{Name: "payments", People: []string{"ana"}}, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
+	"Person": listed, "Vote": vote, "FollowUp": followUp, "Group": group, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
 	"Event": askback.Event{Cursor: "c", Seq: 1, SessionID: "ses_" + id, Type: "agent_complete", At: nine, Data: raw(`{"x": 1}`)},
 }
 
@@ -106,7 +111,7 @@ var least = map[string]any{
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
 	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
 	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Channel: askback.ChannelAPI, CreatedAt: nine},
-	"Person": askback.Person{}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "Group": askback.Group{People: []string{}}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
+	"Person": askback.Person{Source: askback.SourceToken}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "Group": askback.Group{People: []string{}, Source: askback.SourceSettings}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
 	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{}},
 	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
 }

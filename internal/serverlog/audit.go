@@ -104,7 +104,8 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 }
 
 // auditedClient is a client that logs when its principal revokes a grant, creates or revokes a
-// token, changes an endpoint or a contact, or creates a log-in link.
+// token, changes an endpoint, a contact, a person, a group or the routes, or creates a log-in
+// link.
 type auditedClient struct {
 	askback.Client
 	revision.Source
@@ -206,6 +207,47 @@ func (c auditedClient) ContactCode(ctx context.Context, channel string) (askback
 func (c auditedClient) recordContact(ctx context.Context, event string, of askback.Contact, err error) {
 	if err == nil {
 		c.record(ctx, event, slog.String("contact", of.ID), slog.String("person", of.Person), slog.String("channel", of.Channel))
+	}
+}
+
+func (c auditedClient) PutPerson(ctx context.Context, r askback.PersonRequest) (askback.Person, error) {
+	p, err := c.Client.PutPerson(ctx, r)
+	c.recordName(ctx, "person_put", "person", p.Name, err)
+	return p, err
+}
+
+func (c auditedClient) DeletePerson(ctx context.Context, name string) (askback.Person, error) {
+	p, err := c.Client.DeletePerson(ctx, name)
+	c.recordName(ctx, "person_deleted", "person", p.Name, err)
+	return p, err
+}
+
+func (c auditedClient) PutGroup(ctx context.Context, name string, people []string) (askback.Group, error) {
+	g, err := c.Client.PutGroup(ctx, name, people)
+	if err == nil {
+		c.record(ctx, "group_put", slog.String("group", g.Name), slog.Any("people", g.People))
+	}
+	return g, err
+}
+
+func (c auditedClient) DeleteGroup(ctx context.Context, name string) (askback.Group, error) {
+	g, err := c.Client.DeleteGroup(ctx, name)
+	c.recordName(ctx, "group_deleted", "group", g.Name, err)
+	return g, err
+}
+
+func (c auditedClient) PutRoutes(ctx context.Context, routes []askback.Route, revision int64) (askback.RouteList, error) {
+	all, err := c.Client.PutRoutes(ctx, routes, revision)
+	if err == nil {
+		c.record(ctx, "routes_put", slog.Int64("revision", all.Revision), slog.Int("routes", len(routes)))
+	}
+	return all, err
+}
+
+// recordName logs a change of what has the name as its id.
+func (c auditedClient) recordName(ctx context.Context, event, what, name string, err error) {
+	if err == nil {
+		c.record(ctx, event, slog.String(what, name))
 	}
 }
 

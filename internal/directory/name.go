@@ -1,0 +1,168 @@
+// Package directory has the rules for people, groups and routes. They are the same for the
+// settings file, which adds lines and columns, and for the API, which adds pointers (F12).
+package directory
+
+import (
+	"fmt"
+	"net/mail"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+)
+
+// The functions whose names end in Problem return what is wrong with a text, as the end of a
+// sentence that begins with it, or "".
+
+// Channels are the channels that a route may name. The callback of an ask is not one of them:
+// the agent chooses it.
+var Channels = []string{"post", "webpush", "telegram", "slack", "email"}
+
+// NameProblem checks the name of a person or a group. It rejects a name that begins with @, as
+// groups do, that begins or ends with a space, or that is too long. A name of dots only cannot
+// be part of an address.
+func NameProblem(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return "is blank"
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return "has control characters, or is not UTF-8"
+	case strings.HasPrefix(s, "@"):
+		return "is the name of a group"
+	case s != strings.TrimSpace(s):
+		return "begins or ends with a space"
+	case s == "." || s == "..":
+		return "has no letter"
+	case utf8.RuneCountInString(s) > askback.MaxName:
+		return "is too long"
+	}
+	return ""
+}
+
+// GroupNameProblem checks the name of a group, without @.
+func GroupNameProblem(s string) string {
+	if NameProblem(s) != "" {
+		return "is not the name of a group"
+	}
+	return ""
+}
+
+// RecipientProblem checks the name of a person or, after @, of a group.
+func RecipientProblem(s string) string {
+	name := strings.TrimPrefix(s, "@")
+	if name == "" {
+		return "has no name"
+	}
+	return NameProblem(name)
+}
+
+// maxEmail is the maximum length of an e-mail address in bytes (RFC 5321).
+const maxEmail = 254
+
+// EmailProblem checks an e-mail address.
+func EmailProblem(s string) string {
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || len(s) > maxEmail || strings.ContainsFunc(s, unicode.IsControl) {
+		return "is not an e-mail address"
+	}
+	return ""
+}
+
+// SlackProblem checks the id of a member of a workspace in Slack.
+func SlackProblem(s string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	if len(s) < 2 || len(s) > 50 || s[0] != 'U' && s[0] != 'W' || strings.Trim(s, letters) != "" {
+		return "is not a Slack member id"
+	}
+	return ""
+}
+
+// ZoneProblem checks the name of a time zone. It rejects Local, because its meaning depends on
+// the machine.
+func ZoneProblem(s string) string {
+	if _, err := time.LoadLocation(s); err != nil || s == "" || s == "Local" {
+		return "is not a time zone that this machine knows"
+	}
+	return ""
+}
+
+// ChannelProblem checks the name of a channel of a route.
+func ChannelProblem(s string) string {
+	if !slices.Contains(Channels, s) {
+		return "is not one of " + strings.Join(Channels, ", ")
+	}
+	return ""
+}
+
+// PatternProblem checks a pattern for the names of agents.
+func PatternProblem(s string) string {
+	if _, err := path.Match(s, ""); err != nil {
+		return "is not a pattern"
+	}
+	return ""
+}
+
+// TagProblem checks a tag.
+func TagProblem(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return "is blank"
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return "has control characters, or is not UTF-8"
+	case utf8.RuneCountInString(s) > askback.MaxName:
+		return "is too long"
+	}
+	return ""
+}
+
+// Quiet has the quiet hours of a person, in their time zone. The zero value means none. If To is
+// before From, it is on the next day.
+type Quiet struct {
+	From, To time.Duration // since midnight
+}
+
+// String returns the form in which the hours are written, or "".
+func (q Quiet) String() string {
+	if q == (Quiet{}) {
+		return ""
+	}
+	clock := func(d time.Duration) string { return time.Time{}.Add(d).Format("15:04") }
+	return clock(q.From) + "-" + clock(q.To)
+}
+
+// ParseQuiet parses a range such as 22:00-07:00. It returns what is wrong with s, or "".
+func ParseQuiet(s string) (q Quiet, problem string) {
+	from, to, _ := strings.Cut(s, "-")
+	var fromOK, toOK bool
+	q.From, fromOK = parseClock(from)
+	q.To, toOK = parseClock(to)
+	switch {
+	case !fromOK || !toOK:
+		return Quiet{}, "is not a time range"
+	case q.From == q.To:
+		return Quiet{}, "begins and ends at the same time"
+	}
+	return q, ""
+}
+
+// parseClock parses a time such as 07:00. It returns the time since midnight, and reports
+// whether s is valid.
+func parseClock(s string) (time.Duration, bool) {
+	t, err := time.Parse("15:04", s)
+	if err != nil || len(s) != len("15:04") {
+		return 0, false
+	}
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, true
+}
+
+// quote returns s in quotes, shortened to 40 characters.
+func quote(s string) string {
+	if utf8.RuneCountInString(s) > 40 {
+		s = string([]rune(s)[:40]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
