@@ -66,7 +66,7 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	}
 	defer joined()
 	if found != nil {
-		return found, nil
+		return c.accept(ctx, n, found)
 	}
 	done, err := c.engine.reserve(ctx, c.who.Name)
 	if err != nil {
@@ -259,7 +259,7 @@ func (c *client) findByKey(ctx context.Context, n *newAsk) (*askback.Ask, error)
 	if n.key == "" {
 		return nil, askback.ErrNotFound
 	}
-	row, err := c.engine.store.ReadKey(ctx, kindAsk, n.key)
+	row, err := c.readKey(ctx, n.key)
 	if err != nil {
 		return nil, fromStore(err)
 	}

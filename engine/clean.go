@@ -51,6 +51,7 @@ func (e *Engine) clean(ctx context.Context) error {
 	return errors.Join(
 		e.cleanKind(ctx, kindAsk, before),
 		e.cleanKind(ctx, kindSession, before), // after asks: a session that still has one is kept
+		e.cleanKind(ctx, kindJoined, before),  // after asks, too
 		e.cleanKind(ctx, kindGrant, before),
 	)
 }
@@ -105,7 +106,8 @@ func isDelivering(row store.Record) bool {
 }
 
 // addDeletion adds the deletion of a record to a change, and for an ask or a session that
-// of its history. A session that still has asks is skipped.
+// of its history. A session that still has asks is skipped, and so is the key of an ask that is
+// still there.
 func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
@@ -121,6 +123,14 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 			return err
 		}
 		c.Prune = append(c.Prune, store.EventFilter{Stream: r.ID})
+	case kindJoined:
+		id, err := decodeJoined(r)
+		if err != nil {
+			return nil //nolint:nilerr // a later release may be able to read it
+		}
+		if _, err := e.store.Read(ctx, kindAsk, id); !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
 	}
 	c.Delete = append(c.Delete, store.Ref{Kind: r.Kind, ID: r.ID, Version: r.Version})
 	return nil

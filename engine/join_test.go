@@ -2,11 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -101,4 +103,83 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 			t.Errorf("key %s: got a third ask %s", key, a.ID)
 		}
 	}
+}
+
+// A request that was joined is repeated by its key like any other: also after the answer and a
+// restart it gives the same ask, for as long as that is stored.
+func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := memstore.New()
+		options := engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, Retention: 90 * 24 * time.Hour}}
+		p := newFixture(t, db, &options)
+		stop := p.run()
+		keyed := func(key, text string) askback.Request {
+			r := question()
+			r.Key, r.Questions[0].Text = key, text
+			return r
+		}
+		first, open := p.ask(keyed("first", "Which?")), p.ask(keyed("", "How many?"))
+		p.ask(keyed("of the open one", "How many?"))
+		if a := p.ask(keyed("joined", "Which?")); a.ID != first.ID {
+			t.Fatalf("got %s, want it joined to %s", a.ID, first.ID)
+		}
+		p.answer(p.ana, first, "SQLite")
+		stop()
+		p = newFixture(t, db, &options)
+		stop = p.run()
+		defer func() { stop() }()
+		for _, key := range []string{"first", "joined"} {
+			if a := p.ask(keyed(key, "Which?")); a.ID != first.ID || !a.Repeated || a.Status != askback.Answered {
+				t.Errorf("%s: got %s, repeated %v, %s", key, a.ID, a.Repeated, a.Status)
+			}
+			if page, err := p.agent.List(t.Context(), askback.Query{Key: key}); err != nil || len(page.Items) != 1 || page.Items[0].ID != first.ID {
+				t.Errorf("%s: the list has %+v, %v", key, page.Items, err)
+			}
+			if _, err := p.agent.Ask(t.Context(), keyed(key, "Other?")); !errors.Is(err, askback.ErrKeyReused) {
+				t.Errorf("%s, another request: got %v", key, err)
+			}
+		}
+		other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+		if a, err := other.Ask(t.Context(), keyed("joined", "Which?")); err != nil || a.ID == first.ID {
+			t.Errorf("another agent: got %s, %v", a.ID, err)
+		}
+		<-time.After(100 * 24 * time.Hour)
+		synctest.Wait()
+		if rows, err := db.List(t.Context(), store.Query{Kind: "joined_key"}); err != nil || len(rows) != 1 {
+			t.Errorf("%d keys are stored, %v; want that of the open ask", len(rows), err)
+		}
+		if a := p.ask(keyed("joined", "Which?")); a.ID == first.ID || a.Repeated {
+			t.Errorf("after the ask was deleted: got %s", a.ID)
+		}
+		if a := p.ask(keyed("of the open one", "How many?")); a.ID != open.ID {
+			t.Errorf("the key of an old ask that is still open: got %s, want %s", a.ID, open.ID)
+		}
+	})
+}
+
+// A request that is joined counts as one for the limit; a repeat does not (T18).
+func TestJoinedRequestsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, AsksPerMinute: 3}})
+		keyed := func(key string) askback.Request {
+			r := question()
+			r.Key = key
+			return r
+		}
+		a := p.ask(keyed("a"))
+		p.ask(keyed("b"))
+		p.ask(keyed(""))
+		for _, key := range []string{"c", ""} {
+			if _, err := p.agent.Ask(t.Context(), keyed(key)); !errors.Is(err, askback.ErrTooFast) {
+				t.Errorf("%q: got %v, want too fast", key, err)
+			}
+		}
+		for _, key := range []string{"a", "b"} {
+			if again := p.ask(keyed(key)); again.ID != a.ID {
+				t.Errorf("%s: got %s, want %s", key, again.ID, a.ID)
+			}
+		}
+		<-time.After(time.Minute)
+		p.ask(keyed("c"))
+	})
 }

@@ -81,7 +81,7 @@ func (c *client) eventsCursor(ctx context.Context) (askback.Cursor, error) {
 // listKey returns a page with the ask that this principal made with a key, or an empty
 // page.
 func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) {
-	row, err := c.engine.store.ReadKey(ctx, kindAsk, c.ownerKey(key))
+	row, err := c.readKey(ctx, c.ownerKey(key))
 	if errors.Is(err, store.ErrNotFound) {
 		return askback.Page{}, nil
 	}

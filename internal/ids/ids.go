@@ -22,6 +22,7 @@ const (
 	Contact  = "ctc_"
 
 	ContactCode = "code_" // is in no reply
+	JoinedKey   = "key_"  // is in no reply
 )
 
 const (
