@@ -70,6 +70,9 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 		if err := c.authorizeAsk(action, &a.state); err != nil {
 			return err
 		}
+		if err := c.checkDangerous(action, &a.state.Ask); err != nil {
+			return err
+		}
 		in, err := input(t, &a.state)
 		if err != nil {
 			return err

@@ -274,8 +274,8 @@ func TestReplyDoesNotDecideDangerousCalls(t *testing.T) {
 		p.ntfy.Publish("replies", token)
 	}
 	p.barrier()
-	if o := p.outcome(a); o != nil {
-		t.Errorf("got %+v, want none", o)
+	if o, log := p.outcome(a), p.log.String(); o != nil || strings.Count(log, "the ask has no such choice") != 2 {
+		t.Errorf("got %+v, want none; the log:\n%s", o, log)
 	}
 }
 

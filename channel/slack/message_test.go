@@ -159,8 +159,8 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 	}
 	approve := slacktest.Element{Type: "button", ActionID: actApprove, Value: f.code(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"}}
 	f.slack.Act(slacktest.Ana, m, blockID(a.ID, actApprove), approve, nil)
-	if !f.pending(a) {
-		t.Error("it was approved in Slack")
+	if got := f.told(slacktest.Ana); !f.pending(a) || !strings.Contains(got, textForged) {
+		t.Errorf("pending: %v; ana was told %q", f.pending(a), got)
 	}
 }
 
