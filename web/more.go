@@ -27,6 +27,7 @@ var sitePages = []sitePage{
 	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},
 	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What was sent to people and programs, and what did not arrive."}, askback.ActDeliveries},
 	{pages.PageLink{Name: "Endpoints", Path: pages.EndpointsPath, About: "The programs that get webhooks. Pause, test and resume them here."}, askback.ActEndpoints},
+	{pages.PageLink{Name: "Contacts", Path: pages.ContactsPath, About: "The chats and browsers where questions reach you. Link and remove them here."}, askback.ActContacts},
 	{pages.PageLink{Name: "Log-ins", Path: "/logins", About: "The browsers in which you are logged in."}, ""},
 }
 

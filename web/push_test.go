@@ -339,8 +339,13 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 	w.waitNoNotification("while the page of the call is open")
 	w.open("/")
 	w.waitDelivered("an unknown message", deliver, []byte("from another version"), func(n shownNotification) bool { return n.Path == "/" && n.Title == "Askback" })
+	w.open("/contacts")
+	w.waitText("This browser shows new questions as notifications.")
+	w.waitText("last used")
+	w.checkAccessibility("contacts")
 	w.Click("#push-state .push-off")
 	w.waitText("This browser does not show notifications.")
+	w.waitText("None yet.")
 	if list, err := c.client(askback.Responder, "ana").Contacts(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("got contacts %+v, %v; want none", list, err)
 	}

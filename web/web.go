@@ -72,17 +72,19 @@ type Options struct {
 	PublicURL string // the address of the pages, without a slash at the end
 	Links     *Links // nil: links of messages do not work
 	Push      Push   // nil: browsers show no notifications
+	// Chats are the channels whose chats people link to themselves by a code, such as telegram.
+	Chats []string
 }
 
-// New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim and its draft, /history
-// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /more,
+// New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim, its draft and its form that reassigns it, /history
+// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /more,
 // /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
 	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL, s.links, s.push = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push
+		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push, o.Chats
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -145,6 +147,9 @@ func (s *site) handleOperation(mux *http.ServeMux) {
 	mux.Handle("POST "+pages.DeliveriesPath+"/{id}/retry", s.authenticated(s.retryDelivery))
 	mux.Handle("GET "+pages.EndpointsPath, s.authenticated(s.endpoints))
 	mux.Handle("POST "+pages.EndpointsPath, s.authenticated(s.changeEndpoint))
+	mux.Handle("GET "+pages.ContactsPath, s.authenticated(s.contacts))
+	mux.Handle("POST "+pages.ContactsPath+"/code", s.authenticated(s.contactCode))
+	mux.Handle("POST "+pages.ContactsPath+"/{id}/remove", s.authenticated(s.removeContact))
 	mux.Handle("GET /logins", s.authenticated(s.logins))
 	mux.Handle("POST /logins/{id}/end", s.authenticated(s.endLogins))
 }
@@ -164,6 +169,7 @@ type site struct {
 	publicURL string
 	links     *Links // nil if links do not work
 	push      Push   // nil if browsers show no notifications
+	chats     []string
 
 	warnProxy sync.Once // logs that a proxy does not set X-Forwarded-Proto
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,17 @@ type channelSet struct {
 	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
 
 	push web.Push // lets people turn on notifications; nil: they cannot
+}
+
+// chats returns the names of the channels whose chats people link by a code, in order.
+func (set *channelSet) chats() (names []string) {
+	for name, c := range set.send {
+		if _, ok := c.(engine.CodeChannel); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // apply lets the channels use changed settings, as far as they can.

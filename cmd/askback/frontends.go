@@ -57,7 +57,7 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		api.Yield = i.Yield
 	}
 	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
-	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push}
+	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats()}
 	pages.Links = o.channels.links(i.Engine())
 	f := &frontends{}
 	if o.login != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
@@ -46,4 +48,34 @@ func reassignStories(b *book) {
 	v.To, v.People = view.Of(a).To, view.Of(a).People
 	i.Done = pages.DoneReassigning(v)
 	b.add("Reassigning", "page of the ask", askback.PagePath(a.ID), pages.Ask(b.frame, i, v, view.NewForm(v)))
+}
+
+// contactStories are the page of the chats and browsers where people get asks.
+func contactStories(b *book) {
+	one := func(id, person, channel, label string, used time.Duration) askback.Contact {
+		c := askback.Contact{ID: "ctc_01jzzzzzzzzzzzzzzzzzzzzzz" + id, Person: person, Channel: channel, Label: label, CreatedAt: b.frame.Now.AddDate(0, -1, 0)}
+		if used > 0 {
+			c.UsedAt = b.frame.Now.Add(-used)
+		}
+		return c
+	}
+	all := []askback.Contact{
+		one("1", "ana", "telegram", "Ana", 14*time.Minute), one("2", "ana", "webpush", "Chrome on Android", 0),
+		one("3", "ben", "telegram", "a label that a person has chosen in a chat and that is longer than a phone is wide", time.Hour), one("4", "cem", "webpush", "Safari on iPhone", 200*time.Hour),
+	}
+	all[3].Ended = true
+	var views []view.Contact
+	for _, c := range all {
+		views = append(views, view.OfContact(c))
+	}
+	chats := []pages.Chat{{Channel: "telegram", Name: "Telegram"}}
+	show := func(name string, l pages.ContactList) {
+		b.add("Contacts", name, pages.ContactsPath, pages.Contacts(b.on(pages.ContactsPath), l))
+	}
+	show("own", pages.ContactList{Contacts: views[:2], Chats: chats, PushKey: "x", Codes: true})
+	show("all", pages.ContactList{Contacts: views, All: true, Chats: chats, Result: &pages.ContactResult{Good: true, Word: "Removed", Detail: view.RawText("Telegram Ana at work").Text()}})
+	show("none", pages.ContactList{Chats: chats, Codes: true})
+	code := view.OfContactCode(askback.ContactCode{Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4", ExpiresAt: b.frame.Now.Add(10 * time.Minute)})
+	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
+	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, a terminal makes it, with the command below.").Text()}})
 }

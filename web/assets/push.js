@@ -71,6 +71,11 @@ async function turnPushOff() {
   await (await registration.pushManager.getSubscription())?.unsubscribe();
 }
 
+// showContacts loads the list of contacts again, in which this browser is or is not now.
+async function showContacts() {
+  if (document.querySelector(".contacts-page")) await htmx.ajax("GET", location.pathname, { target: "body", swap: "innerMorph" });
+}
+
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.(".push-on, .push-off, .push-later");
   if (!button) return;
@@ -80,7 +85,7 @@ document.addEventListener("click", (event) => {
     return;
   }
   const turn = button.matches(".push-on") ? turnPushOn(pushState().dataset.key) : turnPushOff();
-  turn.then(() => showPush()).catch((error) => showPush(`That did not work: ${error.message}`));
+  turn.then(() => showContacts()).then(() => showPush()).catch((error) => showPush(`That did not work: ${error.message}`));
 });
 
 // showBadge shows the number of open asks on the icon of the installed app, if the list has all
