@@ -17,8 +17,9 @@ import (
 	"time"
 )
 
-// maxRequest is the size in bytes of the largest request that is read. Slack sends the message
-// with each action.
+// maxRequest is the size in bytes of the largest request that is read. Slack sends the form or
+// the message with each action. A form has at most 250 KB (the error view_too_large), which are
+// up to three times as many when they are encoded; the rest is for what the person has typed.
 const maxRequest = 1 << 20
 
 // Handler returns the handler for requests of Slack: actions, forms and the check of the
@@ -32,20 +33,34 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 			http.Error(w, "Slack sends POST", http.StatusMethodNotAllowed)
 			return
 		}
+		signed, err := c.signatureOf(r.Header)
+		if err != nil { // before the body is read
+			c.refuse(w, err)
+			return
+		}
+		if r.ContentLength > maxRequest {
+			http.Error(w, "Slack sends no request of this size", http.StatusRequestEntityTooLarge)
+			return
+		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err != nil {
 			http.Error(w, "the request cannot be read", http.StatusBadRequest)
 			return
 		}
-		if err := c.verify(r.Header, body); err != nil {
-			if c.forged.mayLog(c.options.Now()) {
-				c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
-			}
-			http.Error(w, "this request is not from Slack, or too old", http.StatusUnauthorized)
+		if err := c.verify(signed, body); err != nil {
+			c.refuse(w, err)
 			return
 		}
 		c.serve(r.Context(), w, engine, r.Header.Get("Content-Type"), body)
 	})
+}
+
+// refuse refuses a request that is not from Slack.
+func (c *Channel) refuse(w http.ResponseWriter, err error) {
+	if c.forged.mayLog(c.options.Now()) {
+		c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
+	}
+	http.Error(w, "this request is not from Slack, or too old", http.StatusUnauthorized)
 }
 
 // serve replies to a verified request.
@@ -73,30 +88,46 @@ func (c *Channel) serve(ctx context.Context, w http.ResponseWriter, engine Engin
 	}
 }
 
-// verify checks the signature and the age of a request, and that it did not come before.
-func (c *Channel) verify(header http.Header, body []byte) error {
+// A signature is that of a request, which is neither too old nor from the future.
+type signature struct {
+	at    time.Time
+	stamp string // at, as it was sent
+	code  []byte
+}
+
+// signatureOf returns the signature in the header of a request, or an error if Slack did not send
+// the request, whatever its body is.
+func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	if c.options.SigningSecret == "" {
-		return errors.New("there is no signing_secret")
+		return s, errors.New("there is no signing_secret")
 	}
-	stamp := header.Get("X-Slack-Request-Timestamp")
-	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	s.stamp = header.Get("X-Slack-Request-Timestamp")
+	seconds, err := strconv.ParseInt(s.stamp, 10, 64)
 	if err != nil {
-		return errors.New("it has no timestamp")
+		return s, errors.New("it has no timestamp")
 	}
-	given, err := hex.DecodeString(strings.TrimPrefix(header.Get("X-Slack-Signature"), "v0="))
-	if err != nil || !strings.HasPrefix(header.Get("X-Slack-Signature"), "v0=") {
-		return errors.New("it has no signature")
+	if s.at = time.Unix(seconds, 0); c.options.Now().Sub(s.at).Abs() > age {
+		return s, errors.New("it is older than five minutes, or from the future")
 	}
+	code, found := strings.CutPrefix(header.Get("X-Slack-Signature"), "v0=")
+	if s.code, err = hex.DecodeString(code); err != nil || !found || len(s.code) != sha256.Size {
+		return s, errors.New("it has no signature")
+	}
+	return s, nil
+}
+
+// verify checks the signature of a body, and that the request did not come before.
+//
+// What came before is forgotten by a restart. Then a request of the last five minutes can come
+// again: it gives the same answer of the same person again, which settles nothing. A late answer
+// may then be in the history twice.
+func (c *Channel) verify(s signature, body []byte) error {
 	mac := hmac.New(sha256.New, []byte(c.options.SigningSecret))
-	fmt.Fprintf(mac, "v0:%s:%s", stamp, body)
-	if !hmac.Equal(given, mac.Sum(nil)) {
+	fmt.Fprintf(mac, "v0:%s:%s", s.stamp, body)
+	if !hmac.Equal(s.code, mac.Sum(nil)) {
 		return errors.New("the signature is wrong")
 	}
-	at := time.Unix(seconds, 0)
-	if c.options.Now().Sub(at).Abs() > age {
-		return errors.New("it is older than five minutes, or from the future")
-	}
-	return c.seen.add([sha256.Size]byte(given), at.Add(age))
+	return c.seen.add([sha256.Size]byte(s.code), s.at.Add(age))
 }
 
 // maxForged is how many refused requests are logged in a minute: anyone who knows the address

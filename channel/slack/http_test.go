@@ -2,6 +2,9 @@ package slack
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
@@ -46,9 +50,18 @@ func verifier(t *testing.T, secret string, now func() time.Time) *Channel {
 	return c
 }
 
+// check verifies a request as the handler does.
+func (c *Channel) check(header http.Header, body []byte) error {
+	s, err := c.signatureOf(header)
+	if err != nil {
+		return err
+	}
+	return c.verify(s, body)
+}
+
 func TestPublishedSignatureIsAccepted(t *testing.T) {
 	header := http.Header{"X-Slack-Request-Timestamp": {"1531420618"}, "X-Slack-Signature": {published.signature}}
-	if err := verifier(t, slacktest.SigningSecret, timeAt(published.at)).verify(header, []byte(published.body)); err != nil {
+	if err := verifier(t, slacktest.SigningSecret, timeAt(published.at)).check(header, []byte(published.body)); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,8 +87,8 @@ func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
 		"no signature":         {slacktest.SigningSecret, 0, changed(signature, ""), body, "it has no signature"},
 		"another version":      {slacktest.SigningSecret, 0, changed(signature, strings.Replace(good.Get(signature), "v0", "v1", 1)), body, "it has no signature"},
 		"without a version":    {slacktest.SigningSecret, 0, changed(signature, strings.TrimPrefix(good.Get(signature), "v0=")), body, "it has no signature"},
-		"a part of it":         {slacktest.SigningSecret, 0, changed(signature, good.Get(signature)[:21]), body, "the signature is wrong"},
-		"an empty signature":   {slacktest.SigningSecret, 0, changed(signature, "v0="), body, "the signature is wrong"},
+		"a part of it":         {slacktest.SigningSecret, 0, changed(signature, good.Get(signature)[:21]), body, "it has no signature"},
+		"an empty signature":   {slacktest.SigningSecret, 0, changed(signature, "v0="), body, "it has no signature"},
 		"no timestamp":         {slacktest.SigningSecret, 0, changed(stamp, ""), body, "it has no timestamp"},
 		"a changed timestamp":  {slacktest.SigningSecret, 0, changed(stamp, "1531420619"), body, "the signature is wrong"},
 		"a changed body":       {slacktest.SigningSecret, 0, good, append(bytes.Clone(body), '&'), "the signature is wrong"},
@@ -86,7 +99,7 @@ func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
 		"with nothing changed": {slacktest.SigningSecret, 0, good, body, ""},
 	} {
 		got := ""
-		if err := verifier(t, c.secret, timeAt(published.at+c.after)).verify(c.header, c.body); err != nil {
+		if err := verifier(t, c.secret, timeAt(published.at+c.after)).check(c.header, c.body); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -101,14 +114,14 @@ func TestRequestIsAcceptedOnce(t *testing.T) {
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
 	body := []byte("payload=1")
 	header := slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body)
-	must(t, c.verify(header, body))
+	must(t, c.check(header, body))
 	for _, at := range []int64{0, 1, 299, 300, 301} {
 		now = published.at + at
-		if err := c.verify(header, body); err == nil {
+		if err := c.check(header, body); err == nil {
 			t.Errorf("it was accepted again after %d seconds", at)
 		}
 	}
-	if err := c.verify(slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body), body); err != nil {
+	if err := c.check(slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body), body); err != nil {
 		t.Errorf("the same body with a new signature: %v", err)
 	}
 }
@@ -149,7 +162,6 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 	}{
 		"GET":      {httptest.NewRequest(http.MethodGet, "/channels/slack", nil), http.StatusMethodNotAllowed},
 		"unsigned": {httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader("payload={}")), http.StatusUnauthorized},
-		"2 MB":     {httptest.NewRequest(http.MethodPost, "/channels/slack", strings.NewReader(strings.Repeat("x", 2<<20))), http.StatusBadRequest},
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r.request)
@@ -164,6 +176,121 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 	h.ServeHTTP(w, r)
 	if w.Code != http.StatusBadRequest {
 		t.Errorf("without a payload: got %d", w.Code)
+	}
+}
+
+// A body is not read if the header shows that the request is not from Slack, or that it is larger
+// than any of Slack; and never more than that.
+func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
+	c := verifier(t, slacktest.SigningSecret, timeAt(published.at))
+	at := func(seconds int64) http.Header {
+		return slacktest.Sign(slacktest.SigningSecret, time.Unix(published.at+seconds, 0), nil)
+	}
+	without := func(name string) http.Header {
+		h := at(0)
+		h.Del(name)
+		return h
+	}
+	for name, r := range map[string]struct {
+		header http.Header
+		length int64
+		want   int
+		read   bool
+	}{
+		"unsigned":                   {http.Header{}, 100, http.StatusUnauthorized, false},
+		"without a timestamp":        {without("X-Slack-Request-Timestamp"), 100, http.StatusUnauthorized, false},
+		"without a signature":        {without("X-Slack-Signature"), 100, http.StatusUnauthorized, false},
+		"stale":                      {at(-301), 100, http.StatusUnauthorized, false},
+		"from the future":            {at(301), 100, http.StatusUnauthorized, false},
+		"too large":                  {at(0), maxRequest + 1, http.StatusRequestEntityTooLarge, false},
+		"too large without a length": {at(0), -1, http.StatusBadRequest, true},
+		"with a wrong signature":     {at(0), maxRequest, http.StatusUnauthorized, true},
+	} {
+		body := &countedBody{left: r.length}
+		if r.length < 0 {
+			body.left = 10 * maxRequest
+		}
+		request := httptest.NewRequest(http.MethodPost, "/channels/slack", body)
+		request.Header, request.ContentLength = r.header, r.length
+		w := httptest.NewRecorder()
+		c.Handler(nil).ServeHTTP(w, request)
+		if w.Code != r.want || (body.read > 0) != r.read || body.read > maxRequest+1 {
+			t.Errorf("%s: got %d and %d bytes were read", name, w.Code, body.read)
+		}
+	}
+}
+
+// A countedBody is a body that counts what is read of it.
+type countedBody struct{ left, read int64 }
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(int64(len(p)), b.left)
+	b.left -= n
+	b.read += n
+	return int(n), nil
+}
+
+// A restart forgets which requests came. One that is repeated within five minutes changes nothing:
+// no answer, no vote and no message. At most its sender gets a private note again.
+func TestReplayAfterARestartChangesNothing(t *testing.T) {
+	f := newFixture(t, nil)
+	single, voted := f.ask(choice("PostgreSQL", "SQLite")), call(`{"command":"make deploy"}`)
+	voted.To, voted.Quorum = []string{"ana", "ben"}, 2
+	two := f.ask(voted)
+	var requests [][]byte
+	for text, m := range map[string]slacktest.Message{"SQLite": f.live(single), "Approve": f.message(two, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements)} {
+		e, block, ok := m.Button(text)
+		if !ok {
+			t.Fatalf("there is no button %s in:\n%s", text, m.Shown())
+		}
+		requests = append(requests, slacktest.Form(f.slack.Action(slacktest.Ana, m, block, e, nil)))
+	}
+	var headers []http.Header
+	for _, body := range requests {
+		header := slacktest.Sign(slacktest.SigningSecret, f.slack.Now(), body)
+		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded", header); !ack.OK {
+			t.Fatalf("got %+v", ack)
+		}
+		headers = append(headers, header)
+	}
+	f.done(single)
+	ana := f.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	state := func() string {
+		f.working.Wait()
+		all, err := ana.List(t.Context(), askback.Query{Status: askback.AnyStatus})
+		must(t, err)
+		late, _, err := f.engine.LateAnswers(t.Context(), askback.Principal{Kind: askback.Responder, Name: "ana"}, single.ID)
+		must(t, err)
+		asks, err := json.Marshal(all.Items)
+		must(t, err)
+		seen := fmt.Sprintf("%s\n%d late", asks, len(late))
+		for _, m := range f.slack.Messages() {
+			seen += "\n" + m.TS + " " + m.Shown()
+		}
+		return seen
+	}
+	before := state()
+	if got, err := ana.Get(t.Context(), two.ID); err != nil || got.Settled() || len(got.Votes) != 1 {
+		t.Fatalf("got %+v, %v; want one vote", got, err)
+	}
+	restarted, err := New(f.options)
+	must(t, err)
+	defer restarted.Close()
+	f.Channel = restarted
+	f.serve(f.engine)
+	for i, body := range requests {
+		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded", headers[i]); !ack.OK {
+			t.Errorf("request %d: got %+v", i, ack)
+		}
+		if ack, _ := f.slack.Send(body, "application/x-www-form-urlencoded", headers[i]); ack.Status != http.StatusUnauthorized {
+			t.Errorf("request %d again: got %+v", i, ack)
+		}
+	}
+	if after := state(); after != before {
+		t.Errorf("got %s\nwant %s", after, before)
 	}
 }
 
