@@ -12,6 +12,8 @@ var layers = map[string][]string{
 	".":         {"internal/codec"},
 	"lifecycle": {".", "internal/codec"},
 	"access":    {"."},
+	// The machine of hosted runs, which no other package uses yet.
+	"conversation": {"."},
 
 	// Storage.
 	"store":           {},
@@ -112,6 +114,7 @@ var frontends = []string{"httpapi", "mcpserver", "terminal", "web"}
 var pure = map[string]string{
 	".":                 "github.com/rivo/uniseg",
 	"lifecycle":         "",
+	"conversation":      "",
 	"access":            "",
 	"internal/codec":    "",
 	"internal/jcs":      "",
@@ -146,7 +149,7 @@ var impure = map[string][]string{
 
 // withoutMaps are packages without maps, whose iteration order is random: the
 // same inputs must give the same result.
-var withoutMaps = []string{"lifecycle"}
+var withoutMaps = []string{"lifecycle", "conversation"}
 
 // An owner lists the packages that may import a library, and the reason if
 // there are several.

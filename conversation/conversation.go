@@ -1,0 +1,206 @@
+// Package conversation has the state machine of a hosted run, as a pure function.
+//
+// A run is a conversation of an agent with its model. The model replies with text and tool
+// calls. The calls are made one at a time, in their order: a tool runs, people are asked, or
+// children are started. When all have a result, the model is requested again. When the model
+// replies without calls, the turn has ended, and a message of a person starts the next one.
+//
+// Nothing of a run is in memory while it waits: [State] is stored with each step. Everything
+// outside of the machine is an [Effect]. Effects are performed at least once, after the commit,
+// and end in an [Input]. An input that repeats or comes too late changes nothing. The
+// transcripts in testdata specify the machine.
+package conversation
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// A Result is the result of [State.Step]. It is committed as a whole.
+type Result struct {
+	State     State
+	Unchanged bool      // the input changed nothing: there is nothing to commit
+	Messages  []Message // to add to what the model reads
+	History   []Event   // the events of the step
+	Effects   []Effect  // to perform after the commit
+}
+
+// An Input is an input to the machine.
+type Input interface{ input() }
+
+// Started begins a run.
+type Started struct {
+	Prompt Message // the first message, of RoleUser
+	Limits Limits
+	At     time.Time
+}
+
+// ModelReplied is the reply of the model to a request.
+type ModelReplied struct {
+	Request int    // the number in [RequestModel]
+	Text    string // what it wrote
+	Calls   []Call // their N is ignored
+	// Provider is [Message.Provider].
+	Provider json.RawMessage
+	Usage    Usage
+	At       time.Time
+}
+
+// ModelFailed is a request to the model that failed.
+type ModelFailed struct {
+	Request, Attempt int           // as in [RequestModel]
+	Error            string        // for people
+	Retry            bool          // another attempt may succeed
+	After            time.Duration // the shortest time until then, as the provider wants it
+	Usage            Usage         // what it used nevertheless
+	At               time.Time
+}
+
+// ToolStarted precedes each attempt to run a tool. The tool must not run unless the state
+// after it has [State.Runs].
+type ToolStarted struct {
+	Call int // its N
+	At   time.Time
+}
+
+// ToolFinished is the result of a tool.
+type ToolFinished struct {
+	Call    int // its N
+	Text    string
+	IsError bool
+	At      time.Time
+}
+
+// AskSettled is the outcome of an ask that a call opened.
+type AskSettled struct {
+	Call    int    // its N
+	Text    string // the result for the model; not used if the call is approved
+	IsError bool
+	// Approved is set if the call may be made. AskID is then the ask whose approval it uses, and
+	// Input, if it is not empty, replaces the arguments.
+	Approved bool
+	AskID    string
+	Input    json.RawMessage
+	// Fails is set if the run fails with this outcome, with this error.
+	Fails string
+	At    time.Time
+}
+
+// ChildFinished is the result of a child.
+type ChildFinished struct {
+	Call, Child int // as in [StartChild]
+	Text        string
+	IsError     bool
+	At          time.Time
+}
+
+// PersonWrote is a message of a person to the run.
+type PersonWrote struct {
+	By   string
+	Text string
+	At   time.Time
+}
+
+// Due is the time of [State.Due].
+type Due struct{ At time.Time }
+
+// TurnCancelled ends the present turn. A message of a person starts the next one.
+type TurnCancelled struct{ At time.Time }
+
+// RunCancelled ends the run for good.
+type RunCancelled struct{ At time.Time }
+
+// RunFailed ends the run for good, because it cannot go on: its definition is gone, or what is
+// stored of it is damaged.
+type RunFailed struct {
+	Error string // for people
+	At    time.Time
+}
+
+func (Started) input()       {}
+func (ModelReplied) input()  {}
+func (ModelFailed) input()   {}
+func (ToolStarted) input()   {}
+func (ToolFinished) input()  {}
+func (AskSettled) input()    {}
+func (ChildFinished) input() {}
+func (PersonWrote) input()   {}
+func (Due) input()           {}
+func (TurnCancelled) input() {}
+func (RunCancelled) input()  {}
+func (RunFailed) input()     {}
+
+// An Effect is what a step requires to be done after its commit. It may be performed more than
+// once, and its numbers are the same each time: what they name is made once.
+type Effect interface{ effect() }
+
+// RequestModel sends all messages to the model. It ends in [ModelReplied] or [ModelFailed].
+type RequestModel struct{ Request, Attempt int }
+
+// ExecuteTool runs the tool of a call, after [ToolStarted]. If AskID is not empty, it first
+// consumes the approval of that ask. Input, if it is not empty, replaces the arguments of the
+// call. It ends in [ToolFinished].
+type ExecuteTool struct {
+	Call  int // its N
+	AskID string
+	Input json.RawMessage
+}
+
+// OpenAsk asks people what a call contains, or whether it may be made. It ends in [AskSettled].
+type OpenAsk struct{ Call int }
+
+// WithdrawAsk withdraws the ask of a call.
+type WithdrawAsk struct{ Call int }
+
+// StartChild starts a child: the task of a call with this index. It ends in [ChildFinished].
+type StartChild struct{ Call, Child int }
+
+// CancelChild cancels a child.
+type CancelChild struct{ Call, Child int }
+
+// UpdateSession changes the session of the run. It is committed with the step.
+type UpdateSession struct {
+	Status askback.SessionStatus
+	Idle   bool   // its turn has ended, and a message starts the next one
+	Result string // what the model wrote last, when a turn ends
+	Error  string // why it failed
+	Usage  Usage  // of the whole run
+}
+
+func (RequestModel) effect()  {}
+func (ExecuteTool) effect()   {}
+func (OpenAsk) effect()       {}
+func (WithdrawAsk) effect()   {}
+func (StartChild) effect()    {}
+func (CancelChild) effect()   {}
+func (UpdateSession) effect() {}
+
+// An Event is one record of the history of the session. Which fields it has depends on its
+// type (docs/wire.md §4).
+type Event struct {
+	Type  EventType
+	Phase Phase // of StateChanged
+	Call  int   // its N, of the types of calls
+	// The other fields are those of the message or of the call.
+	Role    Role
+	Text    string
+	By      string
+	Tool    string
+	Input   json.RawMessage
+	IsError bool
+}
+
+// An EventType is the type of an [Event].
+type EventType string
+
+// The types of events.
+const (
+	EventStateChange   EventType = "state_change"
+	EventMessage       EventType = "message"
+	EventToolStart     EventType = "tool_start"
+	EventToolInput     EventType = "tool_input_ready"
+	EventToolComplete  EventType = "tool_complete"
+	EventAgentComplete EventType = "agent_complete" // the turn has ended
+)

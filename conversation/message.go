@@ -1,0 +1,85 @@
+package conversation
+
+import "encoding/json"
+
+// A Message is one entry of what the model of a run reads. Messages are only added, never
+// changed. Their form is the same for every provider of models.
+type Message struct {
+	Role Role   `json:"role"`
+	Text string `json:"text,omitempty"`
+	By   string `json:"by,omitempty"` // the name of the person who wrote it, or "" for the first one of a program
+
+	Calls  []Call      `json:"calls,omitempty"`  // of RoleAssistant: the tool calls, in order
+	Result *ToolResult `json:"result,omitempty"` // of RoleTool: the result of one call
+
+	// Provider is what the provider of the model needs back as it sent it, such as signed
+	// thoughts, as JSON. Other providers ignore it.
+	Provider json.RawMessage `json:"provider,omitempty"`
+}
+
+// A Role is the author of a [Message].
+type Role string
+
+// The roles. Each call of an assistant message is followed by exactly one tool message, in the
+// order of the calls, before the next message of another role.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// A Call is a tool call in a message of the model.
+type Call struct {
+	N     int             `json:"n"`  // 1, 2, … in the run; set by [State.Step]
+	ID    string          `json:"id"` // what the model calls it; not always unique
+	Tool  string          `json:"tool"`
+	Input json.RawMessage `json:"input"`
+
+	Plan
+}
+
+// A Plan is what a call needs. It follows from the definition of the agent and the input of
+// the call, so that the machine needs neither.
+type Plan struct {
+	Kind    Kind   `json:"kind"`
+	Reads   bool   `json:"reads,omitempty"`   // of KindTool: it only reads, so that it may be run again after a crash
+	Confirm bool   `json:"confirm,omitempty"` // of KindTool: a person must approve it
+	Tasks   int    `json:"tasks,omitempty"`   // of KindDelegate: the number of its children
+	Error   string `json:"error,omitempty"`   // of KindRejected: the result
+}
+
+// A Kind is what is done with a call.
+type Kind string
+
+// The kinds of calls.
+const (
+	KindTool     Kind = "tool"     // run a tool
+	KindAsk      Kind = "ask"      // ask people
+	KindDelegate Kind = "delegate" // start children, which are runs of their own
+	KindRejected Kind = "rejected" // return an error to the model
+)
+
+// A ToolResult is what a call returned to the model.
+type ToolResult struct {
+	N       int    `json:"n"`  // of the call
+	ID      string `json:"id"` // of the call, as the model calls it
+	Text    string `json:"text"`
+	IsError bool   `json:"error,omitempty"`
+}
+
+// Usage is what requests to a model have used.
+type Usage struct {
+	InputTokens  int64   `json:"input,omitempty"`
+	CachedTokens int64   `json:"cached,omitempty"` // of InputTokens, those that the provider had in its cache
+	OutputTokens int64   `json:"output,omitempty"`
+	CostUSD      float64 `json:"usd,omitempty"` // in US dollars; 0 if the prices are not known
+}
+
+// Add returns the sum.
+func (u Usage) Add(v Usage) Usage {
+	u.InputTokens += v.InputTokens
+	u.CachedTokens += v.CachedTokens
+	u.OutputTokens += v.OutputTokens
+	u.CostUSD += v.CostUSD
+	return u
+}

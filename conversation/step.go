@@ -1,0 +1,310 @@
+package conversation
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// The results of calls that did not end by themselves. They tell the model what is known and
+// what to do.
+const (
+	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it did before you call it again."
+	noTasks     = "There are no tasks. Name at least one."
+	tooManyAsks = "This run has asked people as often as it may (%d). Decide yourself, and say what you assumed."
+)
+
+// A step builds a [Result].
+type step struct {
+	s       State
+	changed bool
+	Result
+}
+
+// start returns the first step of a run.
+func start(in Started) Result {
+	t := step{s: State{Limits: in.Limits}}
+	t.add(in.Prompt)
+	t.update(askback.SessionRunning, "", "")
+	t.request()
+	return t.end()
+}
+
+// end returns the built step.
+func (t *step) end() Result {
+	t.Result.State = t.s
+	return t.Result
+}
+
+// add adds a message.
+func (t *step) add(m Message) {
+	t.changed = true
+	t.Messages = append(t.Messages, m)
+	t.event(Event{Type: EventMessage, Role: m.Role, Text: m.Text, By: m.By})
+}
+
+func (t *step) event(e Event)   { t.History = append(t.History, e) }
+func (t *step) effect(e Effect) { t.Effects = append(t.Effects, e) }
+
+// enter changes the phase.
+func (t *step) enter(p Phase) {
+	t.changed = true
+	t.s.Phase = p
+	t.event(Event{Type: EventStateChange, Phase: p})
+}
+
+// update changes the session.
+func (t *step) update(status askback.SessionStatus, result, problem string) {
+	t.effect(UpdateSession{
+		Status: status, Idle: status == askback.SessionCompleted, Result: result, Error: problem, Usage: t.s.Usage,
+	})
+}
+
+// request requests the model, with the messages that waited.
+func (t *step) request() {
+	t.flush()
+	if limit := or(t.s.Limits.Requests, DefaultRequests); t.s.InTurn >= limit {
+		t.fail(fmt.Sprintf("the agent sent %d requests to its model and did not end its turn; max_turns in its definition is the limit", limit))
+		return
+	}
+	t.s.Request++
+	t.s.InTurn++
+	t.s.Attempt = 1
+	t.enter(Requesting)
+	t.effect(RequestModel{t.s.Request, 1})
+}
+
+// flush adds the messages that waited for the results of the calls before them.
+func (t *step) flush() {
+	for _, m := range t.s.Queued {
+		t.add(m)
+	}
+	t.s.Queued = nil
+}
+
+func (t *step) modelReplied(in ModelReplied) {
+	if t.s.Phase != Requesting || t.s.Request != in.Request {
+		return
+	}
+	t.s.Attempt, t.s.RetryAt = 0, time.Time{}
+	t.s.Usage = t.s.Usage.Add(in.Usage)
+	m := Message{Role: RoleAssistant, Text: in.Text, Provider: in.Provider}
+	for _, c := range in.Calls {
+		t.s.Calls++
+		c.N = t.s.Calls
+		m.Calls = append(m.Calls, c)
+		t.s.Open = append(t.s.Open, Open{N: c.N, ID: c.ID, Tool: c.Tool, Plan: c.Plan})
+	}
+	t.add(m)
+	for _, c := range m.Calls {
+		t.event(Event{Type: EventToolInput, Call: c.N, Tool: c.Tool, Input: c.Input})
+	}
+	switch {
+	case len(m.Calls) > 0:
+		t.update(askback.SessionRunning, "", "")
+		t.next()
+	case len(t.s.Queued) > 0: // a person wrote meanwhile: the turn goes on
+		t.update(askback.SessionRunning, "", "")
+		t.request()
+	default:
+		t.idle(in.Text)
+	}
+}
+
+// idle ends the turn.
+func (t *step) idle(result string) {
+	t.s.InTurn = 0
+	t.enter(Idle)
+	t.event(Event{Type: EventAgentComplete})
+	t.update(askback.SessionCompleted, result, "")
+}
+
+// next makes the first open call, or requests the model if all have a result.
+func (t *step) next() {
+	for len(t.s.Open) > 0 {
+		c := &t.s.Open[0]
+		switch {
+		case c.Kind == KindTool && (!c.Confirm || c.Approved):
+			t.execute(ExecuteTool{Call: c.N})
+			return
+		case c.Kind == KindAsk && t.s.Asks >= or(t.s.Limits.Asks, DefaultAsks):
+			t.result(fmt.Sprintf(tooManyAsks, t.s.Asks), true)
+		case c.Kind == KindTool || c.Kind == KindAsk:
+			if c.Kind == KindAsk {
+				t.s.Asks++
+			}
+			t.enter(Awaiting)
+			t.effect(OpenAsk{c.N})
+			return
+		case c.Kind == KindDelegate && c.Tasks > 0:
+			t.delegate(c)
+			return
+		case c.Kind == KindDelegate:
+			t.result(noTasks, true)
+		default:
+			t.result(c.Error, true)
+		}
+	}
+	t.request()
+}
+
+func (t *step) execute(e ExecuteTool) {
+	t.enter(Executing)
+	t.event(Event{Type: EventToolStart, Call: e.Call, Tool: t.s.Open[0].Tool})
+	t.effect(e)
+}
+
+func (t *step) delegate(c *Open) {
+	t.s.Children = make([]Child, c.Tasks)
+	t.enter(Delegating)
+	for i := range t.s.Children {
+		t.effect(StartChild{c.N, i})
+	}
+}
+
+// result adds the result of the first open call.
+func (t *step) result(text string, isError bool) {
+	c := t.s.Open[0]
+	t.s.Open, t.s.Children = t.s.Open[1:], nil
+	t.changed = true
+	t.Messages = append(t.Messages, Message{Role: RoleTool, Result: &ToolResult{N: c.N, ID: c.ID, Text: text, IsError: isError}})
+	t.event(Event{Type: EventToolComplete, Call: c.N, Tool: c.Tool, Text: text, IsError: isError})
+}
+
+func (t *step) modelFailed(in ModelFailed) {
+	if !t.s.Requests(RequestModel{in.Request, in.Attempt}) {
+		return
+	}
+	t.s.Usage = t.s.Usage.Add(in.Usage)
+	if !in.Retry || in.Attempt >= or(t.s.Limits.Attempts, DefaultAttempts) {
+		t.fail(in.Error)
+		return
+	}
+	t.changed = true
+	t.s.Attempt++
+	t.s.RetryAt = in.At.Add(max(in.After, pause(in.Attempt)))
+}
+
+// pause returns the pause after a failed attempt.
+func pause(attempt int) time.Duration {
+	if attempt > 10 {
+		return LongestPause
+	}
+	return min(FirstPause<<(attempt-1), LongestPause)
+}
+
+func (t *step) due(in Due) {
+	if t.s.RetryAt.IsZero() || in.At.Before(t.s.RetryAt) {
+		return
+	}
+	t.changed = true
+	t.s.RetryAt = time.Time{}
+	t.effect(RequestModel{t.s.Request, t.s.Attempt})
+}
+
+// current reports whether a call is made now, in this phase.
+func (t *step) current(p Phase, call int) bool { return t.s.Phase == p && t.s.Open[0].N == call }
+
+func (t *step) toolStarted(in ToolStarted) {
+	if !t.current(Executing, in.Call) {
+		return
+	}
+	c := &t.s.Open[0]
+	switch {
+	case !c.Started:
+		t.changed, c.Started = true, true
+	case !c.Reads:
+		t.result(interrupted, true)
+		t.next()
+	}
+}
+
+func (t *step) toolFinished(in ToolFinished) {
+	if t.current(Executing, in.Call) {
+		t.result(in.Text, in.IsError)
+		t.next()
+	}
+}
+
+func (t *step) askSettled(in AskSettled) {
+	if !t.current(Awaiting, in.Call) {
+		return
+	}
+	c := &t.s.Open[0]
+	switch {
+	case in.Fails != "":
+		t.result(in.Text, true)
+		t.fail(in.Fails)
+	case c.Kind == KindTool && in.Approved:
+		c.Approved = true
+		t.execute(ExecuteTool{Call: c.N, AskID: in.AskID, Input: in.Input})
+	default:
+		t.result(in.Text, in.IsError)
+		t.next()
+	}
+}
+
+func (t *step) childFinished(in ChildFinished) {
+	if !t.current(Delegating, in.Call) || in.Child < 0 || in.Child >= len(t.s.Children) || t.s.Children[in.Child].Finished {
+		return
+	}
+	t.changed = true
+	t.s.Children[in.Child] = Child{Finished: true, Text: in.Text, IsError: in.IsError}
+	text, failed := strings.Builder{}, 0
+	for i, c := range t.s.Children {
+		if !c.Finished {
+			return
+		}
+		if c.IsError {
+			failed++
+		}
+		line, _ := json.Marshal(struct { // a string and a number can always be marshaled
+			Task   int    `json:"task"`
+			Result string `json:"result,omitempty"`
+			Error  string `json:"error,omitempty"`
+		}{i + 1, unless(c.IsError, c.Text), unless(!c.IsError, c.Text)})
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		text.Write(line)
+	}
+	t.result(text.String(), failed == len(t.s.Children))
+	t.next()
+}
+
+func (t *step) personWrote(in PersonWrote) error {
+	m := Message{Role: RoleUser, Text: in.Text, By: in.By}
+	switch {
+	case t.s.Ended():
+		return askback.ErrEnded
+	case t.s.Phase == Idle:
+		t.add(m)
+		t.update(askback.SessionRunning, "", "")
+		t.request()
+	case len(t.s.Queued) >= MaxQueued:
+		return &askback.RetryError{Err: askback.ErrTooMany, After: LongestPause}
+	default:
+		t.changed = true
+		t.s.Queued = append(t.s.Queued, m)
+	}
+	return nil
+}
+
+// or returns a number, or another one if it is 0.
+func or(n, other int) int {
+	if n == 0 {
+		return other
+	}
+	return n
+}
+
+// unless returns a text, or "" if the condition holds.
+func unless(condition bool, text string) string {
+	if condition {
+		return ""
+	}
+	return text
+}
