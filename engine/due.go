@@ -76,6 +76,9 @@ const (
 // whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
 // One goroutine and one timer wait for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
+	if err := e.ReadDirectory(ctx); err != nil && ctx.Err() == nil {
+		e.log.Error("asks are refused until people, groups and routes can be read", "error", err)
+	}
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
 	group.Go(func() { e.performLoop(ctx) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
@@ -18,6 +19,8 @@ const (
 
 // tokenNames caches the names of the people with a valid token.
 type tokenNames struct {
+	stale atomic.Bool // names must be read again; it needs no lock, because a reader may need the settings
+
 	mu    sync.Mutex
 	at    time.Time
 	names map[string]bool
@@ -53,11 +56,7 @@ func (e *Engine) knownPeople(ctx context.Context, s *current, names []string) ([
 }
 
 // forget makes the next call of read look for tokens again.
-func (t *tokenNames) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.names = nil
-}
+func (t *tokenNames) forget() { t.stale.Store(true) }
 
 // read returns the people with a valid token. The caller must not change the result.
 func (t *tokenNames) read(ctx context.Context, e *Engine, wanted []string) (map[string]bool, error) {
@@ -65,7 +64,7 @@ func (t *tokenNames) read(ctx context.Context, e *Engine, wanted []string) (map[
 	defer t.mu.Unlock()
 	age := e.clock().Sub(t.at)
 	missing := slices.ContainsFunc(wanted, func(name string) bool { return !t.names[name] })
-	if t.names != nil && age >= 0 && (age < knownPause || age < knownTime && !missing) {
+	if !t.stale.Swap(false) && t.names != nil && age >= 0 && (age < knownPause || age < knownTime && !missing) {
 		return t.names, nil
 	}
 	names := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -48,6 +49,7 @@ type outgoing struct {
 	owner   string      // of the ask or the session
 	address string
 	first   askback.Delivery // of the question to the same receiver
+	gone    bool             // its person may answer nothing any more
 }
 
 // outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
@@ -85,6 +87,11 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 	}
 	if !ok {
 		return o, askback.ErrNotFound
+	}
+	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) { // a contact has a binding that ends
+		known, err := e.isPerson(ctx, o.Person)
+		o.gone = !known
+		return o, err
 	}
 	return o, nil
 }
@@ -254,7 +261,7 @@ func (o outgoing) needless() bool {
 		return false
 	}
 	if o.first.ID == o.ID || o.Event == askback.EventQuestionReminded {
-		return o.ask.Settled() || o.Person != "" && !o.ask.Addressed(o.Person)
+		return o.gone || o.ask.Settled() || o.Person != "" && !o.ask.Addressed(o.Person)
 	}
 	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
 }

@@ -77,7 +77,7 @@ func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 		return r, false
 	}
 	ask := askPrefix + token[:askDigits]
-	for person := range c.options.People {
+	for person := range c.options.People() {
 		if hmac.Equal([]byte(c.replyToken(ask, person, digit)), []byte(token)) {
 			return replyTo{ask, person, digit, token}, true
 		}

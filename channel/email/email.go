@@ -22,10 +22,11 @@ import (
 // Options configure a [Channel].
 type Options struct {
 	SMTP    Server
-	From    string            // the sender, with or without a name
-	Reply   string            // with {token}; "": people cannot answer by mail
-	Inbound Server            // where replies arrive, by IMAP; the zero value: people cannot answer by mail
-	People  map[string]string // the addresses of people, by name
+	From    string // the sender, with or without a name
+	Reply   string // with {token}; "": people cannot answer by mail
+	Inbound Server // where replies arrive, by IMAP; the zero value: people cannot answer by mail
+	// People returns the present addresses of people, by name.
+	People func() map[string]string
 	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a
 	// reply counts only if this server has written that its sender is authentic.
 	AuthservID string
@@ -69,11 +70,8 @@ func New(o Options) (*Channel, error) {
 		return nil, errors.New("the reply address " + CheckReply(o.Reply))
 	case o.Key == nil:
 		return nil, errors.New("there is no key")
-	}
-	for name, address := range o.People {
-		if problem := CheckAddress(address); problem != "" {
-			return nil, errors.New("the address of " + name + " " + problem)
-		}
+	case o.People == nil:
+		return nil, errors.New("there are no people")
 	}
 	if o.Link == nil {
 		o.Link = func(a askback.Ask, _ string) string { return a.PageURL }
@@ -116,10 +114,10 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if n.Receipt != "" {
 		return n.Receipt, nil // the server has accepted it, and a mail cannot be edited
 	}
-	to, ok := c.options.People[n.Person]
+	to, err := c.addressOf(n.Person)
 	switch {
-	case !ok:
-		return "", errors.New("the settings have no e-mail address for this person")
+	case err != nil:
+		return "", err
 	case n.Ask.ID == "":
 		return "", &askback.SendError{Err: errors.New("mails are only about asks"), Final: true}
 	}
@@ -138,11 +136,23 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	return m.id, nil
 }
 
+// addressOf returns the address of a person.
+func (c *Channel) addressOf(person string) (string, error) {
+	to, ok := c.options.People()[person]
+	switch {
+	case !ok:
+		return "", errors.New("no e-mail address of this person is known")
+	case CheckAddress(to) != "":
+		return "", &askback.SendError{Err: errors.New("the address of this person is not one"), Final: true}
+	}
+	return to, nil
+}
+
 // SendTest sends a test message to a person. Its errors are those of Send.
 func (c *Channel) SendTest(ctx context.Context, person string) error {
-	to, ok := c.options.People[person]
-	if !ok {
-		return errors.New("the settings have no e-mail address for this person")
+	to, err := c.addressOf(person)
+	if err != nil {
+		return err
 	}
 	if err := c.loadKey(); err != nil {
 		return err

@@ -37,7 +37,7 @@ func server(t testing.TB, protocol, address string, e emailtest.Encryption) emai
 func options(t testing.TB, s *emailtest.Server, e emailtest.Encryption) email.Options {
 	return email.Options{
 		SMTP: server(t, "smtp", s.SMTPAddress, e), Inbound: server(t, "imap", s.IMAPAddress, e), Roots: s.Roots,
-		From: "ask@example.com", Reply: "ask+{token}@example.com", People: map[string]string{"ana": ana, "ben": ben},
+		From: "ask@example.com", Reply: "ask+{token}@example.com", People: func() map[string]string { return map[string]string{"ana": ana, "ben": ben} },
 		Key:  func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil },
 		Link: func(_ askback.Ask, person string) string { return publicA + person },
 		Now:  func() time.Time { return clock }, Poll: time.Minute,

@@ -90,7 +90,7 @@ func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 	}
 	from := sender(h)
 	switch {
-	case !strings.EqualFold(from, c.options.People[to.person]):
+	case !strings.EqualFold(from, c.options.People()[to.person]):
 		return "the sender is not the person who was asked"
 	case c.options.AuthservID != "" && !authenticated(h, c.options.AuthservID, from):
 		return "the sender is not authenticated: there is no dmarc=pass of " + c.options.AuthservID
@@ -160,7 +160,10 @@ func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 // askAgain sends a person a letter about a reply that is not an answer: why, and the whole ask
 // again, or how it was settled. It sends at most maxAgain about one ask.
 func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
-	address := c.options.People[to.person]
+	address := c.options.People()[to.person]
+	if address == "" { // the person was removed
+		return refused, nil
+	}
 	n, err := m.again(to.ask, to.person)
 	if err != nil {
 		return "", err

@@ -223,7 +223,7 @@ func TestRealMailServerCarriesAnswers(t *testing.T) {
 	c := newChannel(t, email.Options{
 		SMTP:    email.Server{Host: "127.0.0.1", Port: s.ports["PORT_SMTPS"], User: realUser, Password: realPassword, TLS: email.ImplicitTLS},
 		Inbound: email.Server{Host: "127.0.0.1", Port: s.ports["PORT_IMAP"], User: realUser, Password: realPassword, TLS: email.StartTLS},
-		From:    "ask@example.com", Reply: "ask+{token}@example.com", People: map[string]string{"ana": ana, "ben": "unknown@example.com"}, Roots: s.roots,
+		From:    "ask@example.com", Reply: "ask+{token}@example.com", People: func() map[string]string { return map[string]string{"ana": ana, "ben": "unknown@example.com"} }, Roots: s.roots,
 		Key: func() ([]byte, error) { return bytes.Repeat([]byte("k"), 32), nil }, Poll: 20 * time.Second,
 	})
 	if _, err := c.Send(t.Context(), about(a, "ana")); err != nil {

@@ -44,16 +44,8 @@ func (set *channelSet) chats() (names []string) {
 	return names
 }
 
-// apply lets the channels use changed settings, as far as they can.
+// apply lets the channels use the settings that apply now, as far as they can.
 func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
-
-// before returns a function that lets the channels use changed settings, and then calls next.
-func (set *channelSet) before(next func(engine.Settings)) func(engine.Settings) {
-	return func(s engine.Settings) {
-		set.apply(s)
-		next(s)
-	}
-}
 
 // channelOptions are what channels need in addition to the settings.
 type channelOptions struct {
@@ -87,7 +79,9 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
 	}
 	if c.Email.Enabled {
-		mails := emailChannel(file, email.Options{Key: o.key, Link: set.linkVia(askback.ChannelEmail), Log: o.log})
+		mails := emailChannel(file, email.Options{
+			Key: o.key, Link: set.linkVia(askback.ChannelEmail), Log: o.log, People: func() map[string]string { return addressesOf(set.settings.Load().People) },
+		})
 		set.send[emailName] = mails
 		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { mails.Run(ctx, e) })
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/internal/config"
 )
@@ -13,24 +14,29 @@ import (
 const emailName = "email"
 
 // emailChannel returns the channel for mails of the settings, which were checked when they were
-// read. The options have what the settings do not.
+// read. The options have what the settings do not, such as the people.
 func emailChannel(file config.Config, o email.Options) *email.Channel {
 	c := file.Channels.Email
 	o.SMTP, o.From, o.Reply, o.Inbound, o.AuthservID, o.Version = c.SMTP, c.From, c.Reply, c.Inbound, c.AuthservID, version()
-	o.People = map[string]string{}
-	for _, p := range file.People {
+	return must(email.New(o))
+}
+
+// addressesOf returns the e-mail addresses of people, by name.
+func addressesOf(people []askback.Person) map[string]string {
+	all := map[string]string{}
+	for _, p := range people {
 		if p.Email != "" {
-			o.People[p.Name] = p.Email
+			all[p.Name] = p.Email
 		}
 	}
-	return must(email.New(o))
+	return all
 }
 
 // testEmail sends a test mail to each person with an address, logs in to the mailbox, and
 // prints what happened.
 func testEmail(ctx context.Context, io streams, file config.Config) error {
 	noReply := func() ([]byte, error) { return make([]byte, 32), nil } // a test message has no reply address
-	channel := emailChannel(file, email.Options{Key: noReply})
+	channel := emailChannel(file, email.Options{Key: noReply, People: func() map[string]string { return addressesOf(engineSettings(file).People) }})
 	var sent, failed []string
 	for _, p := range file.People {
 		if p.Email == "" {

@@ -85,7 +85,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if front.issuer != nil {
 		group.Go(func() { front.issuer.check(ctx) })
 	}
-	settings.run(ctx, channels.before(at.Engine().Set))
+	settings.run(ctx, at.Engine().Set)
 	group.Wait()
 	return stop(ctx, at, log)
 }

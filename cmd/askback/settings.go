@@ -50,6 +50,7 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
+	o.Changed = channels.apply
 	o.Channels, o.EndpointSecrets = channels.send, file.Channels.Webhook.Secret == ""
 	return o
 }
@@ -66,12 +67,22 @@ func engineSettings(file config.Config) engine.Settings {
 	for _, id := range file.Channels.Telegram.Groups {
 		s.Receivers = append(s.Receivers, engine.Receiver{Channel: telegram.Name, Name: strconv.FormatInt(id, 10)})
 	}
-	s.Receivers = append(s.Receivers, slackReceivers(file)...)
-	for _, p := range file.People {
-		if file.Channels.Email.Enabled && p.Email != "" {
-			s.Receivers = append(s.Receivers, engine.Receiver{Channel: emailName, Name: p.Name, Person: p.Name})
+	slack := file.Channels.Slack.BotToken != ""
+	if slack {
+		s.Receivers = append(s.Receivers, slackRoom)
+	}
+	s.Reach = func(p askback.Person) (all []engine.Receiver) {
+		if slack && p.Slack != "" {
+			all = append(all, engine.Receiver{Channel: "slack", Name: p.Slack, Person: p.Name, Addressed: true})
 		}
-		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone, Quiet: p.Quiet.String()})
+		if file.Channels.Email.Enabled && p.Email != "" {
+			all = append(all, engine.Receiver{Channel: emailName, Name: p.Name, Person: p.Name})
+		}
+		return all
+	}
+	for _, p := range file.People {
+		person := askback.Person{Name: p.Name, Email: p.Email, Slack: p.Slack, TimeZone: p.TimeZone, Quiet: p.Quiet.String()}
+		s.People, s.Receivers = append(s.People, person), append(s.Receivers, s.Reach(person)...)
 	}
 	return s
 }

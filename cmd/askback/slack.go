@@ -60,20 +60,8 @@ func testSlack(ctx context.Context, io streams, s config.Slack) error {
 	return nil
 }
 
-// slackReceivers returns the places in Slack that get asks: the channel, and the direct messages
-// of people whom an ask names.
-func slackReceivers(file config.Config) (all []engine.Receiver) {
-	if file.Channels.Slack.BotToken == "" {
-		return nil
-	}
-	all = append(all, engine.Receiver{Channel: "slack", Name: slack.Room})
-	for _, p := range file.People {
-		if p.Slack != "" {
-			all = append(all, engine.Receiver{Channel: "slack", Name: p.Slack, Person: p.Name, Addressed: true})
-		}
-	}
-	return all
-}
+// slackRoom is the channel in Slack. People whom an ask names get direct messages instead.
+var slackRoom = engine.Receiver{Channel: "slack", Name: slack.Room}
 
 // personInSlack returns the name of the person with a member id in the present settings.
 func (set *channelSet) personInSlack(member string) (name string, ok bool) {

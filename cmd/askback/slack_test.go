@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/askback/askback/channel/slack/slacktest"
-	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 )
 
@@ -143,7 +142,7 @@ func TestMembersOfSlackFollowTheSettings(t *testing.T) {
 		}
 	}
 	file.People = []config.Person{{Name: "ben", Slack: "U1"}}
-	set.before(func(engine.Settings) {})(engineSettings(file))
+	set.apply(engineSettings(file))
 	if name, _ := set.personInSlack("U1"); name != "ben" {
 		t.Errorf("after a change: got %q", name)
 	}

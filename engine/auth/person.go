@@ -18,8 +18,8 @@ func (a *Authority) HasPersonToken(ctx context.Context, name string) (bool, erro
 		if err != nil {
 			return false, fmt.Errorf("tokens of %q: %w", name, err)
 		}
-		c, err := a.resolve(ctx, row)
-		if err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && c.validAt(now) && a.signerValid(c.signer, c.Name) {
+		c, err := decode(row)
+		if err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && a.usable(ctx, row, c, now) {
 			return true, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/store"
@@ -43,8 +44,8 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 }
 
 // EachToken calls do for each token. It omits tokens that cannot be decoded and, if valid
-// is set, those that were revoked or have expired. It checks neither their parents
-// nor their sign-ins.
+// is set, those that are not valid: they or an ancestor were revoked or have expired, or the
+// person who signed in may no longer do so.
 func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Limit: store.MaxList}
@@ -59,12 +60,26 @@ func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.T
 		switch {
 		case err != nil:
 			a.o.Unreadable(row, err)
-		case !valid || c.validAt(now):
+		case !valid || a.usable(ctx, row, c, now):
 			c.LastUsedAt = a.uses.last(c.Token)
 			do(c.Token)
 		}
 	}
 	return nil
+}
+
+// usable reports whether the token of a record is valid.
+func (a *Authority) usable(ctx context.Context, row store.Record, c credential, now time.Time) bool {
+	if !c.validAt(now) {
+		return false
+	}
+	if c.parent != "" {
+		var err error
+		if c, err = a.resolve(ctx, row); err != nil {
+			return false
+		}
+	}
+	return c.validAt(now) && a.signerValid(c.signer, c.Name)
 }
 
 // RevokeToken revokes a token. If the token is already revoked, nothing changes. The

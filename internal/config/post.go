@@ -7,6 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback/channel/post"
+	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/egress"
 )
 
@@ -71,7 +72,7 @@ func (l *loader) postReceiver(v value, here position) (r PostReceiver, ok bool) 
 		secret("user", "the user key of Pushover", &r.User),
 		secret("reply_topic", "another topic on the same server, as in a-long-random-topic-replies", &r.ReplyTopic),
 		secret("reply_token", `a variable with the token, as in "${NTFY_REPLY_TOKEN}"`, &r.ReplyToken),
-		{key: "to", read: l.textTo(&r.Person, "the name of a person, as in ana", nameProblem)},
+		{key: "to", read: l.textTo(&r.Person, "the name of a person, as in ana", directory.NameProblem)},
 		{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &r.Allow) }) }},
 	})(v)
 	r.Template = post.Template(template)

@@ -1,20 +1,15 @@
 package config
 
 import (
-	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/directory"
 )
-
-// routeChannels are the channels that a route may name. The callback of an ask is not one of
-// them: the agent chooses it.
-var routeChannels = []string{"post", "webpush", "telegram", "slack", "email"}
 
 // groups reads the groups of people: lists of names, by name.
 func (l *loader) groups(v value) map[string][]string {
@@ -35,12 +30,12 @@ func (l *loader) groups(v value) map[string][]string {
 		case twice:
 			l.addProblem(here, "write it once", "%s is already set", full)
 			continue
-		case strings.TrimSpace(name) == "" || nameProblem(name) != "":
+		case directory.GroupNameProblem(name) != "":
 			l.addProblem(here, "write a name without @, as in payments", "%s: %s is not the name of a group", v.key, quote(name))
 			continue
 		}
 		before := len(l.problems)
-		people := l.names(value{n.Value, full, valuePosition(n.Value, here)}, nameProblem)
+		people := l.names(value{n.Value, full, valuePosition(n.Value, here)}, directory.NameProblem)
 		if len(people) == 0 && len(l.problems) == before {
 			l.addProblem(here, "name its people, or remove it", "%s has no people", full)
 		}
@@ -59,8 +54,8 @@ func (l *loader) names(v value, check func(string) string) (out []string) {
 		}
 		out = append(out, name)
 	})
-	if len(out) > askback.MaxNames {
-		l.addProblem(v.at, "name fewer", "%s has more than %d entries", v.key, askback.MaxNames)
+	if problem := directory.ListProblem(out); problem != "" {
+		l.addProblem(v.at, "name fewer", "%s %s", v.key, problem)
 	}
 	return out
 }
@@ -76,8 +71,8 @@ func (l *loader) route(v value) (r askback.Route) {
 	var onTimeout string
 	l.group([]setting{
 		{key: "match", read: l.match(&r.Match)},
-		{key: "to", read: func(v value) { r.To = l.names(v, recipientProblem) }},
-		{key: "channels", read: func(v value) { r.Channels = l.names(v, channelProblem) }},
+		{key: "to", read: func(v value) { r.To = l.names(v, directory.RecipientProblem) }},
+		{key: "channels", read: func(v value) { r.Channels = l.names(v, directory.ChannelProblem) }},
 		{key: "quorum", read: l.number("a whole number from 1 to "+strconv.Itoa(askback.MaxQuorum), func(s string) (problem string) {
 			n, err := strconv.Atoi(s)
 			if err != nil || n < 1 || n > askback.MaxQuorum || strconv.Itoa(n) != s {
@@ -97,24 +92,16 @@ func (l *loader) route(v value) (r askback.Route) {
 	})(v)
 	r.OnTimeout = askback.OnTimeout(onTimeout)
 	if len(l.problems) == before {
-		l.checkRoute(v, r)
+		rule, broken := directory.RouteRule(&r)
+		l.rule(v, rule, broken)
 	}
 	return r
 }
 
-// checkRoute adds the problems of a route whose settings are valid by themselves.
-func (l *loader) checkRoute(v value, r askback.Route) {
-	switch {
-	case r.OnTimeout != "" && r.Timeout == 0:
-		l.addProblem(v.at, "write timeout: 24h", "%s has on_timeout but no timeout", v.key)
-	case r.OnTimeout == askback.OnTimeoutDefault && r.Match.Kind == askback.Confirm:
-		l.addProblem(v.at, "write on_timeout: decline", "%s: a timeout never approves a confirmation", v.key)
-	case r.Quorum > 1 && r.Match.Kind == askback.Questions:
-		l.addProblem(v.at, "remove quorum", "%s: the first answer to a question counts, so it has no quorum", v.key)
-	case r.Join && r.Match.Kind == askback.Confirm:
-		l.addProblem(v.at, "remove join", "%s: each approval is for one call, so confirmations are not joined", v.key)
-	case len(r.Remind)+len(r.Escalate) > askback.MaxFollowUps:
-		l.addProblem(v.at, "write fewer", "%s has more than %d reminders and escalations", v.key, askback.MaxFollowUps)
+// rule adds a problem if a value does not follow a rule although each of its settings is valid.
+func (l *loader) rule(v value, r directory.Rule, broken bool) {
+	if broken {
+		l.addProblem(v.at, r.Fix, "%s: %s", v.key, r.Detail)
 	}
 }
 
@@ -123,9 +110,9 @@ func (l *loader) match(m *askback.Match) func(value) {
 	return func(v value) {
 		var kind string
 		l.group([]setting{
-			{key: "agent", read: l.textTo(&m.Agent, `the name of an agent, as in "deploy-*"`, patternProblem)},
+			{key: "agent", read: l.textTo(&m.Agent, `the name of an agent, as in "deploy-*"`, directory.PatternProblem)},
 			{key: "kind", read: l.oneOf(&kind, string(askback.Questions), string(askback.Confirm))},
-			{key: "tags", read: func(v value) { m.Tags = l.names(v, func(string) string { return "" }) }},
+			{key: "tags", read: func(v value) { m.Tags = l.names(v, directory.TagProblem) }},
 		})(v)
 		m.Kind = askback.AskKind(kind)
 	}
@@ -135,10 +122,11 @@ func (l *loader) escalation(v value) (e askback.Escalation) {
 	before := len(l.problems)
 	l.group([]setting{
 		{key: "after", read: func(v value) { e.After = l.span(v) }},
-		{key: "to", read: func(v value) { e.To = l.names(v, recipientProblem) }},
+		{key: "to", read: func(v value) { e.To = l.names(v, directory.RecipientProblem) }},
 	})(v)
-	if len(l.problems) == before && (e.After == 0 || len(e.To) == 0) {
-		l.addProblem(v.at, `write {after: 2h, to: ["@oncall"]}`, "%s has no after or no to", v.key)
+	if len(l.problems) == before {
+		rule, broken := directory.EscalationRule(&e)
+		l.rule(v, rule, broken)
 	}
 	return e
 }
@@ -167,39 +155,14 @@ func (l *loader) boolean(dst *bool) func(value) {
 // groupsExist adds a problem for each group that a route names and that does not exist. The
 // groups may follow the routes in the file.
 func (l *loader) groupsExist(c *Config, at position) {
-	for i, r := range c.Routes {
-		named := slices.Clone(r.To)
-		for _, e := range r.Escalate {
-			named = append(named, e.To...)
-		}
-		for _, name := range named {
-			group, isGroup := strings.CutPrefix(name, "@")
-			if _, ok := c.Groups[group]; isGroup && !ok {
-				l.addProblem(at, "add it to groups", "routes[%d]: there is no group %s", i+1, quote(name))
-			}
+	exists := func(name string) bool {
+		_, ok := c.Groups[name]
+		return ok
+	}
+	for i := range c.Routes {
+		missing, _ := directory.MissingGroups(&c.Routes[i], exists)
+		for _, group := range missing {
+			l.addProblem(at, "add it to groups", "routes[%d]: there is no group %s", i+1, quote(group))
 		}
 	}
-}
-
-// recipientProblem returns what is wrong with the name of a person or, after @, of a group.
-func recipientProblem(s string) string {
-	name := strings.TrimPrefix(s, "@")
-	if name == "" {
-		return "has no name"
-	}
-	return nameProblem(name)
-}
-
-func channelProblem(s string) string {
-	if !slices.Contains(routeChannels, s) {
-		return "is not one of " + strings.Join(routeChannels, ", ")
-	}
-	return ""
-}
-
-func patternProblem(s string) string {
-	if _, err := path.Match(s, ""); err != nil {
-		return "is not a pattern"
-	}
-	return ""
 }

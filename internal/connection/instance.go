@@ -86,6 +86,9 @@ func (i *Instance) start(ctx context.Context) error {
 	if o.Kind == "" {
 		return nil
 	}
+	if err := i.engine.ReadDirectory(ctx); err != nil { // the channels start next, and need to know the people
+		return err
+	}
 	return i.listen()
 }
 

@@ -43,13 +43,13 @@ func QuietRule(quiet, timeZone string) (Rule, bool) {
 	return Rule{"it has quiet hours but no time zone", "write time_zone: Europe/Berlin"}, quiet != "" && timeZone == ""
 }
 
-// MissingGroups returns the names of the groups, without @, that a route names and that do not
+// MissingGroups returns the names of the groups, with @, that a route names and that do not
 // exist, with their pointers in the route.
 func MissingGroups(r *askback.Route, exists func(name string) bool) (names, pointers []string) {
 	look := func(list []string, at string) {
 		for i, name := range list {
 			if group, isGroup := strings.CutPrefix(name, "@"); isGroup && !exists(group) {
-				names, pointers = append(names, group), append(pointers, at+"/"+strconv.Itoa(i))
+				names, pointers = append(names, name), append(pointers, at+"/"+strconv.Itoa(i))
 			}
 		}
 	}

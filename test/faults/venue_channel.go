@@ -96,10 +96,12 @@ func (v *venue) openTelegram(log *slog.Logger) (engine.Channel, func(context.Con
 }
 
 func (v *venue) openEmail(log *slog.Logger) (engine.Channel, func(context.Context, *engine.Engine), error) {
-	o := email.Options{From: fakes.EmailFrom, Reply: fakes.EmailReply, People: map[string]string{}, Link: askLink, Log: log, Key: linkKey}
+	o := email.Options{From: fakes.EmailFrom, Reply: fakes.EmailReply, Link: askLink, Log: log, Key: linkKey}
+	people := map[string]string{}
 	for _, person := range fakes.People {
-		o.People[person] = fakes.EmailAddress(person)
+		people[person] = fakes.EmailAddress(person)
 	}
+	o.People = func() map[string]string { return people }
 	for protocol, dst := range map[string]*email.Server{"smtp": &o.SMTP, "imap": &o.Inbound} {
 		server, problem := email.ParseServer(protocol, v.addresses[protocol])
 		if problem != "" {
