@@ -12,7 +12,6 @@ import (
 	"github.com/emersion/go-message"
 	_ "github.com/emersion/go-message/charset" // registers the character sets of old mail programs
 	"github.com/emersion/go-message/textproto"
-	"github.com/emersion/go-msgauth/authres"
 )
 
 // maxIncoming is how much of a message is read. The text is at the beginning, before what is
@@ -211,27 +210,4 @@ func awaySubject(h textproto.Header) (why string) {
 		}
 	}
 	return ""
-}
-
-// authenticated reports whether the server with an authserv-id found that a message is from the
-// domain of its author (RFC 8601, RFC 7489). Only the last server can write a field above those
-// that the author wrote, so only the first field with this id counts.
-func authenticated(h textproto.Header, id, from string) bool {
-	for f := h.FieldsByKey("Authentication-Results"); f.Next(); {
-		who, _, _ := strings.Cut(f.Value(), ";")
-		if who, _, _ = strings.Cut(strings.TrimSpace(who), " "); !strings.EqualFold(who, id) {
-			continue
-		}
-		_, results, err := authres.Parse(f.Value())
-		if err != nil {
-			return false
-		}
-		for _, r := range results {
-			if d, ok := r.(*authres.DMARCResult); ok {
-				return d.Value == authres.ResultPass && (d.From == "" || strings.EqualFold(domainOf("@"+d.From), domainOf(from)))
-			}
-		}
-		return false
-	}
-	return false
 }

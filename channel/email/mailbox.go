@@ -226,9 +226,7 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	maps.DeleteFunc(b.failed, func(uid imap.UID, _ failure) bool { // another program has deleted or marked it
-		return !slices.Contains(found.AllUIDs(), uid)
-	})
+	b.forget(found.AllUIDs())
 	uids := slices.DeleteFunc(found.AllUIDs(), func(uid imap.UID) bool { return b.skip[uid] || time.Now().Before(b.failed[uid].next) })
 	for some := range slices.Chunk(uids, batch) {
 		b.timer.Reset(commandTimeout)
@@ -251,6 +249,17 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 		next = min(next, max(0, time.Until(f.next)))
 	}
 	return next, nil
+}
+
+// forget removes what is known about messages other than those that have not been seen: this or
+// another program has marked or deleted them. So what is known does not grow with the mailbox.
+func (b *mailbox) forget(unseen []imap.UID) {
+	left := make(map[imap.UID]bool, len(unseen))
+	for _, uid := range unseen {
+		left[uid] = true
+	}
+	maps.DeleteFunc(b.failed, func(uid imap.UID, _ failure) bool { return !left[uid] })
+	maps.DeleteFunc(b.skip, func(uid imap.UID, _ bool) bool { return !left[uid] })
 }
 
 // bodyOf returns the only part of a message that was fetched.

@@ -50,6 +50,24 @@ func TestOtherMailIsLeftAlone(t *testing.T) {
 	}
 }
 
+// What is remembered about messages does not grow with what was handled, but with what waits.
+func TestHandledMessagesAreForgotten(t *testing.T) {
+	a := question(askback.Question{Text: "Which database?"})
+	d := newDesk(t, nil, a)
+	asked := send(t, d.s, d.Channel, about(a, "ana"))
+	d.s.Deliver(t, "From: ben@example.com\nTo: ask@example.com\nSubject: lunch\n\nSQLite?\n")
+	b := d.Connect(t, d.o)
+	for i := range 5 {
+		d.s.Deliver(t, reply(asked, plain, "SQLite"))
+		if n := b.Sweep(t); n != 2 {
+			t.Errorf("after %d replies: %d messages are remembered, want this one and that of ben", i+1, n)
+		}
+	}
+	if n := b.Sweep(t); n != 1 || d.s.Unseen(t) != 1 {
+		t.Errorf("at the end: %d messages are remembered, %d not seen; want that of ben", n, d.s.Unseen(t))
+	}
+}
+
 // After the connection breaks, or the mailbox gets other UIDs, replies are read again.
 func TestReplyIsReadAfterAReconnect(t *testing.T) {
 	for _, replaced := range []bool{false, true} {

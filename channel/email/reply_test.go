@@ -140,6 +140,17 @@ func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 
 // T14: with authserv_id, only a reply that the own server found authentic counts.
 func TestAuthenticationIsRequired(t *testing.T) {
+	const (
+		spf   = "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com\n"
+		dkim  = "Authentication-Results: mx.example.com; dkim=pass header.d=example.com\n"
+		pass  = "Authentication-Results: mx.example.com; dmarc=pass (p=reject) header.from=example.com\n"
+		fail  = "Authentication-Results: mx.example.com; dmarc=fail header.from=example.com\n"
+		other = "Authentication-Results: mail.evil.example; dmarc=pass header.from=example.com\n"
+		// As Postfix, Dovecot and Gmail write them.
+		entered      = "Received: from mail.example.org (mail.example.org [192.0.2.7])\n\t(using TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256/256 bits))\n\tby mx.example.com (Postfix) with ESMTPS id 4F2B1\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:02 +0000 (UTC)\n"
+		toMailbox    = "Received: from mx.example.com\n\tby mail.example.com with LMTP\n\tid aGk4Bw\n\t(envelope-from <ana@example.com>)\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:03 +0000\n"
+		withinGoogle = "Received: by 2002:a05:6a10:1234:b0:1 with SMTP id x1csp12345;\n        Mon, 23 Nov 2026 06:10:04 -0800 (PST)\n"
+	)
 	for _, tt := range []struct {
 		fields string
 		want   bool
@@ -154,6 +165,32 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{"Authentication-Results: mx.example.com; none\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com\n", false},
 		{"Authentication-Results: mx.example.com; dmarc=(\nAuthentication-Results: mx.example.com; dmarc=pass header.from=example.com\n", false},
 		{"Authentication-Results: mx.example.com; x=y (dmarc=pass) reason=\"dmarc=pass\"\n", false},
+		{"Authentication-Results: mx.example.com; dmarc=pass header.from=example.com; dmarc=fail header.from=example.com\n", false},
+
+		// A field for each method, above the one with which the message came in.
+		{spf + dkim + pass + entered, true},
+		{pass + spf + entered, true},
+		{spf + other + pass + entered, true},
+		{toMailbox + spf + pass + entered, true},
+		{withinGoogle + spf + pass + entered, true},
+		{spf + entered + pass, false},
+		{spf + toMailbox + entered + pass, false},
+		{spf + fail + pass + entered, false},
+		{pass + fail + entered, false},
+		{spf + "Authentication-Results: mx.example.com; dmarc=(\n" + pass + entered, false},
+		{spf + other + entered, false},
+
+		// Fields below it: the first one is of the server, and the next one may be of the author.
+		{entered + pass, true},
+		{entered + spf + pass, false},
+		{withinGoogle + entered + pass + spf, true},
+		{withinGoogle + entered + spf + pass + toMailbox, false},
+		{entered + spf + pass + entered, false},
+
+		// The author chooses the name with which its server introduces itself, and a recipient.
+		{strings.ReplaceAll(entered, "from mail.example.org", "from mx.example.com") + spf + pass + entered, false},
+		{strings.ReplaceAll(entered, "<ask", "<\"a with lmtp b\"+ask") + spf + pass + entered, false},
+		{spf + pass, false},
 	} {
 		a := question(database)
 		d := newDesk(t, func(o *email.Options) { o.AuthservID = "mx.example.com" }, a)

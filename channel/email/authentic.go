@@ -1,0 +1,85 @@
+package email
+
+import (
+	"strings"
+
+	"github.com/emersion/go-message/textproto"
+	"github.com/emersion/go-msgauth/authres"
+)
+
+// authenticated reports whether the server with an authserv-id found that a message is from the
+// domain of its author (RFC 8601, RFC 7489): at least one of its results is of DMARC, and each of
+// them is pass, for this domain.
+func authenticated(h textproto.Header, id, from string) (ok bool) {
+	for _, field := range resultFields(h, id) {
+		_, results, err := authres.Parse(field)
+		if err != nil {
+			return false
+		}
+		for _, r := range results {
+			d, isDMARC := r.(*authres.DMARCResult)
+			if !isDMARC {
+				continue
+			}
+			if d.Value != authres.ResultPass || d.From != "" && !strings.EqualFold(domainOf("@"+d.From), domainOf(from)) {
+				return false
+			}
+			ok = true
+		}
+	}
+	return ok
+}
+
+// resultFields returns the fields Authentication-Results of the server with an id that the author
+// of the message cannot have written.
+//
+// Servers add fields at the top (RFC 5321 section 4.4). So those above the field Received with
+// which the message came in from elsewhere are all from this server, which may write one for each
+// method (RFC 8601 section 5). Some servers write theirs below that field, directly above what the
+// author sent. There only the first one counts: the author may have written the next one. The same
+// holds for a message without that field.
+func resultFields(h textproto.Header, id string) (fields []string) {
+	entered, above := false, 0
+	for f := h.Fields(); f.Next(); {
+		switch {
+		case strings.EqualFold(f.Key(), "Received"):
+			entered = entered || !isInternal(f.Value())
+		case strings.EqualFold(f.Key(), "Authentication-Results") && isOf(f.Value(), id):
+			fields = append(fields, f.Value())
+			if !entered {
+				above++
+			}
+		}
+	}
+	if entered && above > 0 {
+		return fields[:above]
+	}
+	return fields[:min(1, len(fields))]
+}
+
+// isOf reports whether a field Authentication-Results begins with an id.
+func isOf(field, id string) bool {
+	who, _, _ := strings.Cut(field, ";")
+	words := strings.Fields(who)
+	return len(words) > 0 && strings.EqualFold(words[0], id)
+}
+
+// isInternal reports whether a field Received is about a step within a server: it names no host
+// from which the message came, or the protocol is LMTP, with which messages get to mailboxes. A
+// name after "from" does not count: the other side chooses it. Nor does what follows a <, which is
+// a recipient.
+func isInternal(received string) bool {
+	words := strings.Fields(strings.ToLower(received))
+	if len(words) == 0 || words[0] != "from" {
+		return true
+	}
+	before, _, _ := strings.Cut(strings.ToLower(received), "<")
+	words = strings.Fields(before)
+	for i := len(words) - 2; i > 0; i-- {
+		if words[i] == "with" {
+			protocol := strings.TrimSuffix(words[i+1], ";")
+			return strings.HasPrefix(protocol, "lmtp") || strings.HasPrefix(protocol, "utf8lmtp")
+		}
+	}
+	return false
+}
