@@ -119,7 +119,7 @@ const a = "engine/none"
 // The words of seed 004, and of seeds 000
 // and 001 (001). The seeds of chance are fine, and so are 10 000, 1,000 and 0.001.
 // See issue 12, design "Running it", the mission, the permission (mission
-// F2), and what research found.
+// F2), and what research found. An agent that does research is fine.
 const a = "seed 004"
 
 // 003 is a document of its own.
@@ -134,7 +134,7 @@ const b = 1`,
 			`engine/a.go:5: "design \"" refers to something that is not in the repository`,
 			`engine/a.go:5: "issue 12" refers to something that is not in the repository`,
 			`engine/a.go:5: "mission" refers to something that is not in the repository`,
-			`engine/a.go:6: "research" refers to something that is not in the repository`,
+			`engine/a.go:6: "research found" refers to something that is not in the repository`,
 			`engine/a.go:9: "003" refers to something that is not in the repository`,
 		},
 	},

@@ -26,7 +26,7 @@ var (
 	citedPage    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])(?:docs/)?([a-z]+\.md)\b`)
 	citedFile    = regexp.MustCompile("(?:^|[\\s(\"'`])([a-z]+/[A-Za-z0-9_.*/-]*)")
 	citedTest    = regexp.MustCompile("`([A-Za-z0-9_/]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
-	citedOutside = regexp.MustCompile(`(\b[Ss]eeds? 0\d\d\b|\bthe seeds\b|\b[Ii]ssue [0-9]+\b|\b[Dd]esign "|\bmission\b|\bresearch\b)|(?:^ ?|[^0-9., ] ?)\b(00[0-4])\b`)
+	citedOutside = regexp.MustCompile(`(\b[Ss]eeds? 0\d\d\b|\bthe seeds\b|\b[Ii]ssue [0-9]+\b|\b[Dd]esign "|\bmission\b|\bresearch (?:found|says|shows)\b|\bresearch/)|(?:^ ?|[^0-9., ] ?)\b(00[0-4])\b`)
 	numberedRow  = regexp.MustCompile(`^\| ([A-Z])([0-9]+) \|`)
 	numberedHead = regexp.MustCompile(`^## ([0-9]+)\. `)
 	link         = regexp.MustCompile(`\]\(([^)\s]+)\)`)

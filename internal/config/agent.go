@@ -1,0 +1,175 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/channel/webhook"
+	"github.com/askback/askback/internal/directory"
+)
+
+// An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is
+// YAML, and the text after it (E12). A key that is not in the file has its zero value.
+type Agent struct {
+	Name        string // by default the name of the file
+	Description string
+	Model       string   // a name of the settings; "" is the default model
+	Tools       []string // servers and tools of servers in the settings, and [BuiltInTools]
+	Prompt      string   // the system prompt
+
+	// AsyncQuestions lets a run that a program started ask people.
+	AsyncQuestions   bool
+	QuestionCallback string        // receives the events of the agent's asks; "": the address of the settings
+	QuestionTimeout  time.Duration // of the agent's asks; 0: a route decides
+	OnTimeout        askback.OnTimeout
+	To               []string // people, and groups after "@", who get the agent's asks
+
+	MaxAsks, MaxTurns int      // of a run; 0 is the default
+	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
+	Bubble            bool     // children may ask people
+	WebhookSecret     string   // verifies what starts a run; "": a token does
+}
+
+// BuiltInTools are the tools that no server has.
+var BuiltInTools = []string{"ask_user_question", "confirm_action", "todo_write", "spawn_agents"}
+
+// agentName is the form of the name of an agent, which is a part of an address.
+var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+
+// LoadAgent reads the definition of an agent from a file with this name. As in [Load], its
+// error is an [Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The
+// prompt is taken as it is.
+func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent, error) {
+	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return Agent{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	l := &loader{name: name, env: env}
+	a := Agent{Name: strings.TrimSuffix(filepath.Base(name), ".md")}
+	front, prompt, line := l.frontMatter(src)
+	if root := l.parse(front); root != nil && len(l.problems) == 0 {
+		l.fields(root, "", l.agent(&a))
+	}
+	a.Prompt = strings.TrimSpace(string(prompt))
+	if len(l.problems) == 0 {
+		l.checkAgent(a, line)
+	}
+	if err := l.err(); err != nil {
+		return Agent{}, err
+	}
+	return a, nil
+}
+
+// frontMatter returns the front matter of a file, in the lines where it is, the text after it,
+// and the number of the first line of the text. A file without front matter is only text.
+func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	rest, found := bytes.CutPrefix(src, []byte("---\n"))
+	if !found {
+		return nil, src, 1
+	}
+	lines := bytes.SplitAfter(rest, []byte("\n"))
+	for i, s := range lines {
+		if string(bytes.TrimRight(s, " \n")) == "---" {
+			front = append([]byte("\n"), bytes.Join(lines[:i], nil)...)
+			return front, bytes.Join(lines[i+1:], nil), i + 3
+		}
+	}
+	l.addProblem(position{1, 1}, "write --- in a line of its own before the prompt", "the front matter does not end")
+	return nil, nil, 1
+}
+
+// agent returns the keys of the front matter, which are read into a.
+func (l *loader) agent(a *Agent) []setting {
+	var onTimeout, subagents string
+	return []setting{
+		{key: "name", read: l.textTo(&a.Name, "a name as in release-notes", agentNameProblem)},
+		{key: "description", read: l.textTo(&a.Description, "one sentence")},
+		{key: "model", read: l.textTo(&a.Model, "a name of models in the settings")},
+		{key: "tools", read: func(v value) { a.Tools = l.names(v, func(string) string { return "" }) }},
+		{key: "async_questions", read: l.boolean(&a.AsyncQuestions)},
+		{key: "question_callback", read: l.textTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", callbackProblem)},
+		{key: "question_timeout", read: l.duration(&a.QuestionTimeout)},
+		{key: "on_timeout", read: func(v value) {
+			l.oneOf(&onTimeout, "fail", "decline", "default", "wait")(v)
+			a.OnTimeout = askback.OnTimeout(onTimeout)
+		}},
+		{key: "to", read: func(v value) { a.To = l.names(v, directory.RecipientProblem) }},
+		{key: "max_asks", read: l.count(&a.MaxAsks)},
+		{key: "max_turns", read: l.count(&a.MaxTurns)},
+		{key: "confirm", read: func(v value) { a.Confirm = l.names(v, directory.PatternProblem) }},
+		{key: "allow", read: func(v value) { a.Allow = l.names(v, directory.PatternProblem) }},
+		{key: "subagents", read: func(v value) {
+			l.oneOf(&subagents, "forbid", "bubble")(v)
+			a.Bubble = subagents == "bubble"
+		}},
+		{key: "webhook_secret", read: func(v value) { l.agentSecret(v, a) }},
+		{key: "schedule", unsupported: "does not run agents on a schedule"},
+	}
+}
+
+// agentSecret reads a secret. Its problems do not repeat it.
+func (l *loader) agentSecret(v value, a *Agent) {
+	const example = `a variable with the secret, as in "${POEM_WEBHOOK_SECRET}"`
+	l.text(example, func(s string) string {
+		if p := webhook.CheckSecret(s); p != "" {
+			l.addProblem(v.at, "write "+example, "%s: the secret %s", v.key, p)
+		}
+		a.WebhookSecret = s
+		return ""
+	})(v)
+}
+
+// checkAgent adds the problems of a definition whose keys are valid by themselves. Its prompt
+// begins in this line.
+func (l *loader) checkAgent(a Agent, line int) {
+	at := position{line, 1}
+	switch {
+	case agentNameProblem(a.Name) != "":
+		l.addProblem(position{1, 1}, "rename the file, or write name: in its front matter", "%s, the name of the file, %s", quote(a.Name), agentNameProblem(a.Name))
+	case a.Prompt == "":
+		l.addProblem(at, "write what the agent is and does, after the front matter", "there is no prompt")
+	case a.OnTimeout != "" && a.OnTimeout != askback.OnTimeoutWait && a.QuestionTimeout == 0:
+		l.addProblem(position{1, 1}, "write question_timeout: 24h", "there is on_timeout but no question_timeout")
+	case a.Bubble && !slices.Contains(a.Tools, "spawn_agents"):
+		l.addProblem(position{1, 1}, "add spawn_agents to tools, or remove subagents", "subagents has no effect, because the agent cannot start any")
+	}
+}
+
+func agentNameProblem(s string) string {
+	if !agentName.MatchString(s) {
+		return "is not a name of at most 64 lower-case letters, digits, -, _ and ."
+	}
+	return ""
+}
+
+// Asks reports whether the agent has a tool that asks people.
+func (a Agent) Asks() bool {
+	return slices.Contains(a.Tools, "ask_user_question") || slices.Contains(a.Tools, "confirm_action")
+}
+
+// Confirms reports whether a person must approve a tool of a server. readOnly is what the
+// server says of it, which counts if no pattern of the definition matches (D5).
+func (a Agent) Confirms(server, tool string, readOnly bool) bool {
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // a "*" also matches a slash
+	matches := func(pattern string) bool {
+		whole, _ := path.Match(flat(pattern), flat(server+"."+tool))
+		all, _ := path.Match(flat(pattern), flat(server))
+		return whole || all
+	}
+	switch {
+	case slices.ContainsFunc(a.Confirm, matches):
+		return true
+	case slices.ContainsFunc(a.Allow, matches):
+		return false
+	}
+	return !readOnly
+}

@@ -1,0 +1,107 @@
+package config_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/golden"
+)
+
+func loadAgent(name, text string) (config.Agent, error) {
+	return config.LoadAgent(name, strings.NewReader(text), func(name string) (string, bool) {
+		if name == "POEM_SECRET" {
+			return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true
+		}
+		return env(name)
+	})
+}
+
+// The agent of the document from which the format comes loads unchanged (E12).
+func TestAgentOfTheFirstDocumentIsLoaded(t *testing.T) {
+	got, err := loadAgent("agents/complex-research.md", read(t, "testdata/agents/complex-research.md"))
+	want := config.Agent{
+		Name: "complex-research", Model: "sonnet", AsyncQuestions: true, QuestionCallback: "https://hooks.slack.com/...",
+		QuestionTimeout: time.Hour, Prompt: "You research a question until it is answered.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
+	got, err := loadAgent("agents/everything.md", read(t, "testdata/agents/everything.md"))
+	want := config.Agent{
+		Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
+		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour, OnTimeout: askback.OnTimeoutDecline,
+		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
+		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if !got.Asks() {
+		t.Error("the agent cannot ask")
+	}
+}
+
+// Each stanza of problems.txt is a file, "----", and its problems (E12, F15). A "|" stands for an
+// empty line of the file.
+func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
+	golden.Transcript(t, "testdata/agents/problems.txt", func(input string) string {
+		name, text, _ := strings.Cut(input, "\n")
+		a, err := loadAgent(strings.TrimPrefix(name, "# "), strings.ReplaceAll(text+"\n", "|\n", "\n"))
+		var invalid config.Invalid
+		if !errors.As(err, &invalid) {
+			t.Errorf("%s: got %+v, %v, want problems", text, a, err)
+			return ""
+		}
+		return err.Error() + "\n"
+	})
+}
+
+// A file without front matter is a prompt, and lines may end as in Windows.
+func TestPromptNeedsNoFrontMatter(t *testing.T) {
+	for text, want := range map[string]string{
+		"Be brief.\n":                            "Be brief.",
+		"---\r\nmodel: x\r\n---\r\nBe\r\nbrief.": "Be\nbrief.",
+		"---\n---\nBe brief.":                    "Be brief.",
+	} {
+		if a, err := loadAgent("a.md", text); err != nil || a.Prompt != want {
+			t.Errorf("%q: got %q, %v", text, a.Prompt, err)
+		}
+	}
+	if _, err := config.LoadAgent("a.md", iotest.ErrReader(errors.New("the disk is gone")), env); err == nil || !strings.Contains(err.Error(), "read a.md: the disk is gone") {
+		t.Errorf("a file that cannot be read: got %v", err)
+	}
+}
+
+// A person approves each tool that is not said to read only, unless the definition decides (D5).
+func TestToolsNeedApproval(t *testing.T) {
+	a := config.Agent{Confirm: []string{"files.delete*", "mail"}, Allow: []string{"files.*", "tickets.search"}}
+	for _, c := range []struct {
+		server, tool   string
+		readOnly, want bool
+	}{
+		{"files", "read", true, false},
+		{"files", "write", false, false},
+		{"files", "delete_all", true, true},
+		{"files", "delete/all", false, true},
+		{"mail", "list", true, true},
+		{"tickets", "search", false, false},
+		{"tickets", "close", false, true},
+		{"tickets", "list", true, false},
+		{"other", "files.read", false, true},
+		{"files", "a/b", false, false},
+	} {
+		if got := a.Confirms(c.server, c.tool, c.readOnly); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}
