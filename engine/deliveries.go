@@ -239,6 +239,9 @@ func (c *client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 				page.NextCursor = from.String()
 				return page, nil
 			}
+			if err := c.engine.addSeen(ctx, &d); err != nil {
+				return askback.DeliveryPage{}, err
+			}
 			page.Items = append(page.Items, withoutSession(d))
 		}
 		if before == 0 {
@@ -274,6 +277,23 @@ func (c *client) sentSubjects(ctx context.Context, status askback.DeliveryStatus
 	list = slices.DeleteFunc(list, func(s store.Subject) bool { return s.Seq < before })
 	slices.SortFunc(list, func(a, b store.Subject) int { return cmp.Compare(b.Seq, a.Seq) })
 	return list, before, nil
+}
+
+// addSeen adds when a delivery to people was seen, which its event does not have.
+func (e *Engine) addSeen(ctx context.Context, d *askback.Delivery) error {
+	if d.AskID == "" || d.Channel == channelWebhook {
+		return nil
+	}
+	a, err := e.read(ctx, d.AskID)
+	switch {
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, errUnreadable):
+		return nil // the event is still true
+	case err != nil:
+		return err
+	}
+	now, _ := a.state.Delivery(d.ID)
+	d.SeenAt = now.SeenAt
+	return nil
 }
 
 // sentDelivery returns the delivery of an event. It reports false if the event cannot be

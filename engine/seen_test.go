@@ -64,6 +64,10 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 		if got := p.seenTimes(a); !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Errorf("got seen at %v, want %v", got, want)
 		}
+		sent, err := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Deliveries(p.Context(), askback.DeliveryQuery{Status: askback.DeliverySent})
+		if err != nil || len(sent.Items) != 2 || !sent.Items[1].SeenAt.Equal(at) {
+			t.Errorf("sent: got %+v, %v; want that it was seen at %v", sent.Items, err, at)
+		}
 		if commits != 1 || !slices.Equal(p.history(a), history) {
 			t.Errorf("got %d commits, and the history %q after %q; want 1 and the same", commits, p.history(a), history)
 		}

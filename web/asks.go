@@ -104,6 +104,16 @@ func (s *site) claim(w http.ResponseWriter, r request) error {
 	return nil
 }
 
+// seen records that the person has the ask on the screen. The script of the page calls it when
+// the page is visible.
+func (s *site) seen(w http.ResponseWriter, r request) error {
+	if err := r.client.Seen(r.Context(), r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, form view.Form) error {
 	list, err := s.inbox(r, a.ID)
 	if err != nil {

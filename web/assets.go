@@ -21,7 +21,7 @@ var files embed.FS
 // and its extension for event streams, unchanged (docs/design.md). They are served as one
 // file: htmx starts in the first task after its script, and an extension in a file that
 // arrives later is not there yet.
-var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "inbox.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js"}
+var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "inbox.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
 var styles = []string{"tokens.css", "base.css", "inbox.css", "ask.css", "pages.css", "history.css", "deliveries.css", "people.css", "phone.css"}
@@ -32,6 +32,7 @@ type assets struct {
 	files  map[string]asset
 	style  string // the path of the style sheet
 	script string // the path of the script
+	seen   string // the path of the script of a link: only the part of script that records what was seen
 
 	touchIcon        string // its path
 	countedIcon      string // the path of an icon with a number; see [pages.Frame.CountedIcon]
@@ -52,6 +53,7 @@ func newAssets() assets {
 	a.add("icon.svg", readAsset("icon.svg"))
 	a.style = a.add("page.css", concatenate(styles))
 	a.script = a.add("page.js", concatenate(scripts))
+	a.seen = a.add("seen.js", readAsset("seen.js"))
 	a.addCountedIcons()
 	a.addInstall()
 	return a

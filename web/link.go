@@ -35,8 +35,11 @@ type Links struct {
 // button of a notification in a browser sends such requests.
 const linkPattern = answerlink.Path + "{token}"
 
-// linkPolicy is the Content-Security-Policy of the pages of links, which have no script.
+// linkPolicy is the Content-Security-Policy of the pages of links. Only that of an open ask has
+// a script, a small one, which needs what linkScript adds.
 const linkPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+const linkScript = "; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // handleLinks handles the paths of links, if there are any.
 func (s *site) handleLinks(mux *http.ServeMux) {
@@ -130,7 +133,7 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 
 func (s *site) linkFrame() pages.Frame {
 	f := s.frame()
-	f.IsLink = true
+	f.IsLink, f.Script = true, ""
 	return f
 }
 
@@ -146,9 +149,12 @@ func (s *site) showLink(w http.ResponseWriter, r linkRequest) error {
 
 // renderLink shows the ask of a link with its form as it was filled in, or how it ended.
 func (s *site) renderLink(w http.ResponseWriter, r linkRequest, status int, form view.Form) error {
-	switch {
-	case r.ask.Settled():
+	if r.ask.Settled() {
 		return s.render(w, r.Request, status, pages.LinkSettled(r.frame, r.view, r.mine(), view.Conflict{}))
+	}
+	r.frame.Script, r.frame.Seen = s.assets.seen, r.URL.Path
+	w.Header().Set("Content-Security-Policy", linkPolicy+linkScript)
+	switch {
 	case r.isDangerous():
 		return s.render(w, r.Request, status, pages.LinkLogin(r.frame, r.view))
 	case r.choice != nil:
@@ -170,6 +176,8 @@ func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 	switch {
 	case err != nil:
 		return err
+	case isSeen(values):
+		return s.recordSeen(w, r)
 	case r.isDangerous() && !r.ask.Settled():
 		return s.renderLink(w, r, http.StatusForbidden, view.NewForm(r.view))
 	case !values.Has("action"):
@@ -191,6 +199,21 @@ func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 		return s.renderLink(w, r, http.StatusUnprocessableEntity, sent.form)
 	}
 	return s.answerLink(w, r, sent, sent.form.Answer(r.view))
+}
+
+// isSeen reports whether the script of the page of a link sent these values, once the page was
+// visible. Opening an address alone changes nothing: programs that check mails do that, too.
+func isSeen(values url.Values) bool {
+	return len(values) == 1 && slices.Equal(values["seen"], []string{"1"})
+}
+
+// recordSeen records that the ask of a link is on the screen of its person.
+func (s *site) recordSeen(w http.ResponseWriter, r linkRequest) error {
+	if err := r.client.Seen(r.Context(), r.ask.ID); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // maxButton is the limit in bytes for what a button of a notification sends.

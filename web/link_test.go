@@ -29,6 +29,12 @@ func newLinkServer(t *testing.T) *linkServer {
 	t.Helper()
 	h := &linkServer{server: newServer(t)}
 	h.signer = answerlink.New(func() ([]byte, error) { return make([]byte, 32), nil }, answerlink.Page)
+	h.serve()
+	return h
+}
+
+// serve serves the pages of the engine.
+func (h *linkServer) serve() {
 	h.handler = web.New(h.engine, &web.Options{
 		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
@@ -42,7 +48,6 @@ func newLinkServer(t *testing.T) *linkServer {
 			return client, nil
 		}},
 	})
-	return h
 }
 
 // startedIt is the client of a person who started the session, and must not approve its calls.
@@ -119,14 +124,18 @@ func TestOpeningALinkChangesNothing(t *testing.T) {
 					t.Errorf("choice %d: the page lacks %q", choice, part)
 				}
 			}
-			for _, part := range []string{" checked", "<script", "/logout", "<nav", "hx-get", "https://", "Set-Cookie"} {
+			if n := strings.Count(page, "<script"); n != 1 || !strings.Contains(page, `<script src="/assets/seen.`) {
+				t.Errorf("choice %d: the page has %d scripts, want only that which records that it is seen", choice, n)
+			}
+			for _, part := range []string{" checked", "/logout", "<nav", "hx-get", "https://", "Set-Cookie"} {
 				if strings.Contains(page, part) {
 					t.Errorf("choice %d: the page has %q", choice, part)
 				}
 			}
 			for name, want := range map[string]string{
 				"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY", "Set-Cookie": "",
-				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+				"Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+					"script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'",
 			} {
 				if got := w.Header().Get(name); w.Code != http.StatusOK || got != want {
 					t.Errorf("choice %d: %d, %s is %q, want %q", choice, w.Code, name, got, want)
@@ -407,7 +416,7 @@ func TestAgentTextOnThePageOfALink(t *testing.T) {
 	a := h.ask(askback.Request{Agent: text, Questions: []askback.Question{{Text: text, Options: askback.Options(text, "b")}}})
 	for choice := range 2 {
 		page := h.send(http.MethodGet, h.path(a, choice), nil).Body.String()
-		if strings.Contains(page, "<script") || strings.Contains(page, "<img src=https") || !strings.Contains(page, "&lt;script&gt;") {
+		if strings.Contains(page, "<script>") || strings.Contains(page, "<img src=https") || !strings.Contains(page, "&lt;script&gt;") {
 			t.Errorf("choice %d: got %s", choice, page)
 		}
 	}

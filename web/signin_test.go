@@ -198,7 +198,7 @@ func TestSignInReturnsToThePageOfTheForm(t *testing.T) {
 	h, _ := newServerWithIssuer(t)
 	a := h.ask(single)
 	for path, want := range map[string]string{
-		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
+		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID, "/asks/" + a.ID + "/seen": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
 	} {
 		answer := url.Values{"action": {"answer"}, "q1": {"0"}}
 		page := browser{h, ""}.send(path, answer, http.StatusUnauthorized)

@@ -101,6 +101,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /asks/{id}", s.authenticated(s.ask))
 	mux.Handle("POST /asks/{id}", s.authenticated(s.settle))
 	mux.Handle("POST /asks/{id}/claim", s.authenticated(s.claim))
+	mux.Handle("POST /asks/{id}"+pages.SeenPath, s.authenticated(s.seen))
 	mux.Handle("POST /asks/{id}/snooze", s.authenticated(s.snooze))
 	mux.Handle("GET /asks/{id}/reassign", s.authenticated(s.reassignPage))
 	mux.Handle("POST /asks/{id}/reassign", s.authenticated(s.reassign))

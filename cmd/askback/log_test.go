@@ -16,7 +16,7 @@ import (
 
 // otherPaths are the paths that are not in the OpenAPI document.
 var otherPaths = []string{
-	"/", "/asks/{id}", "/asks/{id}/claim", "/grants", "/grants/{id}/revoke", "/agents", "/people", "/numbers", "/tokens", "/tokens/{id}/revoke", "/logins", "/logins/{id}/end", "/more", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/mcp",
+	"/", "/asks/{id}", "/asks/{id}/claim", "/asks/{id}/seen", "/grants", "/grants/{id}/revoke", "/agents", "/people", "/numbers", "/tokens", "/tokens/{id}/revoke", "/logins", "/logins/{id}/end", "/more", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/mcp",
 	"/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs", "/metrics", "/.well-known/oauth-protected-resource/mcp",
 }
 

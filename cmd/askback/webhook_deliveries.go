@@ -62,6 +62,9 @@ func deliveryLine(d askback.Delivery, now time.Time) string {
 	if d.Attempts > 1 || d.Attempts == 1 && d.Status != askback.DeliverySent {
 		line += "; " + view.Count(d.Attempts, "attempt")
 	}
+	if !d.SeenAt.IsZero() {
+		line += "; seen " + d.SeenAt.Local().Format(time.DateTime)
+	}
 	if !d.RetryAt.IsZero() {
 		line += "; next " + d.RetryAt.Local().Format(time.DateTime)
 	}

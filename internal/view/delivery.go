@@ -22,6 +22,7 @@ type Delivery struct {
 	Attempts int
 	At       time.Time     // of the last change
 	RetryAt  time.Time     // of the next attempt; zero: none is planned, or it follows at once
+	SeenAt   time.Time     // when its person was first known to have it on a screen; zero: not known
 	Error    safetext.Text // why the last attempt failed
 	Endpoint safetext.Text // the id of the endpoint that holds it; empty: none does
 	Disabled bool          // that endpoint is disabled, not paused
@@ -66,7 +67,7 @@ var channelNames = map[string]string{
 func DeliveryOf(d askback.Delivery) Delivery {
 	v := Delivery{
 		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Line(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
-		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, Error: safetext.Line(d.Error),
+		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error),
 		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
@@ -111,8 +112,14 @@ func (d Delivery) Path() string {
 	return askback.PagePath(d.AskID.String())
 }
 
-// Sentence describes the delivery in one line: "Telegram to ana: Answered, accepted 3 November
-// 2026, 14:03 UTC". A nil zone is UTC.
+// Seen returns when the delivery was seen, for a reader at the time now: "14:05" on the same day.
+// A nil zone is UTC.
+func (d Delivery) Seen(now time.Time, zone *time.Location) string {
+	return FormatSnooze(d.SeenAt, now, zone)
+}
+
+// Sentence describes the delivery in one line: "Telegram to ana: Asked, accepted 3 November
+// 2026, 14:03 UTC, seen 14:05". A nil zone is UTC.
 func (d Delivery) Sentence(zone *time.Location) safetext.Text {
 	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
 	switch {
@@ -120,6 +127,14 @@ func (d Delivery) Sentence(zone *time.Location) safetext.Text {
 		s += ", next attempt " + FormatTime(d.RetryAt, zone)
 	case d.State == DeliveryAccepted || d.State == DeliveryGivenUp:
 		s += " " + FormatTime(d.At, zone)
+	}
+	if at := in(d.SeenAt, zone); !d.SeenAt.IsZero() {
+		s += ", seen "
+		if daysBetween(in(d.At, zone), at) == 0 {
+			s += at.Format("15:04")
+		} else {
+			s += FormatTime(at, zone)
+		}
 	}
 	if d.Error.String() != "" {
 		s += ": " + d.Error.String()

@@ -22,17 +22,21 @@ type Frame struct {
 	Style, Icon string         // paths of the static files
 	TouchIcon   string         // the icon on the home screen of a phone
 	CountedIcon string         // the path of the icon with a number, which has IconNumber instead of it
-	Script      string         // path of the script
+	Script      string         // path of the script; "": none
+	Seen        string         // of a link: the address that records that its ask is on a screen; "": none
 	Page        string         // the path of the link in the navigation that leads to this page
 	Links       []PageLink     // the pages that the person may open
 	Name        view.Text      // the person who is logged in; empty before the log-in
-	IsLink      bool           // the page is that of a link of a message: it has no script and leads to no other page
+	IsLink      bool           // the page is that of a link of a message: it leads to no other page
 	Reader      view.Text      // the person of the link
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 
 	number string // of open asks, for the icon of the tab; "" for 0
 }
+
+// SeenPath ends the address that records that an ask is on a screen, after the path of its page.
+const SeenPath = "/seen"
 
 // IconNumber is the part of [Frame.CountedIcon] that is replaced by 1 to 9, or by "many".
 const IconNumber = "NUMBER"

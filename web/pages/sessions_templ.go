@@ -678,7 +678,7 @@ func Session(f Frame, p SessionPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = moment(m).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = moment(f, m).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -750,7 +750,7 @@ func Session(f Frame, p SessionPage) templ.Component {
 	})
 }
 
-func moment(m view.Moment) templ.Component {
+func moment(f Frame, m view.Moment) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -816,7 +816,7 @@ func moment(m view.Moment) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if m.Delivery != nil {
-			templ_7745c5c3_Err = deliveryOfMoment(*m.Delivery).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = deliveryOfMoment(f, *m.Delivery).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

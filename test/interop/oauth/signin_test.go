@@ -249,7 +249,7 @@ func TestFormWithoutSignInIsRejected(t *testing.T) {
 	f := newFixture(t, nil)
 	k := f.ask("Which?")
 	for path, form := range map[string]url.Values{
-		"/asks/" + k.ID: {"q1": {"0"}, "action": {"answer"}}, "/asks/" + k.ID + "/claim": {}, "/grants/gr_1/revoke": {},
+		"/asks/" + k.ID: {"q1": {"0"}, "action": {"answer"}}, "/asks/" + k.ID + "/claim": {}, "/asks/" + k.ID + "/seen": {}, "/grants/gr_1/revoke": {},
 	} {
 		p := newPerson(t)
 		v := p.step(f.URL+path, form)
