@@ -24,7 +24,7 @@ const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,
 func TestMarkdownMatchesGoldenFile(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.Description = sampleMarkdown
-	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
+	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}, {Pointer: "/to", Detail: "\"eve\" is not known here and cannot answer"}}
 	var b strings.Builder
 	for _, style := range []bool{false, true} {
 		for _, width := range []int{80, 40} {

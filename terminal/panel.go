@@ -54,6 +54,9 @@ func (f *frame) context(a view.Ask) {
 	if a.Data.String() != "" {
 		f.exact("about", plain, a.Data)
 	}
+	for _, person := range a.LeftOut {
+		f.text("not to", plain, person)
+	}
 	for _, warning := range a.Warnings {
 		f.text("fixed", plain, warning)
 	}

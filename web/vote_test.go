@@ -63,3 +63,21 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 		t.Error("the ask is settled")
 	}
 }
+
+// People who are not known here are left out. The page says that under a heading of its own: it
+// is no repair of the agent's call.
+func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
+	h := newServer(t)
+	h.engine.Set(engine.Settings{People: []askback.Person{{Name: "ana"}}})
+	a := h.ask(askback.Request{Questions: []askback.Question{{Text: "Which database?"}}, To: []string{"ana", "eve"}})
+	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
+	var headings []string
+	for _, part := range page.all(".agent-text") {
+		if len(part.all(".warnings")) > 0 {
+			headings = append(headings, part.one(t, ".label").visibleText()+": "+part.one(t, ".warnings").visibleText())
+		}
+	}
+	if want := `Not everyone is asked: "eve" is not known here and cannot answer`; len(headings) != 1 || headings[0] != want {
+		t.Errorf("got %q, want %q", headings, want)
+	}
+}

@@ -104,6 +104,9 @@ func Pending(a askback.Ask, buttons []Button) Message {
 		}
 		m.Lines = append(m.Lines, Question(q)...)
 	}
+	for _, w := range v.LeftOut {
+		m.Lines = append(m.Lines, Line{Own: "Not asked: ", Foreign: w.String()})
+	}
 	for _, w := range v.Warnings {
 		m.Lines = append(m.Lines, Line{Own: "Repaired: ", Foreign: w.String()})
 	}

@@ -19,3 +19,16 @@ func TestMessageCountsOtherQuestions(t *testing.T) {
 		}
 	}
 }
+
+// A message names the people who are left out, and does not call that a repair.
+func TestMessageNamesPeopleWhoAreLeftOut(t *testing.T) {
+	a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Warnings: []askback.Problem{
+		{Pointer: "/to", Detail: `"eve" is not known here and cannot answer`}, {Pointer: "/questions/0/header", Detail: "cut to 12 characters"},
+	}}
+	got := notice.Pending(a, nil).Text(notice.Plain)
+	for _, want := range []string{`Not asked: "eve" is not known here and cannot answer`, "Repaired: The call was repaired: cut to 12"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not once in:\n%s", want, got)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type Ask struct {
 	Context  Markdown        // the background of the question, if the agent sent it as text
 	Data     safetext.Text   // the background, if the agent sent it as an object
 	Warnings []safetext.Text // repairs of the agent's call
+	LeftOut  []safetext.Text // who of the people to ask cannot answer
 	Claims   []Claim
 	Created  time.Time
 	Deadline time.Time // zero if the ask has no deadline
@@ -105,7 +106,7 @@ type Confirmation struct {
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
-	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings) > 0
+	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
 }
 
 // AddsText is like HasText, but ignores text that repeats the arguments.
@@ -145,7 +146,7 @@ func Of(a askback.Ask) Ask {
 	}
 	c.routing(&v, a)
 	v.Context, v.Data = c.context(a.Context)
-	v.Warnings = c.repairs(a.Warnings)
+	v.Warnings, v.LeftOut = c.warnings(a.Warnings)
 	for _, claim := range a.Claims {
 		v.Claims = append(v.Claims, Claim{c.line(claim.Name), claim.At})
 	}

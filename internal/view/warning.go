@@ -70,16 +70,20 @@ func (f formatted) warnings() []Warning {
 	return out
 }
 
-// repairs describes how the agent's call was repaired before it was shown (F15). Agents
-// can send such descriptions too, so all of them are displayed as the agent's text.
-func (c *cleaner) repairs(list []askback.Problem) []safetext.Text {
-	var out []safetext.Text
+// warnings describes how the agent's call was repaired before it was shown (F15), and which of
+// the people in "to" are not asked. Agents can send such descriptions too, so all of them are
+// displayed as the agent's text.
+func (c *cleaner) warnings(list []askback.Problem) (repairs, leftOut []safetext.Text) {
 	for _, p := range list {
+		if p.Pointer == "/to" { // no repair changes it
+			leftOut = append(leftOut, c.line(p.Detail))
+			continue
+		}
 		s := "The call was repaired: " + p.Detail
 		if p.Pointer != "" {
 			s += " (" + p.Pointer + ")"
 		}
-		out = append(out, c.line(s))
+		repairs = append(repairs, c.line(s))
 	}
-	return out
+	return repairs, leftOut
 }

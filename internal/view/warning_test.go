@@ -87,14 +87,17 @@ func TestPaddingGetsAWarning(t *testing.T) {
 	}
 }
 
-// F15: each repair of the agent's call is one safe line.
+// F15: each repair of the agent's call is one safe line. People who are left out are no repair.
 func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
-		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Detail: "two\nlines\u202e"},
+		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Pointer: "/to", Detail: "\"eve\" is not\nknown here", Fix: "x"}, {Detail: "two\nlines\u202e"},
 	}})
 	var got []string
 	for _, r := range v.Warnings {
 		got = append(got, r.String())
+	}
+	if len(v.LeftOut) != 1 || v.LeftOut[0].String() != `"eve" is not known here` {
+		t.Errorf("left out: got %v", v.LeftOut)
 	}
 	want := []string{
 		"The call was repaired: cut to 12 characters (/questions/0/header)", "The call was repaired: two lines⟨U+202E⟩",

@@ -118,7 +118,7 @@ func isPlain(q view.Question) bool { return len(q.Choices) > 0 && !q.Multi && !q
 // hasBackground reports whether the agent sent a title or a context, or its request has
 // warnings.
 func hasBackground(a view.Ask) bool {
-	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings) > 0
+	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings)+len(a.LeftOut) > 0
 }
 
 // emptyValue returns the sign for an object without fields or an array without items.
