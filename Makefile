@@ -19,7 +19,7 @@ check: ## check format, vet, staticcheck, generated files, go.mod and internal/a
 	@scripts/check.sh
 
 # The script exits with code 3 and a warning if npm is not available.
-interop: ## run agents and clients from npm against the built program
+interop: ## run the commands for newcomers, and agents and clients from npm against the built program
 	@scripts/interop.sh || test $$? -eq 3
 
 bench: ## run the benchmarks and print the results

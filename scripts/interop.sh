@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs agents and clients from the npm registry against the built program, in
-# the versions that the lock files pin. Exits with code 3 if npm or its registry
+# Runs the commands that the documentation has for newcomers, from the clone on.
+# Then it runs agents and clients from the npm registry against the built program,
+# in the versions that the lock files pin. Exits with code 3 if npm or its registry
 # cannot be reached.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -9,8 +10,11 @@ source scripts/steps.sh
 
 export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
+newcomers() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
+
 clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 15m ./test/interop/...; }
 
+step "go test ./test/newcomer" newcomers
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
 	leave_out "clients from npm (npm, or its registry, cannot be reached)"
 	summary

@@ -102,6 +102,7 @@ var layers = map[string][]string{
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"internal/fakes"},
+	"test/newcomer":    {"internal/fakes", "internal/pause"},
 	"test/screens":     {"*"},
 	"scripts/...":      {},
 }
