@@ -23,6 +23,7 @@ var sitePages = []sitePage{
 	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, askback.ActGrants},
 	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, askback.ActPeople},
 	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, and what is open for them."}, askback.ActPeople},
+	{pages.PageLink{Name: "Routes", Path: pages.RoutesPath, About: "Who gets which asks, and what follows if no one answers."}, askback.ActPeople},
 	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, askback.ActPeople},
 	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},
 	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What was sent to people and programs, and what did not arrive."}, askback.ActDeliveries},

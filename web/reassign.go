@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -120,9 +119,8 @@ func doneReassigning(r request, id string) *pages.Done {
 
 // reassignProblem returns the sentence for a problem with the names.
 func reassignProblem(p askback.Problem) view.Text {
-	switch p.Detail {
-	case "no one is named":
+	if p.Detail == "no one is named" {
 		return view.RawText("Choose at least one person or group.").Text()
 	}
-	return view.RawText(strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + ".").Text()
+	return view.RawText(sentence(p.Detail)).Text()
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/askback/askback"
 )
 
@@ -152,6 +154,14 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	w.waitUntil(`document.querySelector("#secret").value.startsWith("askback_")`)
 	w.waitUntil("document.documentElement.scrollWidth <= innerWidth && location.search === ''")
 	w.checkAccessibility("new token")
+	if _, err := c.client(askback.Admin, "root").PutRoutes(t.Context(), []askback.Route{{To: []string{"ana"}}, {Quorum: 2}}, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/routes?kind=confirmation&agent=&tags=", "/routes/edit"} {
+		w.open(path)
+		w.Run(chromedp.Evaluate(`document.querySelectorAll("details.more").forEach((d) => { d.open = true; })`, nil))
+		w.checkAccessibility(path)
+	}
 	c.Check(t)
 }
 

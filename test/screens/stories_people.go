@@ -79,3 +79,32 @@ func contactStories(b *book) {
 	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
 	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, a terminal makes it, with the command below.").Text()}})
 }
+
+// routeStories are the page of routes, and the form of one.
+func routeStories(b *book) {
+	span := func(d time.Duration) askback.Span { return askback.Span(d) }
+	routes := []askback.Route{
+		{
+			Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Quorum: 2, NoSelfApproval: true,
+			Remind: []askback.Span{span(30 * time.Minute)}, Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"@oncall"}}}, Source: askback.SourceSettings,
+		},
+		{Match: askback.Match{Agent: "an-agent-with-a-name-that-is-longer-than-a-column-of-a-phone"}, To: []string{"ana", "ben"}, Channels: []string{"telegram", "email"}, Source: askback.SourceAPI},
+		{Match: askback.Match{Kind: askback.Questions}, To: []string{"@gone"}, Timeout: span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline, Source: askback.SourceAPI, Warning: "there is no group gone any more"},
+	}
+	l := pages.RouteList{Revision: "3", By: view.RawText("ana").Text(), MayChange: true, Check: pages.RouteCheck{First: -1}}
+	for _, r := range routes {
+		l.Routes = append(l.Routes, view.OfRoute(r))
+	}
+	f := b.on(pages.RoutesPath)
+	show := func(name string, l pages.RouteList) { b.add("Routes", name, pages.RoutesPath, pages.Routes(f, l)) }
+	show("list", l)
+	l.Check = pages.RouteCheck{Agent: "deploy-eu", Kind: "confirmation", Tags: "prod", Asked: true, First: 0, Rules: []int{1}}
+	l.MayChange, l.Done = false, ""
+	show("route of an ask", l)
+	show("moved", pages.RouteList{Routes: l.Routes[1:], MayChange: true, Done: "Moved up.", Check: pages.RouteCheck{First: -1}})
+	show("changed meanwhile", pages.RouteList{Problem: "The routes were changed after this page was loaded. They are shown as they are now.", MayChange: true, Check: pages.RouteCheck{First: -1, Asked: true}})
+	form := pages.RouteForm{Agent: "deploy-*", Kind: "confirmation", Tags: "prod", To: "@payments", Quorum: "2", NoSelfApproval: true, Remind: "30m", Escalate: "2h: @oncall\n1d: ana"}
+	b.add("Routes", "form", pages.RoutesPath, pages.EditRoute(f, form))
+	form.Index, form.Problems = "0", []view.Problem{{Field: "escalate", Text: view.RawText("Write a time, a colon and who is asked then, such as 2h: @oncall.").Text()}}
+	b.add("Routes", "form with an error", pages.RoutesPath, pages.EditRoute(f, form))
+}

@@ -1,0 +1,95 @@
+package pages
+
+import (
+	"strconv"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// RoutesPath is the address of the list of routes.
+const RoutesPath = "/routes"
+
+// The actions of the forms of a route.
+const (
+	SaveRoute   = "save"
+	RemoveRoute = "remove"
+	RouteUp     = "up"
+	RouteDown   = "down"
+)
+
+// A RouteList is the content of the page of routes.
+type RouteList struct {
+	Routes    []view.Route // in the order in which they are matched
+	Revision  string       // of those that were made here
+	By        view.Text    // who changed these last; "": they never were
+	MayChange bool
+	Check     RouteCheck
+	Done      string // a sentence on what the person did before; "" for nothing
+	Problem   string // why a form did nothing; "" if it did
+}
+
+// A RouteCheck is the form that finds the route of an ask, with its result.
+type RouteCheck struct {
+	Agent, Kind string
+	Tags        string
+	Asked       bool  // there is a result
+	First       int   // the index of the route that applies; -1: there is no such route
+	Rules       []int // the indexes of further routes whose rules for approvals apply
+}
+
+// A RouteForm is the form of a route, as it was filled in.
+type RouteForm struct {
+	Index    string // among the routes that were made here; "" for a new one
+	Revision string
+
+	Agent, Kind, Tags, To, Channels view.RawText
+	Quorum, Remind, Escalate        view.RawText
+	Timeout, OnTimeout              view.RawText
+	NoSelfApproval, Join            bool
+	Problems                        []view.Problem
+}
+
+// Problem returns the first problem with a field, or empty text.
+func (f RouteForm) Problem(field string) view.Text {
+	return view.Form{Problems: f.Problems}.Problem(field)
+}
+
+// title returns the heading of the page of the form.
+func (f RouteForm) title() string {
+	if f.Index == "" {
+		return "New route"
+	}
+	return "Edit a route"
+}
+
+// made returns the index of a route among those that were made here.
+func (l RouteList) made(n int) string {
+	for _, r := range l.Routes[:n] {
+		if r.Settings {
+			n--
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+// isFirst reports whether a route that was made here has none of these before it, and isLast
+// whether it has none after it.
+func (l RouteList) isFirst(n int) bool { return n == 0 || l.Routes[n-1].Settings }
+func (l RouteList) isLast(n int) bool  { return n == len(l.Routes)-1 }
+
+// applies reports whether a route is the result of the check.
+func (l RouteList) applies(n int) bool { return l.Check.Asked && l.Check.First == n }
+
+// routeKinds are the kinds of asks that a route can match.
+var routeKinds = [][2]string{{"", "questions and confirmations"}, {"questions", "questions"}, {"confirmation", "confirmations of tool calls"}}
+
+// routeTimeouts are the choices of what follows a timeout.
+var routeTimeouts = [][2]string{
+	{"", "the session fails"}, {"decline", "the agent is told, and continues"}, {"default", "a timer applies the defaults"}, {"wait", "it keeps waiting"},
+}
+
+// A routeField is a text field of the form of a route.
+type routeField struct {
+	Name, Label, Hint string
+	Value             view.RawText
+}
