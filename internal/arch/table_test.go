@@ -15,6 +15,10 @@ var layers = map[string][]string{
 	// The machine of hosted runs, which no other package uses yet.
 	"conversation": {"."},
 
+	// Models of hosted runs.
+	"agent":          {"conversation"},
+	"agent/scripted": {"agent", "conversation"},
+
 	// Storage.
 	"store":           {},
 	"store/memstore":  {"store"},
@@ -194,7 +198,7 @@ var owners = map[string]owner{
 	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi/openapitest"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
-	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
+	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted"}, "one reads settings, the other scripts of models"},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
 	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},

@@ -1,0 +1,61 @@
+// Package agent has what performs the effects of a hosted run. At present it requests models;
+// the server does not run agents yet.
+//
+// The packages below it have models of providers, and one that follows a script.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/askback/askback/conversation"
+)
+
+// A Model replies to the messages of a run. It may be used by several runs at a time, and
+// remembers nothing of them.
+type Model interface {
+	// Reply sends the request once, and returns the whole reply. It calls text, if it is not
+	// nil, with each piece of the reply's text as it arrives; the pieces of a request that
+	// fails are not part of the conversation. The error is a [*ModelError].
+	Reply(ctx context.Context, r ModelRequest, text func(piece string)) (ModelReply, error)
+}
+
+// A ModelRequest is what a model reads.
+type ModelRequest struct {
+	System   string
+	Messages []conversation.Message // as [conversation.Role] requires it; the last one is not of RoleAssistant
+	Tools    []Tool
+	// MaxTokens is the maximum length of the reply; 0: the default of the model.
+	MaxTokens int
+	// Attempt is that of [conversation.RequestModel]. Only a script depends on it.
+	Attempt int
+}
+
+// A Tool is a tool that a model may call.
+type Tool struct {
+	Name        string          // at most 64 letters, digits, underscores and hyphens
+	Description string          // for the model
+	Schema      json.RawMessage // JSON schema of the input, whose type is object; empty: an object with any members
+}
+
+// A ModelReply is the whole reply of a model.
+type ModelReply struct {
+	Text string
+	// Calls have ID, Tool and Input, which is a JSON object. The caller plans them, except for
+	// those that the model did not write correctly: their kind is already
+	// [conversation.KindRejected], with an error for the model.
+	Calls    []conversation.Call
+	Provider json.RawMessage // as in [conversation.Message]
+	Usage    conversation.Usage
+	Stop     StopReason
+}
+
+// A StopReason is why a model stopped writing.
+type StopReason string
+
+// The reasons. All others are errors.
+const (
+	StopEnd    StopReason = "end"    // the reply is complete
+	StopCalls  StopReason = "calls"  // it waits for the results of its calls
+	StopLength StopReason = "length" // it reached MaxTokens
+)
