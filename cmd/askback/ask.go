@@ -23,6 +23,7 @@ import (
 type requestFlags struct {
 	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer, or a group after @; repeat for several. By default a route decides, or every person may."`
 	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
+	Tag     []string `complete:"tag" sep:"none" placeholder:"TAG" help:"Add a tag, which routes of the settings and filters match; repeat for several."`
 	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
 	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: with the same key, it continues with the same ask."`
 	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
@@ -31,7 +32,7 @@ type requestFlags struct {
 }
 
 func (p requestFlags) apply(r *askback.Request) (err error) {
-	r.To, r.Agent, r.SessionKey, r.Key = p.To, p.Agent, p.Session, p.Key
+	r.To, r.Tags, r.Agent, r.SessionKey, r.Key = p.To, p.Tag, p.Agent, p.Session, p.Key
 	r.Timeout, err = duration("--timeout", p.Timeout, "90s, 10m, 2h or 7d")
 	return err
 }

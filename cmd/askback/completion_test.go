@@ -112,6 +112,7 @@ func (s *shellSession) requireFiles(want ...string) {
 // it. The name of an agent has no line breaks.
 const (
 	hostile      = "$(touch one) `touch two` \" ' ; touch three; # !! ~ *\ntouch four\n\x1b[2J\u202e<(touch five) \\ | touch six & "
+	hostileTag   = "y$(touch twelve) `touch thirteen` \"' ; touch fourteen & "
 	hostileAgent = "x$(touch seven) `touch eight` \"' ; touch nine; # !! ~ * \\ | touch ten &"
 )
 
@@ -127,7 +128,7 @@ func askHostile(t *testing.T, s *testServer) (call, question, session string) {
 		return s.call(s.agent, "POST", "/asks", string(raw), 201)
 	}
 	a := create(map[string]any{"agent": hostileAgent, "title": hostile, "confirmation": map[string]any{"tool_name": "run", "input": map[string]any{"x": hostile}}})
-	b := create(map[string]any{"agent": "Deploy bot", "questions": []any{map[string]any{"question": hostile, "options": []string{hostile, "no"}}}})
+	b := create(map[string]any{"agent": "Deploy bot", "questions": []any{map[string]any{"question": hostile, "options": []string{hostile, "no"}}}, "tags": []string{"release", hostileTag}})
 	return a["id"].(string), b["id"].(string), a["session_id"].(string)
 }
 
@@ -155,6 +156,8 @@ func TestShellsComplete(t *testing.T) {
 				{"askback list --agent Dep\t--js\t", "<list><--agent><Deploy bot><--json>"},
 				{"askback list --agent x\t", "<list><--agent><" + hostileAgent + ">"},
 				{"askback ask --to ana\t", "<ask><--to><ana>"},
+				{"askback confirm --tag rel\t", "<confirm><--tag><release>"},
+				{"askback ask --tag y\t", "<ask><--tag><" + hostileTag + ">"},
 				{"askback ask --file with\t", "<ask><--file><with space.json>"},
 				{"askback ask --file=with\t", "<ask><--file=with space.json>"},
 				{"askback snooze " + question + " tom\t", "<snooze><" + question + "><tomorrow>"},
@@ -194,7 +197,7 @@ func TestShellsNeverRunTextOfAgents(t *testing.T) {
 				}
 				for _, typed := range []string{
 					"askback decline \t\t\t", "askback show ask_\t\t\t", "askback answer " + question + " \t\t\t",
-					"askback list --agent \t\t\t", "askback list --agent=\t\t\t", "askback list --agent x\t\t\t",
+					"askback list --agent \t\t\t", "askback list --agent=\t\t\t", "askback ask --tag \t\t\t", "askback list --agent x\t\t\t",
 					"askback $(touch eleven) \t\t\x15", "askback `touch eleven` \t\t\x15",
 				} {
 					s.typeKeys(typed + "\r\r") // the first may only choose from a menu

@@ -21,7 +21,7 @@ import (
 // except file, which the shells complete. After an error, they return none.
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
-	"agent": (*completion).agents, "person": (*completion).people, "grant": (*completion).grants, "token": (*completion).tokens,
+	"agent": (*completion).agents, "person": (*completion).people, "tag": (*completion).tags, "grant": (*completion).grants, "token": (*completion).tokens,
 	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
@@ -195,6 +195,36 @@ func (c *completion) agents(ctx context.Context) []candidate {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !strings.HasPrefix(name, "-") { // it would be read as a flag
 			all = append(all, describe(name, view.Count(names[name], "ask")))
+		}
+	}
+	return all
+}
+
+// tags returns the tags that routes match, and those of the newest asks.
+func (c *completion) tags(ctx context.Context) (all []candidate) {
+	asks := map[string]int{}
+	for _, a := range c.recent(ctx) {
+		for _, tag := range a.Tags {
+			asks[tag]++
+		}
+	}
+	routed := map[string]bool{}
+	if client, done, err := c.client(); err == nil {
+		defer done()
+		list, _ := client.Routes(ctx) // without them, the tags of asks remain
+		for _, r := range list.Items {
+			for _, tag := range r.Match.Tags {
+				routed[tag], asks[tag] = true, asks[tag]
+			}
+		}
+	}
+	for _, tag := range slices.Sorted(maps.Keys(asks)) {
+		description := view.Count(asks[tag], "ask")
+		if routed[tag] {
+			description = "A route matches it."
+		}
+		if !strings.HasPrefix(tag, "-") {
+			all = append(all, describe(tag, description))
 		}
 	}
 	return all
