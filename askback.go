@@ -67,8 +67,9 @@ type Inbox interface {
 	// postpone the deadline (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 	// Seen records that the ask is on a screen of this person: [Delivery.SeenAt] of the
-	// messages about it that this person got through the channel of this principal, or all of
-	// them if that is no channel of messages. A repeat changes nothing, nor does a settled ask.
+	// messages about it that this person got through the channel of this principal, or of
+	// those to several people if the person got none there. If that is no channel of messages,
+	// it is that of all messages to the person. A repeat changes nothing, nor does a settled ask.
 	Seen(ctx context.Context, id string) error
 	// Reassign gives a pending ask to other people, or only this person's part of it. An
 	// operator may do that without being able to read the ask: it then returns only who

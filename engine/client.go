@@ -195,7 +195,7 @@ func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reas
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return copied(c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Claimed{By: c.who.Name, At: t.now}, nil
+		return lifecycle.Claimed{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
 	}))
 }
 

@@ -86,8 +86,9 @@ type Cancelled struct {
 
 // Claimed records that a person has begun to answer the ask.
 type Claimed struct {
-	By string
-	At time.Time
+	By  string
+	Via askback.Channel
+	At  time.Time
 }
 
 // Due ends the ask if the time that [AskState.Expires] returns is set and not after At.
@@ -320,7 +321,7 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 		return unchanged(s), askback.ErrSettled
 	}
 	if o.Actor.Kind == askback.ActorPerson && o.Status != askback.Cancelled {
-		s.answeredOnScreen(o.Actor.Name, o.Channel, o.At)
+		s.actedOnScreen(o.Actor.Name, o.Channel, o.At)
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
 	r := changed(s, Event{Type: event})
@@ -348,6 +349,7 @@ func claimed(s AskState, in Claimed) (Result[AskState], error) {
 		claims = claims[1:]
 	}
 	s.Ask.Claims = claims
+	s.actedOnScreen(in.By, in.Via, in.At)
 	return changed(s, Event{Type: askback.EventQuestionClaimed, By: in.By}), nil
 }
 

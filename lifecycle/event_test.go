@@ -179,7 +179,7 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 			kind := rapid.SampledFrom([]askback.ActorKind{askback.ActorAgent, askback.ActorOperator}).Draw(t, "kind")
 			return lifecycle.Cancelled{By: askback.Actor{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at}
 		case 4, 5, 6:
-			return lifecycle.Claimed{By: by, At: at}
+			return lifecycle.Claimed{By: by, Via: via, At: at}
 		case 7, 8:
 			return lifecycle.Due{At: at}
 		case 10:

@@ -38,9 +38,9 @@ func seen(s AskState, in Seen) (Result[AskState], error) {
 	return changed(s), nil
 }
 
-// answeredOnScreen records that a person has decided through a channel, and so has seen the ask
-// there. A program may have used the API for the person.
-func (s *AskState) answeredOnScreen(by string, via askback.Channel, at time.Time) {
+// actedOnScreen records that a person has claimed the ask or decided through a channel, and so
+// has seen the ask there. A program may have used the API for the person.
+func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 	if via != askback.ChannelAPI {
 		s.markSeen(Seen{By: by, Via: via, At: at})
 	}
@@ -49,8 +49,12 @@ func (s *AskState) answeredOnScreen(by string, via askback.Channel, at time.Time
 // markSeen sets the time in the deliveries that a person has seen, and reports whether it
 // changed one.
 func (s *AskState) markSeen(in Seen) (marked bool) {
+	person := in.By
+	if carriers(in.Via) != nil && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
+		person = "" // one of the people in a room, without a message of their own
+	}
 	for i, d := range s.Deliveries {
-		if !d.SeenAt.IsZero() || !mayHaveArrived(d, in.At) || !in.shows(d) {
+		if !d.SeenAt.IsZero() || !mayHaveArrived(d, in.At) || !in.shows(d, person) {
 			continue
 		}
 		if !marked {
@@ -61,14 +65,11 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 	return marked
 }
 
-// shows reports whether a delivery is one that the person sees. What several people get is seen
-// by one who is in its channel. A message that the ask was given to others does not show it.
-func (in Seen) shows(d askback.Delivery) bool {
+// shows reports whether a delivery to a person is one that is seen. A message that the ask was
+// given to others does not show it.
+func (in Seen) shows(d askback.Delivery, person string) bool {
 	by := carriers(in.Via)
-	if by != nil && !slices.Contains(by, d.Channel) || d.Event == askback.EventQuestionReassigned {
-		return false
-	}
-	return d.Person == in.By || by != nil && d.Person == ""
+	return d.Person == person && (by == nil || slices.Contains(by, d.Channel)) && d.Event != askback.EventQuestionReassigned
 }
 
 // mayHaveArrived reports whether a delivery is sent, or an attempt to send it may have reached

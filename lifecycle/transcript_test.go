@@ -175,7 +175,7 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	case "declines":
 		return []lifecycle.Input{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
 	case "looks":
-		return []lifecycle.Input{lifecycle.Claimed{By: who, At: at}}
+		return []lifecycle.Input{lifecycle.Claimed{By: who, Via: via, At: at}}
 	case "sees":
 		return []lifecycle.Input{lifecycle.Seen{By: who, Via: via, At: at}}
 	case "reassigns":

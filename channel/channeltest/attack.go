@@ -34,6 +34,7 @@ func testAttacks(t testing.TB, d Driver) {
 		f.keep(err)
 		f.eventually("the log mentions the attack: "+string(how), func() bool { return len(f.log.text()) > logged })
 		f.wantSame(string(how), askback.Ask{ID: p.ask})
+		f.wantSeen(string(how), p.ask)
 		if found := f.messages(ana, p.ask); len(found) != 1 || !found[0].Live {
 			t.Errorf("%s: the message is %+v, want as it was", how, found)
 		}

@@ -29,6 +29,9 @@ type Driver struct {
 	// InPlace are the answers that people can give in a message, as CASE/ANSWER of [Cases].
 	// Messages about other asks must have only the link.
 	InPlace []string
+	// Handled is the name of the case of [Cases] in whose message people can do something that
+	// settles nothing; see [Handler]. "": in no message, or what they do there is not known.
+	Handled string
 	// RetryAfter is the time that the service asks for with [TooMany]; 0: it names none.
 	RetryAfter time.Duration
 	// Appends is set if the service cannot change a message, so that the outcome is another
@@ -146,6 +149,7 @@ func Checks() []Check {
 		{"two people race and one wins", testRace},
 		{"an answer after the deadline is not taken", testDeadline},
 		{"foreign input changes nothing and is logged", testAttacks},
+		{"a delivery is seen when its person handles the message", testSeen},
 		{"one who left cannot answer", testLeft},
 		{"a repeat after a lost reply leaves nothing live", testLostReply},
 		{"a repeat without a record leaves nothing live", testLostRecord},

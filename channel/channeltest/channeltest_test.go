@@ -16,7 +16,7 @@ import (
 // driver returns the driver of a chat with a defect, or without one.
 func driver(defect string) channeltest.Driver {
 	d := channeltest.Driver{
-		Channel: "chat", Via: askback.ChannelSlack, RetryAfter: 40 * time.Second,
+		Channel: "slack", Via: askback.ChannelSlack, Handled: "multi", RetryAfter: 40 * time.Second,
 		Short: []string{"1 MB", "call of 20 kB", "call of 1 MB"},
 		Start: func(_ testing.TB, s channeltest.Settings) channeltest.Service {
 			return &chat{settings: s, defect: defect, presses: make(chan press)}
@@ -54,6 +54,9 @@ func TestDefectsAreFound(t *testing.T) {
 		"takes what is forged":                  "foreign input changes nothing and is logged",
 		"takes what was changed":                "foreign input changes nothing and is logged",
 		"is silent about attacks":               "foreign input changes nothing and is logged",
+		"does not know what is seen":            "a delivery is seen when its person handles the message",
+		"sees what it sends":                    "a delivery is seen when its person handles the message",
+		"sees what it refuses":                  "foreign input changes nothing and is logged",
 		"asks the wrong person in":              "one who left cannot answer",
 		"ignores what it does not know":         "an outcome follows a question that may have arrived",
 		"forgets messages":                      "an old message can be answered after a restart",

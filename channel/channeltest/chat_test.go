@@ -32,6 +32,7 @@ type chat struct {
 	last     press
 
 	mu       sync.Mutex
+	engine   *engine.Engine // that takes answers
 	messages []*posted
 	how      channeltest.Failure
 	skip     int
@@ -51,6 +52,7 @@ type press struct {
 	id     string // of the message
 	ask    string
 	answer askback.Answer
+	looks  bool // it has no answer
 	reply  chan string
 }
 
@@ -62,7 +64,7 @@ var (
 func (c *chat) Secrets() []string { return []string{chatSecret} }
 
 func (c *chat) Receivers() []engine.Receiver {
-	return []engine.Receiver{{Channel: "chat", Name: "room-ana", Person: "ana"}, {Channel: "chat", Name: "room-ben", Person: "ben"}}
+	return []engine.Receiver{{Channel: "slack", Name: "room-ana", Person: "ana"}, {Channel: "slack", Name: "room-ben", Person: "ben"}}
 }
 
 func (c *chat) Address(person string) string { return "room-" + person }
@@ -167,6 +169,12 @@ func (c chatChannel) Send(ctx context.Context, n askback.Notification) (string, 
 	if c.defect == "logs the question" {
 		c.settings.Log.Info("a question is sent", "ask", n.Ask.Form())
 	}
+	if c.defect == "sees what it sends" {
+		c.mu.Lock()
+		e := c.engine
+		c.mu.Unlock()
+		see(ctx, e, n.Person, n.AskID)
+	}
 	m := c.draw(n)
 	id := n.Receipt
 	if id == "" && c.defect != "posts each outcome" {
@@ -259,7 +267,17 @@ func text(a askback.Ask) string {
 	return b.String()
 }
 
+// see records that a person has an ask on the screen.
+func see(ctx context.Context, e *engine.Engine, person, ask string) {
+	if client, err := e.Person(ctx, person, askback.ChannelSlack); err == nil {
+		_ = client.Seen(ctx, ask)
+	}
+}
+
 func (c *chat) run(ctx context.Context, e *engine.Engine) {
+	c.mu.Lock()
+	c.engine = e
+	c.mu.Unlock()
 	for {
 		select {
 		case p := <-c.presses:
@@ -280,6 +298,9 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	i := slices.IndexFunc(c.messages, func(m *posted) bool { return m.ID == p.id })
 	room, ask := c.messages[i].to, c.messages[i].AskID
 	c.mu.Unlock()
+	if c.defect == "sees what it refuses" {
+		see(ctx, e, strings.TrimPrefix(room, "room-"), ask)
+	}
 	if p.secret != chatSecret && c.defect != "takes what is forged" || p.ask != ask && c.defect != "takes what was changed" {
 		log.Warn("an answer is not authentic")
 		return "No."
@@ -301,6 +322,12 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 			return "No."
 		}
 	}
+	if p.looks {
+		if c.defect != "does not know what is seen" {
+			see(ctx, e, person, p.ask)
+		}
+		return "Look."
+	}
 	if c.defect == "loses notes" && len(p.answer.Answers) > 0 {
 		p.answer.Answers = slices.Clone(p.answer.Answers)
 		p.answer.Answers[0].Notes = ""
@@ -317,6 +344,12 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 
 func (c *chat) Answer(ctx context.Context, person string, m channeltest.Message, a askback.Answer) (string, error) {
 	return c.press(ctx, press{secret: chatSecret, from: person, id: m.ID, ask: m.AskID, answer: a})
+}
+
+// Handle implements [channeltest.Handler].
+func (c *chat) Handle(ctx context.Context, person string, m channeltest.Message) error {
+	_, err := c.press(ctx, press{secret: chatSecret, from: person, id: m.ID, ask: m.AskID, looks: true})
+	return err
 }
 
 func (c *chat) press(ctx context.Context, p press) (string, error) {

@@ -25,6 +25,9 @@ func testDriver(t testing.TB, d Driver) {
 			t.Errorf("there is no case or answer %q", name)
 		}
 	}
+	if d.Handled != "" && !known[d.Handled] {
+		t.Errorf("there is no case %q", d.Handled)
+	}
 	for name, reason := range d.Without {
 		if !slices.Contains(Attacks, Attack(name)) && !slices.Contains([]Failure{TooMany, Broken, LostReply, Slow}, Failure(name)) || reason == "" {
 			t.Errorf("there is no failure or attack %q, or no reason", name)

@@ -220,6 +220,15 @@ func (m *mailer) Answer(_ context.Context, person string, to channeltest.Message
 	return m.deliver(person, raw)
 }
 
+// Handle sends a reply that is no answer.
+func (m *mailer) Handle(_ context.Context, person string, to channeltest.Message) error {
+	raw, err := m.reply(to.ID, person, askback.Choose("What do you mean?"))
+	if err == nil {
+		_, err = m.deliver(person, raw)
+	}
+	return err
+}
+
 var replyAddress = regexp.MustCompile(`ask\+([0-9a-z]+)@`)
 
 func (m *mailer) Attack(_ context.Context, how channeltest.Attack, to channeltest.Message, a askback.Answer) error {
@@ -257,7 +266,7 @@ func (m *mailer) Fail(how channeltest.Failure, skip, count int) (failed func() i
 func TestMailsPassTheSuite(t *testing.T) {
 	racedetector.Omit(t)
 	channeltest.Test(t, channeltest.Driver{
-		Channel: "email", Via: askback.ChannelEmail, Appends: true,
+		Channel: "email", Via: askback.ChannelEmail, Handled: "single", Appends: true,
 		Start: func(t testing.TB, s channeltest.Settings) channeltest.Service {
 			return &mailer{t: t, s: emailtest.Start(t, emailtest.Options{}), settings: s}
 		},

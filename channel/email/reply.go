@@ -130,6 +130,9 @@ func (c *Channel) answer(ctx context.Context, client askback.Client, m received,
 			return c.rejected(err, to)
 		}
 	}
+	if err := client.Seen(ctx, to.ask); err != nil {
+		return c.rejected(err, to)
+	}
 	return c.askAgain(ctx, m, to, a, why)
 }
 

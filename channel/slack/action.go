@@ -159,6 +159,9 @@ func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 	}
 	answer, problem := in.pressed(a, b.ActionID)
 	if problem != "" {
+		if problem == textNoChoice {
+			in.working.Go(func() { in.seen(ctx, a) })
+		}
 		in.tell(in.where, problem)
 		return
 	}
@@ -235,6 +238,15 @@ func (in *interaction) open(ctx context.Context, a askback.Ask, action string) {
 			in.options.Log.Warn("Slack: a claim was not recorded", "ask", a.ID, "error", err)
 		}
 	})
+}
+
+// seen records that the person has an ask on the screen. It may take longer than Slack waits.
+func (in *interaction) seen(ctx context.Context, a askback.Ask) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
+	defer cancel()
+	if err := in.client.Seen(ctx, a.ID); err != nil && !errors.Is(err, askback.ErrNotFound) {
+		in.options.Log.Warn("Slack: that a message was seen is not recorded", "ask", a.ID, "error", err)
+	}
 }
 
 // submit performs the submission of a form.

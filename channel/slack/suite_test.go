@@ -165,6 +165,21 @@ func (s *service) Answer(_ context.Context, person string, m channeltest.Message
 	return strings.Join(reply, "\n"), err
 }
 
+// Handle opens the form of an ask.
+func (s *service) Handle(_ context.Context, person string, m channeltest.Message) error {
+	if !s.overHTTP {
+		s.Wait("a connection", func() bool { return s.Sockets() > 0 })
+	}
+	posted := s.posted(m)
+	e, block, ok := posted.Button("Other")
+	if !ok {
+		return errors.New("no button in " + posted.Shown())
+	}
+	err := acked(s.Act(members[person], posted, block, e, nil))
+	s.channel.working.Wait()
+	return err
+}
+
 // give does what a person does to give an answer.
 func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) error {
 	press := func(text string, state slacktest.State) error {
@@ -330,7 +345,7 @@ func (s *service) Fail(how channeltest.Failure, skip, count int) func() int {
 
 func driver(overHTTP bool) channeltest.Driver {
 	return channeltest.Driver{
-		Channel: "slack", Via: askback.ChannelSlack, Start: start(overHTTP), RetryAfter: 40 * time.Second,
+		Channel: "slack", Via: askback.ChannelSlack, Handled: "other", Start: start(overHTTP), RetryAfter: 40 * time.Second,
 		Short: []string{"10 000 characters", "1 MB", "call of 20 kB", "call of 1 MB", "3 800 characters", "quotes and newlines"},
 		InPlace: []string{
 			"single/choice", "other/choice", "other/own words", "other/note", "multi/two", "multi/none", "multi/two and own words", "free text/text",

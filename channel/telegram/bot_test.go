@@ -331,6 +331,15 @@ func TestCallHasDenyAndApproveApart(t *testing.T) {
 	}
 	b.reply(ana, ana, m.ID, "yes, do it")
 	b.wait(ana, "Decide with the buttons")
+	page, err := b.agent.Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range page.Items {
+		if d.SeenAt.IsZero() != (d.Person != "ana") {
+			t.Errorf("after the reply, the delivery to %q of %q was seen %v", d.Target, d.Person, d.SeenAt)
+		}
+	}
 	b.press(ana, ana, m.ID, "Deny with a reason…")
 	b.reply(ana, ana, b.wait(ana, "Write why you deny this call").ID, "not on Fridays")
 	if got := b.outcome(a.ID); got.Decision != askback.Deny || got.Reason != "not on Fridays" {

@@ -140,6 +140,15 @@ func (s *service) Answer(_ context.Context, person string, m channeltest.Message
 	return p.popup, err
 }
 
+// Handle marks the first option, or removes the mark.
+func (s *service) Handle(_ context.Context, person string, m channeltest.Message) error {
+	id, err := strconv.ParseInt(m.ID, 10, 64)
+	if err != nil {
+		return err
+	}
+	return (&thumb{s.Server, accounts[person], id, ""}).option(1)
+}
+
 func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltest.Message, _ askback.Answer) error {
 	id, err := strconv.ParseInt(m.ID, 10, 64)
 	if err != nil {
@@ -341,7 +350,7 @@ func TestTelegramPassesTheSuite(t *testing.T) {
 		}
 	}
 	channeltest.Test(t, channeltest.Driver{
-		Channel: telegram.Name, Via: askback.ChannelTelegram, Start: start, InPlace: inPlace, RetryAfter: telegramtest.RetryAfter,
+		Channel: telegram.Name, Via: askback.ChannelTelegram, Handled: "multi", Start: start, InPlace: inPlace, RetryAfter: telegramtest.RetryAfter,
 	})
 }
 

@@ -121,6 +121,9 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	case !pending.answerable() || !fitting(a, p):
 		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID, "action", string(p.Action))
 		return alert(oldText), nil
+	}
+	defer v.seen(ctx, a) // after the answer, if it is one: that is seen already
+	switch {
 	case p.Action == approve, p.Action == deny:
 		return v.answer(ctx, a, decision(p.Action))
 	case p.Action == writeOther || p.Action == writeNotes || p.Action == writeReason:
@@ -131,6 +134,14 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 		return v.refused(ctx, a, err)
 	}
 	return v.fillIn(ctx, a, p, d)
+}
+
+// seen records that the person has an ask on the screen. A settled ask stays as it is.
+func (v visit) seen(ctx context.Context, a askback.Ask) {
+	err := v.client.Seen(ctx, a.ID)
+	if err != nil && !errors.Is(err, askback.ErrNotFound) && ctx.Err() == nil {
+		v.options.Log.Warn("that a message in Telegram was seen is not recorded", "person", v.person, "ask", a.ID, "error", err)
+	}
 }
 
 // fitting reports whether a press belongs to the ask.

@@ -174,6 +174,9 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 		return v.refused(ctx, a, err)
 	case a.Settled():
 		return v.late(ctx, a, p, written)
+	}
+	defer v.seen(ctx, a)
+	switch {
 	case a.Confirmation != nil && p.Action != writeReason:
 		return say("Decide with the buttons, please: a text decides nothing."), nil
 	}

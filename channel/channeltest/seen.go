@@ -1,0 +1,85 @@
+package channeltest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// A Handler is a [Service] where people can do something in a message that settles nothing.
+type Handler interface {
+	// Handle does that in the message about the case [Driver.Handled]. It can be repeated.
+	Handle(ctx context.Context, person string, m Message) error
+}
+
+// testSeen checks that a delivery is seen when its person does something in the message, also
+// if that settles nothing, at the first time; and not before, and not by another person.
+func testSeen(t testing.TB, d Driver) {
+	f := newFixture(t, d)
+	c := byName("single")
+	p, m := f.question(c.Request, ana)
+	f.wantSeen("sent", p.ask)
+	if d.inPlace(c) {
+		if _, err := f.service.Answer(t.Context(), ana, m, c.Answers[0].Answer); err != nil {
+			t.Fatal(err)
+		}
+		f.settled(p.ask)
+		f.wantSeen("answered", p.ask, ana)
+	}
+	h, ok := f.service.(Handler)
+	if ok != (d.Handled != "") {
+		t.Errorf("the driver names %q, but whether the service has something that settles nothing: %v", d.Handled, ok)
+		return
+	}
+	if !ok {
+		return
+	}
+	p, m = f.question(byName(d.Handled).Request, ana)
+	began := f.now()
+	for range 2 {
+		if err := h.Handle(t.Context(), ana, m); err != nil {
+			t.Fatal(err)
+		}
+		f.eventually("the delivery is seen", func() bool { return len(f.seen(p.ask)) > 0 })
+		f.wantSeen("handled", p.ask, ana)
+		if at := f.seen(p.ask)[ana]; at.Sub(began) > time.Hour {
+			t.Errorf("seen at %v, want when it was handled first, after %v", at, began)
+		}
+		f.pass(2 * time.Hour)
+	}
+	f.wantSame("handled", askback.Ask{ID: p.ask})
+}
+
+// seen returns when people have seen the question of an ask.
+func (f *fixture) seen(id string) map[string]time.Time {
+	f.Helper()
+	page, err := f.agent.Deliveries(f.Context(), askback.DeliveryQuery{AskID: id, Limit: askback.MaxLimit})
+	if err != nil {
+		f.Fatalf("deliveries: %v", err)
+	}
+	if len(page.Items) == 0 {
+		f.Fatalf("the ask has no deliveries")
+	}
+	all := map[string]time.Time{}
+	for _, d := range page.Items {
+		if !d.SeenAt.IsZero() {
+			all[d.Person] = d.SeenAt
+		}
+	}
+	return all
+}
+
+// wantSeen checks who has seen the question of an ask.
+func (f *fixture) wantSeen(when, id string, want ...string) {
+	f.Helper()
+	var got []string
+	for person := range f.seen(id) {
+		got = append(got, person)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		f.Errorf("%s: seen by %q, want %q", when, got, want)
+	}
+}
