@@ -31,7 +31,7 @@ func deliveryStories(b *book) {
 		one("6", "withdrawn", askback.EventQuestionCancelled, askback.DeliverySent, 1, 5*time.Hour, 0, ""),
 	}
 	all = append(all,
-		askback.Delivery{ID: "dlv_9", AskID: b.ids["form"], Channel: "telegram", Target: "ctc_01jzzzzzzzzzzzzzzzzzzzzzzz", Person: "ana", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: now.Add(-2 * time.Hour)},
+		askback.Delivery{ID: "dlv_9", AskID: b.ids["form"], Channel: "telegram", Target: "ctc_01jzzzzzzzzzzzzzzzzzzzzzzz", Person: "ana", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: now.Add(-2 * time.Hour), SeenAt: now.Add(-118 * time.Minute)},
 		one("a", "settled", askback.EventQuestionAnswered, askback.DeliverySkipped, 0, 3*time.Hour, 0, ""),
 		one("b", "form", askback.EventQuestionPending, askback.DeliveryQueued, 0, time.Hour, 0, ""),
 		one("c", "denied", askback.EventQuestionAnswered, askback.DeliveryFailed, 1, 4*time.Hour, 0, "not sent: this receiver is disabled since 2026-11-02T16:30:00Z, because it answered 410 Gone"),
