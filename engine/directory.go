@@ -21,9 +21,10 @@ import (
 // over the API (F12). The record is read when it is needed first, and kept. No other process has
 // the store.
 
-// kindDirectory is the kind of the record, and directoryID its id.
+// KindDirectory is the kind of the record with the people, groups and routes of the API, and
+// directoryID its id.
 const (
-	kindDirectory = "directory"
+	KindDirectory = "directory"
 	directoryID   = "directory"
 )
 
@@ -134,14 +135,14 @@ func (e *Engine) signInPeople() (issuer string, people []askback.Person) {
 
 // readDirectory returns the stored directory, and its record with version 0 if it has not been made.
 func (e *Engine) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
-	row, err = e.store.Read(ctx, kindDirectory, directoryID)
+	row, err = e.store.Read(ctx, KindDirectory, directoryID)
 	if errors.Is(err, store.ErrNotFound) {
-		return storedDirectory{Format: 1}, store.Record{Kind: kindDirectory, ID: directoryID, Fixed: []byte(`{"v":1}`)}, nil
+		return storedDirectory{Format: 1}, store.Record{Kind: KindDirectory, ID: directoryID, Fixed: []byte(`{"v":1}`)}, nil
 	}
 	if err != nil {
 		return d, row, err
 	}
-	d, err = readable(d, json.Unmarshal(row.State, &d))
+	d, err = decodeDirectory(row)
 	row.Fixed = nil
 	return d, row, err
 }
@@ -268,4 +269,29 @@ func (c *current) addRoutes(d *storedDirectory, warnings *[]string) {
 func (c *current) hasGroup(name string) bool {
 	_, ok := c.Groups[name]
 	return ok
+}
+
+// DirectoryReport describes a stored directory.
+type DirectoryReport struct {
+	People, Groups, Routes int
+	Warnings               []string // about what has no effect with the settings
+}
+
+// InspectDirectory describes the record of a stored directory, with [KindDirectory], and what of
+// it has no effect with settings.
+func InspectDirectory(file Settings, row store.Record) (DirectoryReport, error) {
+	d, err := decodeDirectory(row)
+	if err != nil {
+		return DirectoryReport{}, err
+	}
+	_, warnings := combined(file, &d)
+	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings}, nil
+}
+
+func decodeDirectory(row store.Record) (d storedDirectory, err error) {
+	d, err = readable(d, json.Unmarshal(row.State, &d))
+	if err == nil && d.Format != 1 {
+		err = errUnreadable
+	}
+	return d, err
 }

@@ -27,7 +27,7 @@ func (c *client) changeDirectory(ctx context.Context, change func(now int64, d *
 	var after storedDirectory
 	var version int64
 	err := e.update(ctx, func(t *tx) error {
-		if err := t.Lock(kindDirectory); err != nil {
+		if err := t.Lock(KindDirectory); err != nil {
 			return err
 		}
 		d, row, err := e.readDirectory(t.ctx)
@@ -63,7 +63,7 @@ func (c *client) changeDirectory(ctx context.Context, change func(now int64, d *
 // inSettings returns the error for a name that the settings have.
 func inSettings(what, name string) error {
 	return askback.Invalid{{
-		Pointer: "/name", Detail: fmt.Sprintf("the %s %q is in the settings", what, name), Fix: "change the settings file; the server reads it again",
+		Detail: fmt.Sprintf("the %s %q is in the settings", what, name), Fix: "change the settings file; the server reads it again",
 	}}
 }
 
@@ -293,7 +293,7 @@ func unusedGroup(name string, routes []askback.Route) error {
 	}
 	if used := s.routesNaming("@" + name); len(used) > 0 {
 		return askback.Invalid{{
-			Pointer: "/name", Detail: fmt.Sprintf("the group %q is named by %s", name, strings.Join(used, ", ")), Fix: "change the routes first: PUT /routes",
+			Detail: fmt.Sprintf("the group %q is named by %s", name, strings.Join(used, ", ")), Fix: "change the routes first",
 		}}
 	}
 	return nil
@@ -310,8 +310,8 @@ func (c *client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	kept := storedRoutes(routes)
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
 		switch {
-		case d.Revision != revision && sameRoutes(d.Routes, kept):
-			return false, nil // it is a repeat
+		case sameRoutes(d.Routes, kept):
+			return false, nil // it may be a repeat
 		case d.Revision != revision:
 			return false, askback.ErrChanged
 		}

@@ -22,7 +22,7 @@ import (
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
 	"agent": (*completion).agents, "person": (*completion).people, "tag": (*completion).tags, "grant": (*completion).grants, "token": (*completion).tokens,
-	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts,
+	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts, "group": (*completion).groups,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
 			all = append(all, candidate{value: name})

@@ -112,7 +112,7 @@ func (d *doctor) checkIssuer(ctx context.Context) {
 		return
 	}
 	if d.file.NoPersonCanLogIn() {
-		d.warn(check, "give people an email in the settings", "%s answers, but no person has an email to log in with", o.Issuer)
+		d.warn(check, "give people an email, in the settings or with askback person add", "%s answers, but no person has an email to log in with", o.Issuer)
 		return
 	}
 	d.ok(check, "%s answers; after log-in, people return to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)

@@ -55,6 +55,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	d.checkDisk(info.Size())
 	d.checkClock(about.newest, time.Now())
 	d.checkSecrets(about.withSecrets)
+	d.checkDirectory(about.directory)
 }
 
 // checkContent reports whether the database is damaged, and whether its schema is that of
@@ -133,6 +134,7 @@ type inspection struct {
 	newest  time.Time
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
+	directory   *store.Record  // the people, groups and routes of the API; nil: there are none
 }
 
 // applicationID is the application id in the header of an Askback database.
@@ -175,7 +177,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 		if i.rows, err = sqlite.Verify(ctx, uri); err != nil {
 			return err
 		}
-		if err = i.readSecrets(ctx, db); err != nil {
+		if err = errors.Join(i.readSecrets(ctx, db), i.readDirectory(ctx, db)); err != nil {
 			return err
 		}
 	}

@@ -60,6 +60,9 @@ type commands struct {
 	Login    loginCommand    `cmd:"" help:"Print a link that logs a browser in."`
 	Grant    grantCommand    `cmd:"" help:"List and revoke standing approvals."`
 	Token    tokenCommand    `cmd:"" help:"Create, list and revoke tokens."`
+	Person   personCommand   `cmd:"" help:"List, add and remove the people who may answer."`
+	Group    groupCommand    `cmd:"" help:"List, make and remove groups of people."`
+	Route    routeCommand    `cmd:"" help:"List and replace the routes, which decide who gets an ask."`
 	Link     linkCommand     `cmd:"" help:"Link a chat to you, so that it gets your asks."`
 	Contact  contactCommand  `cmd:"" help:"List and remove the chats and browsers that get your asks."`
 	Notify   notifyCommand   `cmd:"" help:"Test the phones and chats of the settings."`

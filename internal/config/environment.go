@@ -7,8 +7,11 @@ import (
 
 // expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
 // ${. Values are not expanded again. If a name is invalid or its variable is not set,
-// expand adds a problem at v and returns false.
+// expand adds a problem at v and returns false. Without l.env it replaces nothing.
 func (l *loader) expand(v value, text string) (string, bool) {
+	if l.env == nil {
+		return text, true
+	}
 	var b strings.Builder
 	ok := true
 	for {

@@ -69,7 +69,7 @@ func (l *loader) routes(v value) (out []askback.Route) {
 func (l *loader) route(v value) (r askback.Route) {
 	before := len(l.problems)
 	var onTimeout string
-	l.group([]setting{
+	l.group(append([]setting{
 		{key: "match", read: l.match(&r.Match)},
 		{key: "to", read: func(v value) { r.To = l.names(v, directory.RecipientProblem) }},
 		{key: "channels", read: func(v value) { r.Channels = l.names(v, directory.ChannelProblem) }},
@@ -89,7 +89,7 @@ func (l *loader) route(v value) (r askback.Route) {
 		{key: "timeout", read: func(v value) { r.Timeout = l.span(v) }},
 		{key: "on_timeout", read: l.oneOf(&onTimeout, "fail", "decline", "default", "wait")},
 		{key: "join", read: l.boolean(&r.Join)},
-	})(v)
+	}, l.listedSettings(&r)...))(v)
 	r.OnTimeout = askback.OnTimeout(onTimeout)
 	if len(l.problems) == before {
 		rule, broken := directory.RouteRule(&r)

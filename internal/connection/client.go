@@ -21,6 +21,7 @@ type Client interface {
 	askback.Snoozer
 	askback.Grants
 	askback.Directory
+	askback.DirectoryControl
 	askback.Events
 	askback.Tokens
 	askback.Deliveries
@@ -30,8 +31,8 @@ type Client interface {
 }
 
 // A client is a [Client] that repeats a lost call on the next connection. A repeated call
-// has no further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. That of
-// RetryDelivery may return [askback.ErrNotFound].
+// has no further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. Those of
+// RetryDelivery, DeletePerson and DeleteGroup may return [askback.ErrNotFound].
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client

@@ -133,7 +133,7 @@ func (c *checker) err() error {
 func CheckPerson(p askback.PersonRequest) error {
 	var c checker
 	if problem := NameProblem(p.Name); problem != "" {
-		c.add("/name", "choose another name, as in ana", "%s %s", quote(p.Name), problem)
+		c.add("", "choose another name, as in ana", "%s %s", quote(p.Name), problem)
 	}
 	c.text("/email", p.Email, `"email": "ana@example.com"`, EmailProblem)
 	c.text("/slack", p.Slack, `"slack": "U012AB3CD"`, SlackProblem)
@@ -151,7 +151,7 @@ func CheckPerson(p askback.PersonRequest) error {
 func CheckGroup(name string, people []string) error {
 	var c checker
 	if problem := GroupNameProblem(name); problem != "" {
-		c.add("/name", "choose a name without @, as in payments", "%s %s", quote(name), problem)
+		c.add("", "choose a name without @, as in payments", "%s %s", quote(name), problem)
 	}
 	if len(people) == 0 {
 		c.add("/people", `"people": ["ana"]`, "it has no people")
