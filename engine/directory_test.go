@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -310,5 +311,46 @@ func TestSettingsAndAPIChangeTogether(t *testing.T) {
 		if a := p.ask(r); !slices.Equal(a.People(), []string{fmt.Sprintf("eli-%d-%02d", i, each-1), "ana"}) {
 			t.Errorf("an ask is for %v", a.People())
 		}
+	}
+}
+
+// If what an admin made cannot be read, asks are refused: it may have a rule for approvals.
+func TestUnreadableDirectoryRefusesAsks(t *testing.T) {
+	for _, state := range []string{`{`, `{"v": 2}`} {
+		db := memstore.New()
+		if _, err := db.Commit(t.Context(), store.Change{Put: []store.Record{
+			{Kind: engine.KindDirectory, ID: "directory", Fixed: []byte("{}"), State: []byte(state), Created: time.UnixMilli(1).UTC(), Updated: time.UnixMilli(1).UTC()},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		p := newFixture(t, db, &engine.Options{Settings: team()})
+		if _, err := p.agent.Ask(t.Context(), question()); err == nil {
+			t.Errorf("%s: an ask is accepted", state)
+		}
+		if _, err := p.admin().PutGroup(t.Context(), "x", []string{"ana"}); err == nil {
+			t.Errorf("%s: it is replaced", state)
+		}
+		if err := p.engine.ReadDirectory(t.Context()); err == nil {
+			t.Errorf("%s: it is read", state)
+		}
+	}
+}
+
+// There is a maximum number of people, groups and routes of the API.
+func TestDirectoryOfAPIHasLimits(t *testing.T) {
+	p := newDirectory(t, &clockedChannel{})
+	var invalid askback.Invalid
+	for i := range askback.MaxGroups {
+		p.putGroup(fmt.Sprintf("g%03d", i), "ana")
+	}
+	if _, err := p.admin().PutGroup(t.Context(), "more", []string{"ana"}); !errors.As(err, &invalid) {
+		t.Errorf("one group more: got %v", err)
+	}
+	p.putGroup("g000", "ben") // one that exists
+	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, askback.MaxRoutes+1), 0); !errors.As(err, &invalid) {
+		t.Errorf("one route more: got %v", err)
+	}
+	if _, err := p.admin().PutGroup(t.Context(), "long", slices.Repeat([]string{strings.Repeat("x", 150)}, 20)); !errors.As(err, &invalid) {
+		t.Errorf("long names: got %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func personLine(p askback.Person) string {
 type personAdd struct {
 	Name     string `arg:"" help:"Name of the person, by which asks and routes name them."`
 	Email    string `placeholder:"ADDRESS" help:"E-mail address, for mails and for signing in."`
-	Slack    string `placeholder:"ID" help:"Id as a member of a workspace in Slack, for direct messages and answers there."`
+	Slack    string `placeholder:"MEMBER" help:"Id as a member of a workspace in Slack, for direct messages and answers there."`
 	TimeZone string `name:"time-zone" placeholder:"ZONE" help:"Time zone, as in Europe/Berlin; needed for --quiet."`
 	Quiet    string `placeholder:"HOURS" help:"Hours at which no message is sent, as in 22:00-07:00."`
 }

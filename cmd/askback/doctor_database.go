@@ -134,7 +134,7 @@ type inspection struct {
 	newest  time.Time
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
-	directory   *store.Record  // the people, groups and routes of the API; nil: there are none
+	directory   *store.Record  // the people, groups and routes of the API; nil: none were made
 }
 
 // applicationID is the application id in the header of an Askback database.
