@@ -67,7 +67,7 @@ func TestRoutesOfFileAndAPIHaveTheSameRules(t *testing.T) {
 	}
 }
 
-// Files with routes may have three forms. What is none of them is a problem with its place.
+// Files with routes may have three forms. A file in another form has a problem with its place.
 func TestRouteFilesHaveThreeForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"- to: [ana]\n":          "",
