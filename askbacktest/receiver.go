@@ -83,6 +83,7 @@ type Message struct {
 	Event     askback.EventType
 	SessionID string `json:"session_id"`
 	AgentName string `json:"agent_name"`
+	Title     string // of the ask
 	Question  struct {
 		ID      string // of the ask
 		Text    string

@@ -85,7 +85,7 @@ func TestMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = json.Unmarshal([]byte(`{
-		"event": "question_pending", "session_id": "ses_1", "agent_name": "write-poem",
+		"event": "question_pending", "session_id": "ses_1", "agent_name": "write-poem", "title": null,
 		"question": {
 			"id": "ask_1", "text": "What style would you prefer?", "options": ["free verse", "haiku"],
 			"context": {"topic": "love", "asked_at": "2026-01-02T09:00:00.000Z"}

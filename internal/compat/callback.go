@@ -13,6 +13,7 @@ type Callback struct {
 	Event     askback.EventType  `json:"event"`
 	SessionID string             `json:"session_id"`
 	AgentName string             `json:"agent_name"`
+	Title     *string            `json:"title"` // null if the ask has none
 	Question  CallbackQuestion   `json:"question"`
 	Questions []askback.Question `json:"questions"`
 	AnswerURL *string            `json:"answer_url"` // null if the server has no public address
@@ -56,6 +57,9 @@ func CallbackOf(event askback.EventType, a askback.Ask) (Callback, error) {
 	out := Callback{
 		Event: event, SessionID: a.SessionID, AgentName: a.Agent, Questions: r.Questions,
 		Question: CallbackQuestion{r.ID, r.Question, r.Options, r.Context},
+	}
+	if a.Title != "" {
+		out.Title = &a.Title
 	}
 	if base, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID)); ok && base != "" {
 		answers := base + "/agent/answer/" + a.SessionID
