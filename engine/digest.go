@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
 )
 
 // digestTime is the time in which an agent may send a receiver the number of questions of
@@ -10,9 +15,9 @@ import (
 const digestTime = time.Minute
 
 // digests hold back questions of an agent that asks one person too much at once. After a while,
-// one message has one of them and the number of the others, which are in the inbox. What is held
-// is forgotten when the process ends; then these questions are new ones. It is safe for
-// concurrent use.
+// one message has one of them and the number of the others, which are in the inbox. When the
+// process ends, what it held is forgotten: these questions are new ones to the next process, which
+// reads from the store what was sent in the last digestTime. It is safe for concurrent use.
 type digests struct {
 	mu  sync.Mutex
 	all map[digestKey]*heldBack
@@ -23,11 +28,38 @@ type digestKey struct{ channel, target, owner string }
 
 // heldBack has what was sent to one receiver, and what is held back.
 type heldBack struct {
-	sent    []time.Time     // the messages of the last digestTime
+	sent    []sentMessage   // the messages of the last digestTime, oldest first
 	due     time.Time       // when the next message is sent for all that are held; zero: nothing is held
 	held    map[string]bool // the ids of deliveries
 	covered map[string]bool // the ids of held deliveries that a message has counted
 	carrier map[string]int  // the number of others, by the id of the delivery that counts them
+}
+
+// A sentMessage is a message with a question. It counts once, also if it is sent again.
+type sentMessage struct {
+	id string // of the delivery
+	at time.Time
+}
+
+// newHeldBack returns what was sent to a receiver, of which nothing is held back.
+func newHeldBack(sent []sentMessage) *heldBack {
+	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]int{}}
+}
+
+// knows reports whether something was planned for a key.
+func (g *digests) knows(key digestKey) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.all[key] != nil
+}
+
+// restore sets what another process has sent, unless something was planned since then.
+func (g *digests) restore(key digestKey, sent []sentMessage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all[key] == nil && len(sent) > 0 {
+		g.all[key] = newHeldBack(sent)
+	}
 }
 
 // A digestPlan is what to do with a question.
@@ -46,10 +78,10 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 		if limit == 0 {
 			return digestPlan{}
 		}
-		d = &heldBack{held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]int{}}
+		d = newHeldBack(nil)
 		g.all[key] = d
 	}
-	for len(d.sent) > 0 && !now.Before(d.sent[0].Add(digestTime)) {
+	for len(d.sent) > 0 && !now.Before(d.sent[0].at.Add(digestTime)) {
 		d.sent = d.sent[1:]
 	}
 	more, carries := d.carrier[id]
@@ -59,11 +91,13 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	case d.covered[id]:
 		delete(d.covered, id)
 		return digestPlan{skip: true}
+	case slices.ContainsFunc(d.sent, func(m sentMessage) bool { return m.id == id }): // it failed before
+		return digestPlan{}
 	case d.due.IsZero() && (limit == 0 || len(d.sent) < limit):
-		d.sent = append(d.sent, now)
+		d.sent = append(d.sent, sentMessage{id, now})
 		return digestPlan{}
 	case d.due.IsZero():
-		d.due = d.sent[0].Add(digestTime)
+		d.due = d.sent[0].at.Add(digestTime)
 	}
 	if now.Before(d.due) {
 		d.held[id] = true
@@ -72,7 +106,7 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	delete(d.held, id)
 	d.covered, d.held = d.held, map[string]bool{}
 	d.carrier = map[string]int{id: len(d.covered)}
-	d.due, d.sent = time.Time{}, append(d.sent, now)
+	d.due, d.sent = time.Time{}, append(d.sent, sentMessage{id, now})
 	return digestPlan{more: len(d.covered)}
 }
 
@@ -95,9 +129,44 @@ func (g *digests) clean(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for key, d := range g.all {
-		idle := len(d.sent) == 0 || !now.Before(d.sent[len(d.sent)-1].Add(2*digestTime))
+		idle := len(d.sent) == 0 || !now.Before(d.sent[len(d.sent)-1].at.Add(2*digestTime))
 		if idle && len(d.held)+len(d.covered) == 0 {
 			delete(g.all, key)
 		}
 	}
+}
+
+// maxRestored is how many asks of an agent are read at most to count what it was sent before a
+// restart. It is more than most agents may ask in two minutes.
+const maxRestored = 500
+
+// restoreDigest reads what a process that has ended sent to a receiver, if this one has just
+// started. After an error, nothing is counted.
+func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time) {
+	if now.Sub(w.started) >= digestTime || w.digests.knows(key) {
+		return
+	}
+	var sent []sentMessage
+	read := 0
+	for row, err := range w.engine.rows(ctx, store.Query{Kind: kindAsk, Owner: key.owner, Newest: true, Limit: listChunk}) {
+		if err != nil {
+			w.engine.log.Warn("what was sent before a restart is not counted", "error", err)
+			return
+		}
+		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime { // those of one digestTime may have waited for another one
+			break
+		}
+		s, err := decodeAsk(row)
+		if err != nil {
+			continue
+		}
+		for _, d := range s.Deliveries {
+			if d.Channel == key.channel && d.Target == key.target && d.Event == askback.EventQuestionPending &&
+				d.Status == askback.DeliverySent && now.Sub(d.At) < digestTime {
+				sent = append(sent, sentMessage{d.ID, d.At})
+			}
+		}
+	}
+	slices.SortFunc(sent, func(a, b sentMessage) int { return a.at.Compare(b.at) })
+	w.digests.restore(key, sent)
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -82,4 +83,78 @@ func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 			t.Errorf("later: got %q, %v others", events, others)
 		}
 	})
+}
+
+// A restart does not let an agent send more in a minute: what was sent in the last one counts.
+// What was held back counts as new.
+func TestRestartKeepsTheLimitOfMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phone, db := &counter{asks: map[string]bool{}}, memstore.New()
+		start := func() (*fixture, func()) {
+			p := newFixture(t, db, &engine.Options{
+				Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone", "tablet")},
+			})
+			return p, p.run()
+		}
+		p, stop := start()
+		for range 4 {
+			p.ask(question())
+		}
+		if events, _ := phone.take(); len(events) != 8 {
+			t.Errorf("at first: got %d messages, want 4 for each receiver", len(events))
+		}
+		stop()
+		<-time.After(20 * time.Second)
+		p, stop = start()
+		for range 7 {
+			p.ask(question())
+		}
+		if events, _ := phone.take(); len(events) != 2 {
+			t.Errorf("after a restart: got %d messages, want the fifth for each", len(events))
+		}
+		stop()
+		<-time.After(10 * time.Second)
+		_, stop = start()
+		defer func() { stop() }()
+		<-time.After(25 * time.Second)
+		if events, _ := phone.take(); len(events) != 0 {
+			t.Errorf("within a minute: got %d messages", len(events))
+		}
+		<-time.After(time.Minute)
+		if events, others := phone.take(); len(events) != 10 || !slices.Equal(others, []int{1, 1}) {
+			t.Errorf("after it: got %d messages, %v others; want 5 for each, of which one counts the sixth", len(events), others)
+		}
+	})
+}
+
+// A receiver that fails gets each message as its own when it works again: repeats of a message
+// are not counted as others.
+func TestRepeatedMessagesCountOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phone := &failingFor{counter: counter{asks: map[string]bool{}}, until: time.Now().Add(50 * time.Second)}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		for range 4 {
+			p.ask(question())
+		}
+		<-time.After(10 * time.Minute)
+		if events, others := phone.take(); len(events) != 4 || others != nil {
+			t.Errorf("got %d messages, %v others; want 4 messages", len(events), others)
+		}
+	})
+}
+
+// failingFor is a counter that fails until a time.
+type failingFor struct {
+	counter
+	until time.Time
+}
+
+func (c *failingFor) Send(ctx context.Context, n askback.Notification) (string, error) {
+	if time.Now().Before(c.until) {
+		return "", errors.New("not now")
+	}
+	return c.counter.Send(ctx, n)
 }

@@ -60,6 +60,7 @@ type worker struct {
 	performing map[string]int // the effects that are performed now, by the name that has claimed them
 	receivers  *receivers
 	digests    digests
+	started    time.Time
 	owners     *receivers
 }
 
@@ -73,7 +74,7 @@ func (e *Engine) performLoop(ctx context.Context) {
 	}
 	w := &worker{
 		engine: e, slots: make(chan struct{}, performSlots),
-		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
+		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
 	if err := e.releaseResumed(ctx); err != nil && ctx.Err() == nil {

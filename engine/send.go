@@ -151,7 +151,7 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	if instead, ok := withheld(f, to.Endpoint, begun); ok {
 		return instead
 	}
-	if instead, ok := w.digested(f, &d, begun); ok {
+	if instead, ok := w.digested(ctx, f, &d, begun); ok {
 		return instead
 	}
 	reader, err := e.contactOf(ctx, &d, begun)
@@ -230,7 +230,7 @@ func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.Endpoi
 
 // digested returns the attempt for a delivery that is not sent now, and whether there is one: a
 // person does not need it, or it is part of a digest. It sets how many others a digest counts.
-func (w *worker) digested(f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
+func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
 	key := digestKey{d.Channel, d.Target, d.owner}
 	if d.needless() {
 		skipped := lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: now}
@@ -242,7 +242,11 @@ func (w *worker) digested(f store.Effect, d *outgoing, now time.Time) (attempt, 
 	if d.Channel == channelWebhook || d.first.ID != d.ID {
 		return attempt{}, false
 	}
-	plan := w.digests.plan(key, f.ID, w.engine.settings.Load().DigestAfter, now)
+	limit := w.engine.settings.Load().DigestAfter
+	if limit > 0 {
+		w.restoreDigest(ctx, key, now)
+	}
+	plan := w.digests.plan(key, f.ID, limit, now)
 	d.ask.OthersWaiting = plan.more
 	switch {
 	case plan.skip:

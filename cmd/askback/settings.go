@@ -55,10 +55,15 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 	return o
 }
 
+// defaultDigestAfter is how many questions of one agent a person gets in a minute at one receiver
+// without the setting limits.digest_after. A person reads no more in that time; a run with a few
+// agents asks less.
+const defaultDigestAfter = 10
+
 // engineSettings returns the settings that can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
-		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: file.Limits.DigestAfter, Retention: file.Retention.Settled,
+		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0, cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
 	}
 	for _, r := range file.Channels.Post {

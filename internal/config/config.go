@@ -43,7 +43,7 @@ type Log struct {
 type Limits struct {
 	PendingPerAgent int
 	AsksPerMinute   int
-	DigestAfter     int // questions of one agent to one person in a minute
+	DigestAfter     int // questions of one agent to one person in a minute; -1: no digests
 }
 
 // Retention is how long records are kept. Zero means that they are never deleted.

@@ -196,6 +196,15 @@ func TestEquivalentFilesAreEqual(t *testing.T) {
 	}
 }
 
+// Digests are off only if the settings say so; without the setting, the program chooses.
+func TestDigestsCanBeOff(t *testing.T) {
+	for text, want := range map[string]int{"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0} {
+		if c, err := load(text); err != nil || c.Limits.DigestAfter != want {
+			t.Errorf("%s: got %d, %v; want %d", text, c.Limits.DigestAfter, err, want)
+		}
+	}
+}
+
 func TestEmptyFileIsValid(t *testing.T) {
 	for _, text := range []string{"", "\n", "# listen: 127.0.0.1:7575\n", "---\n"} {
 		if got, err := load(text); err != nil || !got.Equal(config.Config{}) {

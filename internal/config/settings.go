@@ -25,7 +25,7 @@ func settings(l *loader, c *Config) []setting {
 		{key: "limits", read: l.group([]setting{
 			{key: "pending_per_agent", read: l.count(&c.Limits.PendingPerAgent)},
 			{key: "asks_per_minute", read: l.count(&c.Limits.AsksPerMinute)},
-			{key: "digest_after", read: l.count(&c.Limits.DigestAfter)},
+			{key: "digest_after", read: l.countOrOff(&c.Limits.DigestAfter)},
 		})},
 		{key: "retention", read: l.group([]setting{
 			{key: "settled", read: l.duration(&c.Retention.Settled)},

@@ -230,15 +230,30 @@ func (l *loader) number(example string, set func(text string) (problem string)) 
 
 // count returns a function that reads a whole number from 1 to 1000000 into dst.
 func (l *loader) count(dst *int) func(value) {
-	const most = 1_000_000
-	return l.number("a whole number from 1 to 1000000", func(s string) string {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > most || strconv.Itoa(n) != s {
-			return "is not valid"
+	return l.number("a whole number from 1 to 1000000", func(s string) string { return readCount(s, dst) })
+}
+
+// countOrOff is like count for a setting that can be off, which is -1.
+func (l *loader) countOrOff(dst *int) func(value) {
+	return l.number("a whole number from 1 to 1000000, or off", func(s string) string {
+		if s == "off" {
+			*dst = -1
+			return ""
 		}
-		*dst = n
-		return ""
+		return readCount(s, dst)
 	})
+}
+
+// readCount reads a whole number from 1 to 1000000 into dst. It returns what is wrong with it, or
+// "".
+func readCount(s string, dst *int) (problem string) {
+	const most = 1_000_000
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > most || strconv.Itoa(n) != s {
+		return "is not valid"
+	}
+	*dst = n
+	return ""
 }
 
 // duration returns a function that reads a duration such as 10m or 90d, or a whole number

@@ -109,7 +109,7 @@ const checkInterval = 25
 // prepare writes the settings and makes the tokens.
 func (t *channelKillTest) prepare(ctx context.Context, all []fakes.Service) (err error) {
 	settings := filepath.Join(filepath.Dir(t.path), "channels.yaml")
-	if err := os.WriteFile(settings, []byte("public_url: "+publicPages+"\n"+fakes.Settings(all)), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte("public_url: "+publicPages+"\nlimits: {digest_after: off}\n"+fakes.Settings(all)), 0o600); err != nil {
 		return err
 	}
 	t.env = append(append(t.env, "ASKBACK_CONFIG="+settings), t.traces.environment()...)
