@@ -12,14 +12,15 @@ import (
 )
 
 var answering = []testCase{
-	{"AnswersAreReturnedComplete", answerShapes},     // A1, C1, C3, F4
-	{"AskIsReturnedUnchanged", askUnchanged},         // C1, D1, F3
-	{"ResultsShareNoMemory", noSharedMemory},         // D4
-	{"RepeatedAnswerSucceeds", repeatedAnswer},       // E10
-	{"LateAnswerReturnsTheOutcome", lateAnswer},      // E10, F6
-	{"DeclineSettlesTheAsk", decline},                // F4
-	{"CancelSettlesTheAsk", cancel},                  // F4
-	{"ClaimIsVisibleAndDoesNotBlock", claim},         // F5
+	{"AnswersAreReturnedComplete", answerShapes}, // A1, C1, C3, F4
+	{"AskIsReturnedUnchanged", askUnchanged},     // C1, D1, F3
+	{"ResultsShareNoMemory", noSharedMemory},     // D4
+	{"RepeatedAnswerSucceeds", repeatedAnswer},   // E10
+	{"LateAnswerReturnsTheOutcome", lateAnswer},  // E10, F6
+	{"DeclineSettlesTheAsk", decline},            // F4
+	{"CancelSettlesTheAsk", cancel},              // F4
+	{"ClaimIsVisibleAndDoesNotBlock", claim},     // F5
+	{"SeenChangesNoAsk", seen},
 	{"ApprovalIsConsumedOnce", consumeOnce},          // F7
 	{"OutcomeIsAckedOnce", ackOnce},                  // F6
 	{"ConsumeRequiresAnApproval", consumeUnapproved}, // C3, F7
@@ -308,6 +309,19 @@ func claim(f fixture) {
 	if carl.Outcome.Actor.Name != "carl" {
 		f.Errorf("got an outcome by %s, want carl despite the claims", carl.Outcome.Actor)
 	}
+}
+
+func seen(f fixture) {
+	ana := f.person("ana")
+	want := f.ask(f.agent(), database())
+	for range 2 {
+		f.wantError(ana.Seen(f.ctx(), want.ID), nil)
+		f.wantSame(f.noError(ana.Get(f.ctx(), want.ID)), want)
+	}
+	want = f.noError(ana.Answer(f.ctx(), want.ID, askback.Choose("SQLite")))
+	f.wantError(ana.Seen(f.ctx(), want.ID), nil)
+	f.wantSame(f.noError(ana.Get(f.ctx(), want.ID)), want)
+	f.wantError(ana.Seen(f.ctx(), unknown), askback.ErrNotFound)
 }
 
 func consumeOnce(f fixture) {
