@@ -22,7 +22,7 @@ var sitePages = []sitePage{
 	{pages.PageLink{Name: "Sessions", Path: pages.SessionsPath, Place: pages.InBar}, askback.ActFollow},
 	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, askback.ActGrants},
 	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, askback.ActPeople},
-	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, and what is open for them."}, askback.ActPeople},
+	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, what is open for them, and the groups they are in."}, askback.ActPeople},
 	{pages.PageLink{Name: "Routes", Path: pages.RoutesPath, About: "Who gets which asks, and what follows if no one answers."}, askback.ActPeople},
 	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, askback.ActPeople},
 	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},

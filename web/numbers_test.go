@@ -89,8 +89,8 @@ func TestPeoplePageShowsWhoAnswered(t *testing.T) {
 		got = append(got, row.visibleText())
 	}
 	want := []string{
-		"ana you open for them 2 answered 1 approved 0 denied 1 median wait 4 min",
-		"ben open for them 1 answered 2 approved 1 denied 0 median wait 5 min",
+		"ana you only a token open for them 2 answered 1 approved 0 denied 1 median wait 4 min",
+		"ben only a token open for them 1 answered 2 approved 1 denied 0 median wait 5 min",
 		"zoe open for them 0 answered 1 approved 0 denied 0 median wait 4 min",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

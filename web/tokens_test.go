@@ -157,7 +157,10 @@ func TestChromiumTokenIsMadeOnAPhone(t *testing.T) {
 	if _, err := c.client(askback.Admin, "root").PutRoutes(t.Context(), []askback.Route{{To: []string{"ana"}}, {Quorum: 2}}, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/routes?kind=confirmation&agent=&tags=", "/routes/edit"} {
+	if _, err := c.client(askback.Admin, "root").PutGroup(t.Context(), "eu", []string{"root", strings.Repeat("long", 49)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/routes?kind=confirmation&agent=&tags=", "/routes/edit", "/people", "/people/edit"} {
 		w.open(path)
 		w.Run(chromedp.Evaluate(`document.querySelectorAll("details.more").forEach((d) => { d.open = true; })`, nil))
 		w.checkAccessibility(path)

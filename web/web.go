@@ -77,7 +77,7 @@ type Options struct {
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim, its draft and its form that reassigns it, /history
-// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /routes, /more,
+// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /people, /groups, /routes, /more,
 // /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
@@ -151,6 +151,10 @@ func (s *site) handleOperation(mux *http.ServeMux) {
 	mux.Handle("GET "+pages.ContactsPath, s.authenticated(s.contacts))
 	mux.Handle("POST "+pages.ContactsPath+"/code", s.authenticated(s.contactCode))
 	mux.Handle("POST "+pages.ContactsPath+"/{id}/remove", s.authenticated(s.removeContact))
+	mux.Handle("GET "+pages.PeoplePath+"/edit", s.authenticated(s.editPerson))
+	mux.Handle("POST "+pages.PeoplePath, s.authenticated(s.changePerson))
+	mux.Handle("GET "+pages.GroupsPath+"/edit", s.authenticated(s.editGroup))
+	mux.Handle("POST "+pages.GroupsPath, s.authenticated(s.changeGroup))
 	mux.Handle("GET "+pages.RoutesPath, s.authenticated(s.routes))
 	mux.Handle("GET "+pages.RoutesPath+"/edit", s.authenticated(s.editRoute))
 	mux.Handle("POST "+pages.RoutesPath, s.authenticated(s.changeRoutes))

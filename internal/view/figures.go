@@ -25,7 +25,9 @@ type AgentFigures struct {
 
 // A PersonFigures is a person with figures, for display.
 type PersonFigures struct {
-	Name, Email      safetext.Text
+	Person           // zero: the person may not answer any more
+	Name             safetext.Text
+	Key              string // the name as it is
 	Open             int
 	Approved, Denied int
 	Wait             Wait
@@ -90,7 +92,7 @@ func OfAgents(f askback.Figures, tokens []askback.AgentStats, grants []askback.G
 func OfPeople(f askback.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
-		v := PersonFigures{Name: safetext.Line(p.Name), Email: safetext.Line(p.Email), Open: f.OpenForAll, Wait: waitOf(askback.WaitFigures{})}
+		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Line(p.Name), Open: f.OpenForAll, Wait: waitOf(askback.WaitFigures{})}
 		for _, x := range f.People {
 			if x.Name == p.Name {
 				v.Open += x.Open

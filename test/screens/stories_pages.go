@@ -95,8 +95,8 @@ func figureStories(b *book) {
 	b.add("Figures", "no numbers", "/numbers", pages.NumbersOf(b.on("/numbers"), pages.NumbersPage{Name: "7 days", Periods: periods}))
 	b.add("Figures", "agents", "/agents", pages.Agents(b.on("/agents"), view.OfAgents(f, agents, nil), false))
 	b.add("Figures", "no agents", "/agents", pages.Agents(b.on("/agents"), nil, false))
-	b.add("Figures", "people", "/people", pages.People(b.on("/people"), view.OfPeople(f, people), false))
-	b.add("Figures", "no people", "/people", pages.People(b.on("/people"), nil, false))
+	b.add("Figures", "people", "/people", pages.People(b.on("/people"), pages.PeoplePage{People: view.OfPeople(f, people)}))
+	b.add("Figures", "no people", "/people", pages.People(b.on("/people"), pages.PeoplePage{}))
 }
 
 // tokenStories are the pages of tokens and of log-ins.

@@ -108,3 +108,30 @@ func routeStories(b *book) {
 	form.Index, form.Problems = "0", []view.Problem{{Field: "escalate", Text: view.RawText("Write a time, a colon and who is asked then, such as 2h: @oncall.").Text()}}
 	b.add("Routes", "form with an error", pages.RoutesPath, pages.EditRoute(f, form))
 }
+
+// peopleStories are the page of people and groups as an admin sees it, and its forms.
+func peopleStories(b *book) {
+	people := []askback.Person{
+		{Name: "ana", Email: "ana@example.com", Groups: []string{"payments"}, Source: askback.SourceSettings},
+		{Name: "ben", Groups: []string{"oncall", "payments"}, Source: askback.SourceAPI, Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00", By: "ana", ChangedAt: b.frame.Now.Add(-time.Hour)},
+		{Name: "cem", Source: askback.SourceToken},
+	}
+	groups := []askback.Group{
+		{Name: "oncall", People: []string{"ben", "cem"}, Source: askback.SourceSettings},
+		{Name: "payments", People: team.groups[1].People, Source: askback.SourceAPI, By: "ana", ChangedAt: b.frame.Now, Warning: "no person called a-person-with-a-name-that-is-longer-than-a-column-of-a-phone is known"},
+	}
+	p := pages.PeoplePage{People: view.OfPeople(askback.Figures{}, people), MayChange: true, Done: "The group is saved."}
+	for _, g := range groups {
+		p.Groups = append(p.Groups, view.OfGroup(g))
+	}
+	b.add("People", "groups", pages.PeoplePath, pages.People(b.on(pages.PeoplePath), p))
+	form := pages.EntryForm{
+		Title: "New person", Path: pages.PeoplePath, Name: "dan", New: true, Hint: "As agents and routes name them: ana",
+		Fields:   []pages.EntryField{{Name: "email", Label: "E-mail", Hint: "Empty: none.", Value: "dan@example.com"}},
+		Problems: []view.Problem{{Field: "name", Text: view.RawText("There is a person with this name already.").Text()}},
+	}
+	b.add("People", "form with an error", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), form))
+	b.add("People", "edit a group", pages.PeoplePath, pages.EditEntry(b.on(pages.PeoplePath), pages.EntryForm{
+		Title: "Edit a group", Path: pages.GroupsPath, Name: "payments", Fields: []pages.EntryField{{Name: "people", Label: "People", Hint: "ana, ben: with commas between them", Value: "ana, ben"}},
+	}))
+}

@@ -1,0 +1,60 @@
+package pages
+
+import (
+	"net/url"
+
+	"github.com/a-h/templ"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// The addresses of the page of people and groups, and of its forms.
+const (
+	PeoplePath = "/people"
+	GroupsPath = "/groups"
+)
+
+// The actions of the forms of people and groups.
+const (
+	SaveEntry   = "save"
+	RemoveEntry = "remove"
+)
+
+// A PeoplePage is the content of the page of people and groups.
+type PeoplePage struct {
+	People    []view.PersonFigures
+	Partial   bool // not all asks are counted
+	Groups    []view.GroupOfPeople
+	MayChange bool
+	Done      string // a sentence on what the person did before; "" for nothing
+	Problem   string // why a form did nothing; "" if it did
+}
+
+// An EntryForm is the form of a person or of a group, as it was filled in.
+type EntryForm struct {
+	Title, Path string
+	Name        view.RawText
+	New         bool   // the name is not fixed yet
+	Hint        string // of the name
+	Fields      []EntryField
+	Problems    []view.Problem
+}
+
+// An EntryField is a text field of such a form.
+type EntryField struct {
+	Name, Label, Hint string
+	Value             view.RawText
+}
+
+// Problem returns the first problem with a field, or empty text.
+func (f EntryForm) Problem(field string) view.Text {
+	return view.Form{Problems: f.Problems}.Problem(field)
+}
+
+// editPath returns the address of the form of a person or a group; "" is a new one.
+func editPath(path, name string) templ.SafeURL {
+	if name == "" {
+		return templ.SafeURL(path + "/edit")
+	}
+	return templ.SafeURL(path + "/edit?" + url.Values{"name": {name}}.Encode())
+}
