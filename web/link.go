@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -67,7 +66,7 @@ func (r linkRequest) page() pages.Link {
 		l.Label = safetext.Line(r.choice.Label)
 	}
 	if r.ask.Voted(r.link.Person) {
-		l.Voted = fmt.Sprintf("You approved this call. It needs %d approvals and has %d. You can still deny it.", r.ask.Quorum, len(r.ask.Votes))
+		l.Voted = notice.CountedText(r.ask) + ". You can still deny it."
 	}
 	return l
 }
@@ -286,6 +285,8 @@ func (s *site) pressButton(w http.ResponseWriter, r linkRequest, values url.Valu
 	}
 	after, err := r.client.Answer(r.Context(), r.ask.ID, r.choice.Answer)
 	switch {
+	case err == nil && !after.Settled():
+		return writeSentence(w, http.StatusOK, notice.CountedText(after)+".")
 	case err == nil:
 		return writeSentence(w, http.StatusOK, "You answered: "+r.choice.Label)
 	case errors.Is(err, askback.ErrSettled) && after.Outcome != nil:

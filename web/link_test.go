@@ -399,6 +399,30 @@ func TestLinkOfACallThatNeedsTwoApprovals(t *testing.T) {
 	}
 }
 
+// The button of a notification carries one vote for a call that needs two approvals.
+func TestButtonOfALinkCarriesOneVote(t *testing.T) {
+	h := newLinkServer(t)
+	r := deployment(false)
+	r.Quorum, r.To = 2, []string{"ana", "eva"}
+	a := h.ask(r)
+	for range 2 {
+		if w := h.press(h.path(a, 1), "choice=1"); w.Code != http.StatusOK || w.Body.String() != "You approved this call. It needs 2 approvals and has 1.\n" {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	}
+	h.checkOpen("one approval", a)
+	if page := h.send(http.MethodGet, h.path(a, 1), nil).Body.String(); !strings.Contains(page, "You approved this call. It needs 2 approvals and has 1.") {
+		t.Errorf("got %s", page)
+	}
+	if votes := h.get(a.ID).Votes; len(votes) != 1 {
+		t.Errorf("got votes %+v", votes)
+	}
+	other := h.pathOf(answerlink.Link{AskID: a.ID, Person: "eva", Channel: askback.ChannelPush, Choice: 1})
+	if w := h.press(other, "choice=1"); w.Code != http.StatusOK || w.Body.String() != "You answered: Approve\n" || !h.get(a.ID).Outcome.Approved() {
+		t.Errorf("the second approval: got %d %s", w.Code, w.Body)
+	}
+}
+
 // Without links in the options, the address does not exist.
 func TestLinksAreOffWithoutASigner(t *testing.T) {
 	h := newLinkServer(t)

@@ -166,8 +166,6 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 	duplicates := confirmation("deploy", `{"target":"a","Target":"b"}`)
 	several := question("Go?", "Yes", "No")
 	several.MultiSelect = true
-	quorum := ask(question("Go?", "Yes", "No"))
-	quorum.Quorum = 2
 	for name, a := range map[string]askback.Ask{
 		"same label":           ask(question("Go?", "a b", "a\tb")),
 		"four options":         ask(question("Go?", "a", "b", "c", "d")),
@@ -175,7 +173,6 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 		"invisible characters": ask(question("Go?", "yes", "no\u200b")),
 		"long label":           ask(question("Go?", "yes", strings.Repeat("n", 25))),
 		"warnings":             duplicates,
-		"quorum":               quorum,
 	} {
 		if got := notice.Choices(a, post.ButtonLimits); got != nil {
 			t.Errorf("%s: got %v, want none", name, got)

@@ -241,6 +241,8 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 	after, err := t.send(ctx, link)
 	var invalid askback.Invalid
 	switch {
+	case err == nil && !after.Settled():
+		t.tell(ctx, published, link, notice.Counted(after))
 	case err == nil:
 	case errors.Is(err, askback.ErrSettled) && after.Outcome != nil:
 		t.log.Info("a reply came too late", "ask", link.AskID, "name", link.Person)

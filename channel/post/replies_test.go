@@ -120,12 +120,19 @@ func (p *phone) ask(name string) (askback.Ask, posttest.Message) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	return a, p.show(a, name)
+}
+
+// show sends an ask to the phone of a person. It returns the message.
+func (p *phone) show(a askback.Ask, name string) posttest.Message {
+	p.t.Helper()
 	d := askback.Delivery{Event: askback.EventQuestionPending, Person: name}
 	if err := send(p.t, p.channel, d, a, map[string]string{"ana": "phone", "ben": "other"}[name]); err != nil {
 		p.t.Fatal(err)
 	}
 	all := p.ntfy.Messages()
-	return a, all[slices.IndexFunc(all, func(m posttest.Message) bool { return m.Tag == a.ID })]
+	slices.Reverse(all)
+	return all[slices.IndexFunc(all, func(m posttest.Message) bool { return m.Tag == a.ID })]
 }
 
 // press sends what the app of ntfy sends for a button.
@@ -187,6 +194,53 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	o := p.waitOutcome(a)
 	if o.Actor.Name != "ana" || o.Channel != askback.ChannelPush || !slices.Equal(o.Answers[0].Selected, []string{"SQLite"}) {
 		t.Errorf("got %+v", o)
+	}
+}
+
+// A call that needs two approvals has buttons, too. The button of one person is one vote, however
+// often it is pressed; its message then says so, without buttons. One denial denies (F12).
+func TestButtonsCarryOneVoteOfEachPerson(t *testing.T) {
+	p := newPhone(t)
+	call := func() askback.Ask {
+		a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{
+			Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(`{"target":"staging"}`)}, To: []string{"ana", "ben"}, Quorum: 2,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a, denied := call(), call()
+	m, other := p.show(a, "ana"), p.show(a, "ben")
+	if len(m.Buttons) != 2 || !strings.Contains(m.Text, "2 people must approve this call") {
+		t.Fatalf("got %+v", m)
+	}
+	for range 3 {
+		press(t, m.Buttons[0])
+	}
+	p.barrier()
+	now, err := p.person("ana").Get(t.Context(), a.ID)
+	if err != nil || now.Settled() || len(now.Votes) != 1 || now.Votes[0].Name != "ana" || now.Votes[0].Channel != askback.ChannelPush {
+		t.Fatalf("got %+v, %v; want one vote of ana", now, err)
+	}
+	var told []posttest.Message
+	for _, m := range p.ntfy.Messages() {
+		if m.Tag == a.ID && strings.Contains(m.Text, "It needs 2 approvals and has 1") {
+			told = append(told, m)
+		}
+	}
+	if len(told) != 1 || len(told[0].Buttons) != 0 {
+		t.Errorf("ana was told %+v, want one message without buttons", told)
+	}
+	press(t, other.Buttons[0])
+	if o := p.waitOutcome(a); !o.Approved() || o.Actor.Name != "ben" {
+		t.Errorf("got %+v, want it approved by ben", o)
+	}
+	m, other = p.show(denied, "ana"), p.show(denied, "ben")
+	press(t, m.Buttons[0])
+	press(t, other.Buttons[1])
+	if o := p.waitOutcome(denied); o.Decision != askback.Deny || o.Actor.Name != "ben" {
+		t.Errorf("got %+v, want it denied by ben", o)
 	}
 }
 

@@ -50,7 +50,7 @@ func Choices(a askback.Ask, l Limits) []Choice {
 
 func choices(a askback.Ask) []Choice {
 	v := view.Of(a)
-	if v.Hidden || a.Quorum > 1 {
+	if v.Hidden {
 		return nil
 	}
 	if a.Confirmation != nil {

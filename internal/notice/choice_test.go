@@ -42,7 +42,7 @@ func TestChoicesAreAllOrNone(t *testing.T) {
 		"a call":               {call(`{"a":1}`, false), notice.Limits{Choices: 2, Label: 7}, "Approve Deny"},
 		"a dangerous call":     {call(`{"a":1}`, true), notice.Limits{}, ""},
 		"a call with warnings": {call(`{"target":"a","Target":"b"}`, false), notice.Limits{}, ""},
-		"two approvals":        {quorum, notice.Limits{}, ""},
+		"two approvals":        {quorum, notice.Limits{}, "Approve Deny"},
 	} {
 		var got []string
 		for i, choice := range notice.Choices(c.ask, c.limits) {

@@ -110,6 +110,9 @@ func Pending(a askback.Ask, buttons []Button) Message {
 	for _, w := range v.Warnings {
 		m.Lines = append(m.Lines, Line{Own: "Repaired: ", Foreign: w.String()})
 	}
+	if a.Quorum > 1 {
+		m.Lines = append(m.Lines, Own("%d people must approve this call; one can deny it", a.Quorum))
+	}
 	if !a.Deadline.IsZero() {
 		m.Lines = append(m.Lines, Own("Until %s", a.Deadline.UTC().Format("2006-01-02 15:04 UTC")))
 	}
@@ -346,6 +349,19 @@ func Late(a askback.Ask, person string) string {
 // TooLate returns the message for a person whose answer was late.
 func TooLate(a askback.Ask, person string) Message {
 	return Message{Tag: a.ID, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{{Foreign: Late(a, person)}}}
+}
+
+// Counted returns the message for a person whose approval was recorded, but settled nothing: more
+// people must approve.
+func Counted(a askback.Ask) Message {
+	return Message{Tag: a.ID, Title: "Your approval is recorded", Settling: true, Link: a.PageURL, Lines: []Line{
+		Own("%s. You can still deny it on its page.", CountedText(a)),
+	}}
+}
+
+// CountedText returns how many of the people who must approve did, as a sentence without a period.
+func CountedText(a askback.Ask) string {
+	return fmt.Sprintf("You approved this call. It needs %d approvals and has %d", a.Quorum, len(a.Votes))
 }
 
 // Ended returns the message for a person who answered an ask that does not exist any more, or
