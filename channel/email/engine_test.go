@@ -67,6 +67,8 @@ func (c clerk) Get(_ context.Context, id string) (askback.Ask, error) {
 	return *a, nil
 }
 
+func (c clerk) Seen(context.Context, string) error { return nil }
+
 func (c clerk) Answer(_ context.Context, id string, given askback.Answer) (askback.Ask, error) {
 	c.o.mu.Lock()
 	defer c.o.mu.Unlock()
