@@ -92,7 +92,7 @@ func TestDirectoryOfAPIHasEffectAtOnce(t *testing.T) {
 // A route of the API does not lower what the settings require, and is not tried first.
 func TestRouteOfAPIDoesNotLowerSettings(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true})
-	p.putRoutes(askback.Route{To: []string{"dan"}, Quorum: 1}, askback.Route{Match: askback.Match{Kind: askback.Confirm}, Quorum: 3})
+	p.putRoutes(askback.Route{Match: askback.Match{Kind: askback.Confirm}, Quorum: 3}, askback.Route{To: []string{"dan"}, Quorum: 1})
 	r := confirm()
 	r.Agent = "deploy-web"
 	a := p.ask(r)
@@ -147,6 +147,10 @@ func TestRemovedPersonLosesEverything(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		known := question() // whose names are looked up and kept for a moment
+		known.To = []string{"eli", "stranger", "ana"}
+		p.ask(known)
+		want(t, "the second ask", phones.take(), "00:00 anas-phone pending")
 		c := must(p.engine.Person(t.Context(), "eli", askback.ChannelEmail))
 		root := must(p.engine.Root(t.Context(), "name:eli"))
 		if _, err := c.Get(t.Context(), a.ID); err != nil {
