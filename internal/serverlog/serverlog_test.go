@@ -265,3 +265,32 @@ func events(t *testing.T, b *bytes.Buffer) (all []string) {
 }
 
 func errOf[T any](_ T, err error) error { return err }
+
+// Every change of people, groups and routes has one line with who made it. A refused one has
+// none.
+func TestAuditLogHasChangesOfDirectory(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
+	e := l.Audit(engine.New(memstore.New(), nil))
+	ctx := t.Context()
+	root := e.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	err := errors.Join(
+		errOf(root.PutPerson(ctx, askback.PersonRequest{Name: "eli", Email: "eli@example.com"})), errOf(root.PutGroup(ctx, "ops", []string{"eli"})),
+		errOf(root.PutRoutes(ctx, []askback.Route{{To: []string{"@ops"}}}, 0)), errOf(root.PutRoutes(ctx, nil, 1)),
+		errOf(root.DeleteGroup(ctx, "ops")), errOf(root.DeletePerson(ctx, "eli")),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if errOf(ana.PutPerson(ctx, askback.PersonRequest{Name: "ana"})) == nil || errOf(root.DeleteGroup(ctx, "ops")) == nil {
+		t.Fatal("a change is not refused")
+	}
+	want := []string{
+		"person_put admin root terminal", "group_put admin root terminal", "routes_put admin root terminal", "routes_put admin root terminal",
+		"group_deleted admin root terminal", "person_deleted admin root terminal",
+	}
+	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
