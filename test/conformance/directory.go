@@ -70,7 +70,7 @@ func directoryIsChecked(f fixture) {
 			}
 		}
 	}
-	if _, err := eve.PutRoutes(f.ctx(), []askback.Route{{To: []string{"@nobody"}}}, 0); err == nil {
+	if _, err := eve.PutRoutes(f.ctx(), []askback.Route{{To: []string{"@gone"}}}, 0); err == nil {
 		f.Error("a route for a group that does not exist is accepted")
 	} else if bad, ok := errors.AsType[askback.Invalid](err); !ok || bad[0].Pointer != "/items/0/to/0" {
 		f.Errorf("got %v, want a problem at /items/0/to/0", err)
