@@ -214,7 +214,8 @@ func (c *completion) tags(ctx context.Context) (all []candidate) {
 		list, _ := client.Routes(ctx) // without them, the tags of asks remain
 		for _, r := range list.Items {
 			for _, tag := range r.Match.Tags {
-				routed[tag], asks[tag] = true, asks[tag]
+				routed[tag] = true
+				asks[tag] += 0 // it is a candidate without asks, too
 			}
 		}
 	}
