@@ -65,14 +65,7 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 	if os.Getenv("ASKBACK_LONG") == "" {
 		t.Skip("it clones and compiles the repository; make interop runs it")
 	}
-	text, err := os.ReadFile(filepath.Join(repository, "docs", page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := regexp.MustCompile("(?ms)^```sh\n(.*?)\n```$").FindStringSubmatch(string(text))
-	if block == nil {
-		t.Fatalf("docs/%s has no commands", page)
-	}
+	commands := strings.Split(block(t, page, "", "sh"), "\n")
 	ctx, cancel := context.WithTimeout(context.Background(), patience) // that of the test ends too early to end the shell
 	t.Cleanup(cancel)
 	p, err := fakes.StartProgram(exec.Command(os.Args[0], "-bound", "-open", service))
@@ -80,12 +73,27 @@ func newNewcomer(t *testing.T, page, service string) *newcomer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.End() })
-	n := &newcomer{t: t, ctx: ctx, commands: strings.Split(block[1], "\n"), phone: p.Service(service)}
+	n := &newcomer{t: t, ctx: ctx, commands: commands, phone: p.Service(service)}
 	if len(n.commands) > 6 || !strings.HasPrefix(n.commands[0], "git clone https://github.com/askback/askback ") {
 		t.Fatalf("docs/%s has the commands %q, want at most six, from the clone on", page, n.commands)
 	}
 	n.setUp()
 	return n
+}
+
+// block returns the first block of code in a language on a page, after a text.
+func block(t *testing.T, page, after, language string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(repository, "docs", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), after)
+	found := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)\n```$").FindStringSubmatch(rest)
+	if !ok || found == nil {
+		t.Fatalf("docs/%s has no commands after %q", page, after)
+	}
+	return found[1]
 }
 
 // run runs a command of the test itself.
