@@ -7,6 +7,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/askback/askback/conversation"
 )
@@ -36,6 +37,18 @@ type Tool struct {
 	Name        string          // at most 64 letters, digits, underscores and hyphens
 	Description string          // for the model
 	Schema      json.RawMessage // JSON schema of the input, whose type is object; empty: an object with any members
+}
+
+// InputSchema returns the schema, or an error if it is not a JSON object.
+func (t Tool) InputSchema() (json.RawMessage, error) {
+	if len(t.Schema) == 0 {
+		return json.RawMessage(`{"type":"object"}`), nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(t.Schema, &object); err != nil || object == nil {
+		return nil, fmt.Errorf("the schema of the tool %s is not a JSON object", t.Name)
+	}
+	return t.Schema, nil
 }
 
 // A ModelReply is the whole reply of a model.

@@ -16,8 +16,12 @@ var layers = map[string][]string{
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":          {"conversation"},
-	"agent/scripted": {"agent", "conversation"},
+	"agent":                         {"conversation"},
+	"agent/scripted":                {"agent", "conversation"},
+	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
+	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
+	"internal/modelhttp":            {"agent", "internal/loopback"},
+	"internal/modelhttp/modeltest":  {"agent", "conversation"},
 
 	// Storage.
 	"store":           {},
@@ -186,6 +190,8 @@ var owners = map[string]owner{
 
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
+	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
+
 	"github.com/boombuler/barcode": {packages: []string{"internal/qrcode"}},
 
 	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
@@ -236,7 +242,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest"}
+var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -1,0 +1,129 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/modelhttp"
+)
+
+// An incoming is a reply that arrives.
+type incoming struct {
+	model   *Model
+	text    func(string)
+	message sdk.Message
+	inputs  []strings.Builder // the inputs of the calls, by the index of the block
+	started bool
+	done    bool // the provider has ended the reply
+}
+
+// event adds an event of the stream.
+func (in *incoming) event(e sdk.MessageStreamEventUnion) *agent.ModelError {
+	if (e.Type == "message_start") == in.started {
+		return brokenStream()
+	}
+	in.started = true
+	if err := in.message.Accumulate(e); err != nil {
+		return brokenStream()
+	}
+	switch e.Type {
+	case "content_block_start":
+		in.inputs = append(in.inputs, strings.Builder{})
+	case "content_block_delta":
+		switch e.Delta.Type {
+		case "input_json_delta":
+			in.inputs[e.Index].WriteString(e.Delta.PartialJSON)
+		case "text_delta":
+			if in.text != nil && e.Delta.Text != "" {
+				in.text(e.Delta.Text)
+			}
+		}
+	case "message_stop":
+		in.done = true
+	}
+	return nil
+}
+
+func brokenStream() *agent.ModelError {
+	return &agent.ModelError{Err: errors.New("the model provider sent events that are not valid"), Retry: true}
+}
+
+// usage returns what the request has used so far.
+func (in *incoming) usage() conversation.Usage {
+	u := in.message.Usage
+	all := conversation.Usage{
+		InputTokens:  u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens,
+		CachedTokens: u.CacheReadInputTokens,
+		OutputTokens: u.OutputTokens,
+	}
+	all.CostUSD = in.model.o.Prices.Cost(all, u.CacheCreationInputTokens)
+	return all
+}
+
+// reply returns the whole reply.
+func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
+	reply := agent.ModelReply{Usage: in.usage()}
+	switch in.message.StopReason {
+	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence:
+		reply.Stop = agent.StopEnd
+	case sdk.StopReasonToolUse:
+		reply.Stop = agent.StopCalls
+	case sdk.StopReasonMaxTokens:
+		reply.Stop = agent.StopLength
+	case sdk.StopReasonRefusal:
+		return agent.ModelReply{}, modelhttp.Refusal()
+	case sdk.StopReasonModelContextWindowExceeded:
+		return agent.ModelReply{}, modelhttp.ContextLength()
+	case "":
+		return agent.ModelReply{}, brokenStream()
+	default:
+		return agent.ModelReply{}, &agent.ModelError{Err: fmt.Errorf("the model stopped for a reason that is not supported: %q", in.message.StopReason)}
+	}
+	in.content(&reply)
+	return reply, nil
+}
+
+// content sets the text, the calls and the thoughts of a reply.
+func (in *incoming) content(reply *agent.ModelReply) {
+	var text strings.Builder
+	stored, thinks := thoughts{Provider: providerName, Model: in.model.name}, false
+	keep := func(v any) {
+		b, err := json.Marshal(v)
+		if err == nil {
+			stored.Blocks = append(stored.Blocks, b)
+		}
+	}
+	for i, b := range in.message.Content {
+		switch b.Type {
+		case "text":
+			text.WriteString(b.Text)
+			keep(textBlock{"text", b.Text})
+		case "tool_use":
+			cut := reply.Stop == agent.StopLength && i == len(in.message.Content)-1
+			keep(callBlock{"call", len(reply.Calls)})
+			input := in.inputs[i].String()
+			if input == "" && string(b.Input) != "{}" { // some compatible providers send it at once
+				input = string(b.Input)
+			}
+			reply.Calls = append(reply.Calls, agent.NewCall(b.ID, b.Name, input, cut))
+		case "thinking":
+			if b.Signature != "" { // otherwise the reply ended in this thought, and it is not accepted
+				keep(json.RawMessage(b.RawJSON()))
+				thinks = true
+			}
+		case "redacted_thinking":
+			keep(json.RawMessage(b.RawJSON()))
+			thinks = true
+		}
+	}
+	reply.Text = text.String()
+	if thinks {
+		reply.Provider, _ = json.Marshal(stored)
+	}
+}

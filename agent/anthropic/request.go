@@ -1,0 +1,166 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/conversation"
+)
+
+// params returns the body of a request. The provider caches what precedes a mark: the tools, the
+// system prompt, and the messages up to the last one.
+func (m *Model) params(r agent.ModelRequest) (sdk.MessageNewParams, error) {
+	p := sdk.MessageNewParams{Model: sdk.Model(m.name), MaxTokens: int64(m.o.MaxTokens)}
+	if r.MaxTokens > 0 {
+		p.MaxTokens = int64(r.MaxTokens)
+	}
+	switch {
+	case m.o.Adaptive:
+		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
+	case m.o.ThinkingTokens > 0:
+		p.MaxTokens += int64(m.o.ThinkingTokens) // they count
+		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.o.ThinkingTokens))
+	}
+	if !blank(r.System) {
+		p.System = []sdk.TextBlockParam{{Text: r.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+	}
+	for _, t := range r.Tools {
+		tool, err := toolParam(t)
+		if err != nil {
+			return p, err
+		}
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: tool})
+	}
+	if n := len(p.Tools); n > 0 {
+		p.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+	}
+	p.Messages = m.messageParams(r.Messages)
+	if n := len(p.Messages); n == 0 || p.Messages[n-1].Role != sdk.MessageParamRoleUser {
+		return p, errors.New("the conversation does not end with a message to the model")
+	}
+	last := p.Messages[len(p.Messages)-1].Content
+	*last[len(last)-1].GetCacheControl() = sdk.NewCacheControlEphemeralParam()
+	return p, nil
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+func toolParam(t agent.Tool) (*sdk.ToolParam, error) {
+	p := &sdk.ToolParam{Name: t.Name}
+	if t.Description != "" {
+		p.Description = param.NewOpt(t.Description)
+	}
+	schema, err := t.InputSchema()
+	p.InputSchema = param.Override[sdk.ToolInputSchemaParam](schema)
+	return p, err
+}
+
+// messageParams returns the messages. Those of users and the results of calls are one message
+// until the model replies: the provider wants all results in one, before any text. It accepts
+// neither empty messages nor empty texts.
+func (m *Model) messageParams(messages []conversation.Message) []sdk.MessageParam {
+	ids := agent.CallIDs(messages)
+	var all []sdk.MessageParam
+	add := func(role sdk.MessageParamRole, blocks ...sdk.ContentBlockParamUnion) {
+		if n := len(all); len(blocks) == 0 {
+			return
+		} else if n > 0 && all[n-1].Role == role {
+			all[n-1].Content = append(all[n-1].Content, blocks...)
+			return
+		}
+		all = append(all, sdk.MessageParam{Role: role, Content: blocks})
+	}
+	for _, msg := range messages {
+		switch {
+		case msg.Result != nil:
+			add(sdk.MessageParamRoleUser, resultBlock(ids[msg.Result.N], msg.Result))
+		case msg.Role == conversation.RoleAssistant:
+			add(sdk.MessageParamRoleAssistant, m.blocks(msg, ids)...)
+		case !blank(msg.Text):
+			add(sdk.MessageParamRoleUser, sdk.NewTextBlock(msg.Text))
+		}
+	}
+	return all
+}
+
+func resultBlock(id string, r *conversation.ToolResult) sdk.ContentBlockParamUnion {
+	text := r.Text
+	if blank(text) {
+		text = "The tool returned nothing."
+	}
+	b := sdk.NewToolResultBlock(id, text, r.IsError)
+	if !r.IsError {
+		b.OfToolResult.IsError = param.Opt[bool]{}
+	}
+	return b
+}
+
+// A thoughts is [conversation.Message.Provider] of a reply with thoughts, which the provider
+// requires back unchanged and at their places.
+type thoughts struct {
+	Provider string            `json:"provider"` // "anthropic"
+	Model    string            `json:"model"`    // its thoughts are signed for itself
+	Blocks   []json.RawMessage `json:"blocks"`   // those of the reply; calls are callBlocks
+}
+
+// A callBlock is the place of a call among the blocks.
+type callBlock struct {
+	Type string `json:"type"` // "call"
+	Call int    `json:"call"` // its index
+}
+
+// A textBlock is a text among the blocks.
+type textBlock struct {
+	Type string `json:"type"` // "text"
+	Text string `json:"text"`
+}
+
+const providerName = "anthropic"
+
+// blocks returns the blocks of a reply.
+func (m *Model) blocks(msg conversation.Message, ids map[int]string) []sdk.ContentBlockParamUnion {
+	var stored thoughts
+	if json.Unmarshal(msg.Provider, &stored) == nil && stored.Provider == providerName && stored.Model == m.name {
+		return stored.blocks(msg, ids)
+	}
+	var all []sdk.ContentBlockParamUnion
+	if !blank(msg.Text) {
+		all = append(all, sdk.NewTextBlock(msg.Text))
+	}
+	for _, c := range msg.Calls {
+		all = append(all, sdk.NewToolUseBlock(ids[c.N], c.Input, c.Tool))
+	}
+	return all
+}
+
+func (t thoughts) blocks(msg conversation.Message, ids map[int]string) []sdk.ContentBlockParamUnion {
+	var all []sdk.ContentBlockParamUnion
+	for _, raw := range t.Blocks {
+		var b struct {
+			Type, Text string
+			Call       int
+		}
+		if json.Unmarshal(raw, &b) != nil {
+			continue
+		}
+		switch {
+		case b.Type == "call" && b.Call < len(msg.Calls):
+			c := msg.Calls[b.Call]
+			all = append(all, sdk.NewToolUseBlock(ids[c.N], c.Input, c.Tool))
+		case b.Type == "text" && !blank(b.Text):
+			all = append(all, sdk.NewTextBlock(b.Text))
+		case b.Type == "thinking":
+			p := param.Override[sdk.ThinkingBlockParam](raw)
+			all = append(all, sdk.ContentBlockParamUnion{OfThinking: &p})
+		case b.Type == "redacted_thinking":
+			p := param.Override[sdk.RedactedThinkingBlockParam](raw)
+			all = append(all, sdk.ContentBlockParamUnion{OfRedactedThinking: &p})
+		}
+	}
+	return all
+}

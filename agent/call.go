@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/askback/askback/conversation"
+)
+
+// NewCall returns a call as a model wrote it. An input that is not a JSON object becomes an
+// object that has it as a text, and the call is rejected with an error that the model can
+// correct: so the half of an input is never used. If cut is set, the model reached the limit of
+// its reply in this call.
+func NewCall(id, tool, input string, cut bool) conversation.Call {
+	c := conversation.Call{ID: id, Tool: tool}
+	var object map[string]json.RawMessage
+	raw := bytes.TrimSpace([]byte(input))
+	if len(raw) == 0 && !cut {
+		raw = []byte("{}")
+	}
+	if err := json.Unmarshal(raw, &object); err == nil && object != nil {
+		c.Input = raw
+		return c
+	}
+	c.Input, _ = json.Marshal(map[string]string{"INVALID_JSON": input})
+	c.Kind = conversation.KindRejected
+	c.Error = fmt.Sprintf("The call was not made, because its input is not a JSON object. Call %s again with one.", tool)
+	if cut {
+		c.Error = fmt.Sprintf("The call was not made, because your reply reached its maximum length in the middle of the input. Call %s again with a shorter input, or split it into several calls.", tool)
+	}
+	return c
+}
+
+// CallIDs returns an id for each call in the messages, by its N. It is that of the model if it
+// is unique and every provider accepts it.
+func CallIDs(messages []conversation.Message) map[int]string {
+	ids, used := map[int]string{}, map[string]bool{}
+	for _, m := range messages {
+		for _, c := range m.Calls {
+			id := c.ID
+			for n := c.N; !validID(id) || used[id]; n++ {
+				id = fmt.Sprintf("call_%d", n)
+			}
+			ids[c.N], used[id] = id, true
+		}
+	}
+	return ids
+}
+
+func validID(id string) bool {
+	for _, r := range id {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 64
+}

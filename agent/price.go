@@ -1,0 +1,26 @@
+package agent
+
+import "github.com/askback/askback/conversation"
+
+// Prices are what the tokens of a model cost, in US dollars for a million of them. The zero
+// value means that the prices are not known.
+type Prices struct {
+	Input  float64
+	Output float64
+	// Cached is the price of input that the provider had in its cache, and Stored that of input
+	// which it puts there. If one is 0, the price is Input.
+	Cached float64
+	Stored float64
+}
+
+// Cost returns what a request costs, of whose input the provider stored some tokens.
+func (p Prices) Cost(u conversation.Usage, stored int64) float64 {
+	or := func(price float64) float64 {
+		if price == 0 {
+			return p.Input
+		}
+		return price
+	}
+	plain := u.InputTokens - u.CachedTokens - stored
+	return (float64(plain)*p.Input + float64(u.CachedTokens)*or(p.Cached) + float64(stored)*or(p.Stored) + float64(u.OutputTokens)*p.Output) / 1e6
+}

@@ -1,0 +1,160 @@
+// Package modelhttp has what the clients of model providers share: connections that never give
+// the key away, streams that end only where the provider ends them, and errors in words.
+package modelhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/loopback"
+)
+
+// CheckBaseURL returns an error unless keys may be sent to a base URL: it is https, or http to
+// this machine. With allowHTTP, http to other machines is allowed too.
+func CheckBaseURL(base string, allowHTTP bool) error {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return errors.New("base_url is not a URL such as https://models.example.com/v1")
+	}
+	switch {
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return errors.New("base_url has a user, a query or a fragment; write the key as api_key")
+	case u.Scheme == "https", u.Scheme == "http" && (allowHTTP || loopback.IsHost(u.Host)):
+		return nil
+	}
+	return errors.New("base_url is neither https nor http to this machine")
+}
+
+// CheckKey returns an error if a key has characters that cannot be sent.
+func CheckKey(key string) error {
+	for _, r := range key {
+		if r <= ' ' || r > '~' {
+			return errors.New("api_key has a character that keys do not have, such as a space")
+		}
+	}
+	return nil
+}
+
+// DefaultIdle is the longest time that a provider may send nothing. Hosted ones send something
+// every few seconds; a model on this machine may have to be loaded first.
+const DefaultIdle = 5 * time.Minute
+
+// The maximum numbers of bytes of a reply and of an error.
+const (
+	maxReply = 64 << 20
+	maxError = 64 << 10
+)
+
+// NewClient returns a client for requests whose reply is a stream of events.
+//
+// A reply whose status is not 2xx is an error, which [Error] explains. So no redirect is
+// followed, to which the headers with the key would go. The body of a reply does not end: where the
+// connection ends, reading returns [io.ErrUnexpectedEOF], and the reader stops before at the
+// end that the provider marks. A request ends with an error when the provider sends nothing for
+// the time idle; 0 means [DefaultIdle].
+func NewClient(idle time.Duration) *http.Client {
+	if idle == 0 {
+		idle = DefaultIdle
+	}
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.DisableCompression = true
+	return &http.Client{Transport: &transport{base, idle}}
+}
+
+type transport struct {
+	base *http.Transport
+	idle time.Duration
+}
+
+// CloseIdleConnections makes [http.Client.CloseIdleConnections] work.
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+var (
+	errIdle     = errors.New("idle")
+	errTooLarge = errors.New("too large")
+	errNoStream = errors.New("no stream")
+)
+
+// A statusError is a reply whose status is not 2xx.
+type statusError struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
+
+// RoundTrip sends a request.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	b := &body{ctx: ctx, cancel: cancel, idle: t.idle, left: maxReply}
+	b.timer = time.AfterFunc(t.idle, func() { cancel(errIdle) })
+	reply, err := t.base.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		err = b.cause(err)
+		b.stop()
+		return nil, err
+	}
+	b.from = reply.Body
+	if reply.StatusCode < 200 || reply.StatusCode > 299 {
+		defer b.Close()
+		text, _ := io.ReadAll(io.LimitReader(b, maxError))
+		return nil, &statusError{reply.StatusCode, reply.Header, text}
+	}
+	if t, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type")); t != "" && !strings.EqualFold(t, "text/event-stream") {
+		b.Close()
+		return nil, errNoStream
+	}
+	reply.Body = b
+	return reply, nil
+}
+
+// A body is the body of a reply.
+type body struct {
+	from   io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	idle   time.Duration
+	left   int
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= n; b.left < 0 {
+		return 0, errTooLarge
+	}
+	if n > 0 {
+		b.timer.Reset(b.idle)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, b.cause(err)
+}
+
+// cause returns errIdle if it is the cause of an error, else the error.
+func (b *body) cause(err error) error {
+	if err != nil && context.Cause(b.ctx) == errIdle {
+		return errIdle
+	}
+	return err
+}
+
+func (b *body) stop() {
+	b.timer.Stop()
+	b.cancel(nil)
+}
+
+// Close ends the request.
+func (b *body) Close() error {
+	b.stop()
+	return b.from.Close()
+}
