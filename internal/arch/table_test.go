@@ -20,6 +20,8 @@ var layers = map[string][]string{
 	"agent/scripted":                {"agent", "conversation"},
 	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
 	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
+	"agent/openai":                  {"agent", "conversation", "internal/modelhttp"},
+	"agent/openai/openaitest":       {"internal/modelhttp/modeltest"},
 	"internal/modelhttp":            {"agent", "internal/loopback"},
 	"internal/modelhttp/modeltest":  {"agent", "conversation"},
 
@@ -191,6 +193,7 @@ var owners = map[string]owner{
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
+	"github.com/sashabaranov/go-openai":      {packages: []string{"agent/openai"}},
 
 	"github.com/boombuler/barcode": {packages: []string{"internal/qrcode"}},
 
@@ -242,7 +245,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest"}
+var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{
