@@ -65,3 +65,8 @@ func (e *Engine) Clean(ctx context.Context) error { return e.clean(ctx) }
 
 // CursorAfter is cursorAfter.
 var CursorAfter = cursorAfter
+
+// ReplaceDirectory applies an empty directory of the API as that of a committed version.
+func (e *Engine) ReplaceDirectory(version int64) {
+	e.replaceDirectory(storedDirectory{Format: 1}, version)
+}
