@@ -203,3 +203,27 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 		}
 	}
 }
+
+func TestEnvironmentHasNoEffect(t *testing.T) {
+	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "of-the-environment") // the fake accepts no second credential
+	t.Setenv("ANTHROPIC_API_KEY", "of-the-environment")
+	s := anthropictest.New(t)
+	s.Add(modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Done."))})
+	if _, err := newModel(t, s.URL, anthropic.Options{}).Reply(t.Context(), modeltest.Request, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCutReplyCountsItsUsage(t *testing.T) {
+	s := anthropictest.New(t)
+	stream := anthropictest.Stream("end_turn", anthropictest.Text("Done."))
+	cut := strings.Index(stream, "event: content_block_stop")
+	s.Add(modeltest.Reply{Body: stream, Cut: &cut})
+	_, err := newModel(t, s.URL, anthropic.Options{}).Reply(t.Context(), modeltest.Request, nil)
+	failed, ok := errors.AsType[*agent.ModelError](err)
+	want := conversation.Usage{InputTokens: 1112, CachedTokens: 1000, OutputTokens: 1, CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 15) / 1e6}
+	if !ok || failed.Usage != want {
+		t.Errorf("got %+v, want %+v", failed, want)
+	}
+}
