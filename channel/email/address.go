@@ -140,3 +140,14 @@ func (c *Channel) questionID(ask, person string) string { return c.messageID("qu
 
 // domainOf returns the domain of an address.
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
+
+// lowerASCII returns an address with ASCII letters in lower case. Unicode has other letters that
+// are equal to k and s apart from the case, with which an address is a different one.
+func lowerASCII(address string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, address)
+}

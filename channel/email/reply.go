@@ -3,7 +3,6 @@ package email
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/emersion/go-message/textproto"
 
@@ -90,7 +89,7 @@ func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 	}
 	from := sender(h)
 	switch {
-	case !strings.EqualFold(from, c.options.People()[to.person]):
+	case from == "" || lowerASCII(from) != lowerASCII(c.options.People()[to.person]):
 		return "the sender is not the person who was asked"
 	case c.options.AuthservID != "" && !authenticated(h, c.options.AuthservID, from):
 		return "the sender is not authenticated: there is no dmarc=pass of " + c.options.AuthservID

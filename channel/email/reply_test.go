@@ -120,6 +120,22 @@ func TestForgedRepliesAreRefused(t *testing.T) {
 	}
 }
 
+// T14: Unicode has letters that are equal to k and s apart from the case. Their mailboxes are not.
+func TestAddressWithLettersThatFoldIsRefused(t *testing.T) {
+	for from, want := range map[string]bool{"ana.sk@example.com": true, "Ana.SK@Example.COM": true, "ana.\u017fk@example.com": false, "ana.s\u212a@example.com": false} {
+		a := question(database)
+		d := newDesk(t, func(o *email.Options) {
+			o.People = func() map[string]string { return map[string]string{"ana": "ana.sk@example.com"} }
+		}, a)
+		d.handled(t, a, one(func(l emailtest.Letter) string {
+			return strings.ReplaceAll(reply(l, plain, "SQLite"), "<ana@example.com>", "<"+from+">")
+		}))
+		if got := d.o.ask(a.ID).Settled(); got != want {
+			t.Errorf("%s: answered is %v", from, got)
+		}
+	}
+}
+
 // A server that only forwards writes the reply address elsewhere, and addresses may change case.
 func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 	for _, field := range []string{"Delivered-To", "X-Original-To", "Envelope-To", "Cc", "To"} {
