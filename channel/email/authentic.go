@@ -10,8 +10,12 @@ import (
 // authenticated reports whether the server with an authserv-id found that a message is from the
 // domain of its author (RFC 8601, RFC 7489): at least one of its results is of DMARC, and each of
 // them is pass, for this domain.
-func authenticated(h textproto.Header, id, from string) (ok bool) {
+func authenticated(h textproto.Header, id, from string) (passed bool) {
 	for _, field := range resultFields(h, id) {
+		field, ok := withoutQuotes(field)
+		if !ok {
+			return false
+		}
 		_, results, err := authres.Parse(field)
 		if err != nil {
 			return false
@@ -24,11 +28,46 @@ func authenticated(h textproto.Header, id, from string) (ok bool) {
 			if d.Value != authres.ResultPass || d.From != "" && !strings.EqualFold(domainOf("@"+d.From), domainOf(from)) {
 				return false
 			}
-			ok = true
+			passed = true
 		}
 	}
-	return ok
+	return passed
 }
+
+// withoutQuotes returns a field without its comments and quotes, in which a server repeats what
+// the author of a message chose, such as the address of the envelope. The parser of the field
+// splits it without regard to them, so in the quotes only the characters of domains are kept. It
+// returns false if one of them does not end.
+func withoutQuotes(field string) (plain string, ok bool) {
+	var b strings.Builder
+	depth, quoted, escaped := 0, false, false
+	for _, r := range field {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && (quoted || depth > 0):
+			escaped = true
+		case quoted:
+			if quoted = r != '"'; quoted && strings.ContainsRune(domainCharacters, r) {
+				b.WriteRune(r)
+			}
+		case r == '(':
+			depth++
+		case depth > 0:
+			if r == ')' {
+				depth--
+			}
+		case r == '"':
+			quoted = true
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String(), depth == 0 && !quoted
+}
+
+// domainCharacters are those of a domain.
+const domainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
 // resultFields returns the fields Authentication-Results of the server with an id that the author
 // of the message cannot have written.

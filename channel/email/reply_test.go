@@ -207,6 +207,13 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{strings.ReplaceAll(entered, "from mail.example.org", "from mx.example.com") + spf + pass + entered, false},
 		{strings.ReplaceAll(entered, "<ask", "<\"a with lmtp b\"+ask") + spf + pass + entered, false},
 		{spf + pass, false},
+
+		// The author chooses the address of the envelope, and servers repeat it.
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com; b=c\"@evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a\\\"; dmarc=pass header.from=example.com; b=c\"@evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass (domain of \"(a; dmarc=pass ;\"@evil.example (and); dmarc=pass ;) smtp.mailfrom=evil.example\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; dmarc=pass header.from=example.com\n" + entered, false},
+		{"Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=\"a; b\"@example.com; dmarc=pass (p=none; sp=none) header.from=\"example.com\"\n" + entered, true},
 	} {
 		a := question(database)
 		d := newDesk(t, func(o *email.Options) { o.AuthservID = "mx.example.com" }, a)
