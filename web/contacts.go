@@ -35,6 +35,7 @@ func (s *site) renderContacts(w http.ResponseWriter, r request, status int, list
 		list.Contacts = append(list.Contacts, view.OfContact(c))
 	}
 	list.All = r.principal.Kind == askback.Admin
+	list.CanAdd = len(s.chats) > 0 || s.push != nil
 	list.Codes, list.PushKey = login.Secure(r.Request), s.pushKey(r.Context())
 	for _, channel := range s.chats {
 		list.Chats = append(list.Chats, pages.Chat{Channel: channel, Name: view.ContactChannel(channel)})

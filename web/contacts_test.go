@@ -168,6 +168,21 @@ func TestOnlyHTTPSMakesContactCodes(t *testing.T) {
 	}
 }
 
+// A server without such channels offers nothing to add, and its page has the settings that do.
+func TestContactsNameTheSettingsThatAddThem(t *testing.T) {
+	h := newServer(t)
+	got := h.browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
+	for _, want := range []string{"none can be added", "channels.telegram", "channels.webpush", "docs/phone.md"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %q, want it to contain %q", got, want)
+		}
+	}
+	got = newContactServer(t).browser("ana").open("/contacts", http.StatusOK).one(t, ".contacts-none").visibleText()
+	if got != "None yet. Until you add one, questions wait in your inbox." {
+		t.Errorf("with Telegram: got %q", got)
+	}
+}
+
 // The label of a chat is chosen in the chat: it stays text, and marks hidden characters.
 func TestHostileLabelsStayText(t *testing.T) {
 	h := newContactServer(t)

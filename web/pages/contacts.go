@@ -11,6 +11,7 @@ type ContactList struct {
 	All      bool              // those of all people
 	Chats    []Chat            // that can be linked here
 	PushKey  string            // with which browsers subscribe; "": they cannot
+	CanAdd   bool              // the server has chats that can be linked, or notifications of browsers
 	Codes    bool              // the connection may carry codes
 	Code     *view.ContactCode // the new code, or nil
 	Result   *ContactResult    // what became of a form, or nil
