@@ -275,7 +275,7 @@ func (c *routeSet) Run(ctx context.Context, io streams, conn *connection.Connect
 			noteWarning(io, r.Warning)
 		}
 	}
-	return err
+	return f.Locate(err)
 }
 
 // readRoutes reads routes from a file, or from in if path is "-".

@@ -62,7 +62,10 @@ func (l *loader) names(v value, check func(string) string) (out []string) {
 
 // routes reads the list of routes.
 func (l *loader) routes(v value) (out []askback.Route) {
-	l.list(v, func(v value) { out = append(out, l.route(v)) })
+	l.list(v, func(v value) {
+		out = append(out, l.route(v))
+		l.routePlaces = append(l.routePlaces, v)
+	})
 	return out
 }
 

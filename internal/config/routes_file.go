@@ -1,10 +1,13 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -16,6 +19,45 @@ type RouteFile struct {
 	Routes   []askback.Route
 	Revision int64 // of the list that the file was made from; -1: it has none
 	Left     int   // how many routes of the settings were left out
+	name     string
+	from     []value // the place of each route in the file
+}
+
+var routePointer = regexp.MustCompile(`^/items/(\d+)(/.*)?$`)
+
+// Locate returns err with the places of the file instead of the pointers of the API, if the
+// API has found problems in the routes.
+func (f RouteFile) Locate(err error) error {
+	var invalid askback.Invalid
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	out := Invalid{File: f.name}
+	for _, p := range invalid {
+		m := routePointer.FindStringSubmatch(p.Pointer)
+		if m == nil {
+			return err
+		}
+		i, outOfRange := strconv.Atoi(m[1])
+		if outOfRange != nil || i >= len(f.from) {
+			return err
+		}
+		at := f.from[i].at
+		out.Problems = append(out.Problems, Problem{at.line, at.column, f.from[i].key + keyOf(m[2]) + ": " + p.Detail, p.Fix})
+	}
+	return out
+}
+
+// keyOf returns a pointer as a key of the file: list entries are counted from 1.
+func keyOf(pointer string) (key string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if n, err := strconv.Atoi(part); err == nil {
+			key += "[" + strconv.Itoa(n+1) + "]"
+		} else if part != "" {
+			key += "." + part
+		}
+	}
+	return key
 }
 
 // ReadRoutes reads routes for the API from r, in YAML or JSON: a list, a group of keys as in the
@@ -27,7 +69,7 @@ func ReadRoutes(name string, r io.Reader) (RouteFile, error) {
 		return RouteFile{}, fmt.Errorf("read %s: %w", name, err)
 	}
 	l := &loader{name: name, listed: true}
-	f := RouteFile{Revision: -1}
+	f := RouteFile{Revision: -1, name: name}
 	root := l.parse(src)
 	switch root.(type) {
 	case nil:
@@ -43,6 +85,11 @@ func ReadRoutes(name string, r io.Reader) (RouteFile, error) {
 		return RouteFile{}, err
 	}
 	all := len(f.Routes)
+	for i, r := range f.Routes {
+		if r.Source != askback.SourceSettings {
+			f.from = append(f.from, l.routePlaces[i])
+		}
+	}
 	f.Routes = slices.DeleteFunc(f.Routes, func(r askback.Route) bool { return r.Source == askback.SourceSettings })
 	f.Left = all - len(f.Routes)
 	return f, nil

@@ -21,7 +21,9 @@ type loader struct {
 	env      func(string) (string, bool)
 	problems []Problem
 	routesAt position // of the list of routes
-	listed   bool     // routes may be those of a list of the API
+
+	routePlaces []value // of each route
+	listed      bool    // routes may be those of a list of the API
 }
 
 // parse returns the root of the file, or nil if the file is empty or has problems.
