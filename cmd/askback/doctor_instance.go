@@ -86,12 +86,13 @@ func isLocked(database string) (bool, error) {
 }
 
 // checkPort checks that askback serve can listen on its address. It is not a problem if the
-// server of this database already listens there.
+// server of this database already listens there, or listens elsewhere because of --listen.
 func (d *doctor) checkPort() {
 	const check = "port"
 	listen := cmp.Or(d.file.Listen, defaultListen)
-	if d.proved && strings.TrimPrefix(d.server.URL, "http://") == listen {
-		d.ok(check, "the server of this database listens on %s", listen)
+	serves := strings.TrimPrefix(d.server.URL, "http://")
+	if d.proved && (serves == listen || d.server.Kind == instance.KindServe && d.file.Listen == "") {
+		d.ok(check, "the server of this database listens on %s", serves)
 		return
 	}
 	ln, err := net.Listen("tcp", listen)

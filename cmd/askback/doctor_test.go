@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/store/sqlite"
 )
 
@@ -64,10 +65,22 @@ func TestDoctorReportsAPortInUse(t *testing.T) {
 		{false, "http://" + taken, "FAIL|port|"}, // the server at the port did not prove its identity
 	} {
 		d := &doctor{proved: c.proved}
-		d.file.Listen, d.server.URL = taken, c.url
+		d.file.Listen, d.server.URL, d.server.Kind = taken, c.url, instance.KindServe
 		d.checkPort()
 		if got := d.lastFinding(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: got %s", c, got)
+		}
+	}
+}
+
+// If the settings name no address, the port of the server that runs is the one to check.
+func TestDoctorAcceptsAServerAtAnotherPort(t *testing.T) {
+	for kind, other := range map[string]bool{instance.KindServe: true, instance.KindAsk: false} {
+		d := &doctor{proved: true}
+		d.server.URL, d.server.Kind = "http://127.0.0.1:1", kind
+		d.checkPort()
+		if got := d.lastFinding(); (got == "ok|port|the server of this database listens on 127.0.0.1:1|") != other {
+			t.Errorf("%s: got %s", kind, got)
 		}
 	}
 }
