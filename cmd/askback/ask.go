@@ -177,7 +177,7 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 		note(io.err, problemLine(n))
 	}
 	if !ask.Settled() {
-		p := openPrompt(conn, io, ask, flags.Plain)
+		p := openPrompt(ctx, conn, io, ask, flags.Plain)
 		ask, err = wait(ctx, conn, p, ask, suggestYes)
 		switch {
 		case errors.Is(err, context.Canceled):

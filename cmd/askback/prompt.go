@@ -39,10 +39,12 @@ type asker interface {
 // be answered here, such as one of a remote server, ui is nil.
 //
 // At a terminal it is a panel, or lines if plain is true or the terminal can show no panel.
-func openPrompt(conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
+func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
 	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask)}
 	switch {
 	case !conn.CanPrompt():
+	case isForOthers(ctx, conn, ask):
+		p.reason = fmt.Sprintf("only %s may answer this, not %s", view.Of(ask).Recipients(), conn.UserName())
 	case io.in == nil:
 		p.reason = "standard input contained the ask"
 	case !terminal.IsTerminal(io.in):
@@ -67,6 +69,15 @@ func openPrompt(conn *connection.Connector, io streams, ask askback.Ask, plain b
 		}
 	}
 	return p
+}
+
+// isForOthers reports whether the ask names people, and the local user is not one of them.
+func isForOthers(ctx context.Context, conn *connection.Connector, ask askback.Ask) bool {
+	if len(ask.To) == 0 {
+		return false
+	}
+	_, err := conn.Person.Get(ctx, ask.ID)
+	return errors.Is(err, askback.ErrNotFound)
 }
 
 // invitation returns the note on where the ask can be answered, or "" if there is a prompt
