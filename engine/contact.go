@@ -233,7 +233,7 @@ func (c *client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 // notLinked returns the error for a request to add a contact, or to make a code, for a channel
 // that cannot do it.
 func (e *Engine) notLinked(channel string) error {
-	p := askback.Problem{Pointer: "/channel", Detail: "this server has no such channel to contacts", Fix: "set channels." + channel + " in its settings"}
+	p := askback.Problem{Pointer: "/channel", Detail: "is not set up on this server", Fix: "set channels." + channel + " in its settings"}
 	switch e.channels[channel].(type) {
 	case CodeChannel:
 		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it", "askback link "+channel

@@ -73,12 +73,15 @@ func argumentOf(pointer string) string {
 	return strings.TrimPrefix(pointer, "/")
 }
 
+// lists replaces the lists of the API by the commands that print them.
+var lists = strings.NewReplacer("a person of GET /people", "a person (askback person list)", "a group of GET /groups", "a group (askback group list)")
+
 // problemLine describes a problem in terms of the command line. It leaves out a fix that
 // appears to be JSON or to contain names of the API.
 func problemLine(p askback.Problem) string {
 	text := p.Detail
 	if p.Fix != "" && !strings.ContainsAny(p.Fix, `"{=_`) {
-		text += "; " + p.Fix
+		text += "; " + lists.Replace(p.Fix)
 	}
 	switch {
 	case p.Pointer == "":
