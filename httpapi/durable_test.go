@@ -129,7 +129,8 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 }
 
 // The secret of a browser is accepted only as a cookie. The cookie cannot create or list
-// tokens, or yield the database: browsers send a cookie to every port of its host.
+// tokens, change who may log in, link a chat, or yield the database: browsers send a cookie to
+// every port of its host.
 func TestBrowserCookieIsOnlyForPages(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelWeb})
@@ -143,6 +144,13 @@ func TestBrowserCookieIsOnlyForPages(t *testing.T) {
 		"to make a token":     {w.send("POST", "/api/v1/tokens", "", create, "Cookie", "askback="+secret), 403},
 		"to list the tokens":  {w.send("GET", "/api/v1/tokens", "", "", "Cookie", "askback="+secret), 403},
 		"to take the machine": {w.send("POST", "/api/v1/yield", "", "", "Cookie", "askback="+secret), 403},
+		"to add an address":   {w.send("PUT", "/api/v1/people/thief", "", `{"email": "thief@example.com"}`, "Cookie", "askback="+secret), 403},
+		"to remove a person":  {w.send("DELETE", "/api/v1/people/ana", "", "", "Cookie", "askback="+secret), 403},
+		"to make a group":     {w.send("PUT", "/api/v1/groups/dba", "", `{"people": ["eve"]}`, "Cookie", "askback="+secret), 403},
+		"to change routes":    {w.send("PUT", "/api/v1/routes", "", `{"items": [{"match": {}, "to": ["eve"]}], "revision": 0}`, "Cookie", "askback="+secret), 403},
+		"to link a chat":      {w.send("POST", "/api/v1/contact-codes", "", `{"channel": "telegram"}`, "Cookie", "askback="+secret), 403},
+		"to add a contact":    {w.send("POST", "/api/v1/contacts", "", `{"channel": "webpush", "label": "x", "address": "x"}`, "Cookie", "askback="+secret), 403},
+		"to list contacts":    {w.send("GET", "/api/v1/contacts", "", "", "Cookie", "askback="+secret), 200},
 		"as a cookie":         {w.send("GET", "/api/v1/asks", "", "", "Cookie", "askback="+secret), 200},
 	} {
 		if c.got.status != c.want {

@@ -200,11 +200,24 @@ func (c *call) authenticate(rt *route) error {
 	if !browser && p.Channel == askback.ChannelWeb {
 		return askback.ErrUnauthorized
 	}
-	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActTokenList || rt.action == askback.ActYield) {
+	if browser && !rt.takesCookie() {
 		return askback.ErrForbidden
 	}
 	c.principal, c.secret, c.client = p, secret, c.h.auth.As(p)
 	return nil
+}
+
+// takesCookie reports whether a route accepts a cookie. One that was stolen must not give access
+// for longer than its log-in: by a token, the address of a person, or a chat that is linked. The
+// forms of pages have checks of their own.
+func (rt *route) takesCookie() bool {
+	switch rt.action {
+	case askback.ActTokens, askback.ActTokenList, askback.ActYield, askback.ActDirectory:
+		return false
+	case askback.ActContacts:
+		return rt.method != http.MethodPost
+	}
+	return true
 }
 
 // reauthenticate returns an error if the token of the request is no longer valid, or if that
