@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/egress"
 )
 
 // notifyCommand has the commands for the phones and chats of the settings.
@@ -42,10 +45,10 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 			channel := postChannel(file.Channels, post.Options{})
 			defer channel.Close()
 			if err := channel.SendTest(ctx, c.Name); err != nil {
-				return exitError{exitRefused, fmt.Sprintf("%s did not accept the message for %s: %v", r.Origin(), c.Name, err)}
+				return exitError{exitRefused, fmt.Sprintf("%s did not accept the message for %s: %s", r.Origin(), c.Name, failure(err))}
 			}
 			if err := channel.TestReplies(ctx, c.Name); err != nil {
-				return exitError{exitRefused, fmt.Sprintf("%s accepted the message for %s, but the reply topic cannot be read, so that buttons will not answer: %v", r.Origin(), c.Name, err)}
+				return exitError{exitRefused, fmt.Sprintf("%s accepted the message for %s, but the reply topic cannot be read, so that buttons will not answer: %s", r.Origin(), c.Name, failure(err))}
 			}
 			printLine(io.out, fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), c.Name, whereToLook(r.Template)))
 			return nil
@@ -61,6 +64,16 @@ func (c *notifyTestCommand) Run(ctx context.Context, io streams, all *commands) 
 		return usage(all.Config + " has no receivers: write them under channels.post")
 	}
 	return usage(fmt.Sprintf("there is no receiver %q in %s; it has %s", c.Name, all.Config, strings.Join(names, ", ")))
+}
+
+// failure describes why a test message was not sent. An address that could not be used is named,
+// which agents are not told: this command has no log, and its user has the settings.
+func failure(err error) string {
+	var send *askback.SendError
+	if errors.Is(err, egress.ErrAddress) && errors.As(err, &send) && send.Cause != nil {
+		return "no reply: " + send.Cause.Error() + "; correct the address, or allow it with allow in the settings of the channel"
+	}
+	return err.Error()
 }
 
 // whereToLook returns what to check if the message does not arrive.

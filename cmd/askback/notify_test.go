@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,23 @@ import (
 
 	"github.com/askback/askback/channel/post/posttest"
 )
+
+// A test message to an address that is not allowed names the address and the setting: there is no
+// log in which the user finds the cause.
+func TestNotifyTestNamesTheAddress(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	settings := filepath.Join(t.TempDir(), "askback.yaml")
+	if err := os.WriteFile(settings, []byte("channels: {post: {phone: {template: ntfy, url: 'http://127.0.0.1:9/questions'}}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("askback", "notify", "test", "phone")
+	cmd.Env = append(env, "ASKBACK_CONFIG="+settings, "ASKBACK_DB="+database)
+	out, err := cmd.CombinedOutput()
+	if got := string(out); err == nil || !strings.Contains(got, "127.0.0.1:9 is not public, and no setting allows it; correct the address, or allow it") {
+		t.Errorf("got %v, %q", err, got)
+	}
+}
 
 // A server with a receiver in its settings sends the question and its outcome to the phone,
 // and the command sends a test message there (E3 to E7).

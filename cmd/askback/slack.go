@@ -54,7 +54,7 @@ func testSlack(ctx context.Context, io streams, s config.Slack) error {
 	c := must(slack.New(slackOptions(s)))
 	defer c.Close()
 	if err := c.SendTest(ctx); err != nil {
-		return exitError{exitRefused, fmt.Sprintf("Slack did not accept the message for %s: %v", s.Channel, err)}
+		return exitError{exitRefused, fmt.Sprintf("Slack did not accept the message for %s: %s", s.Channel, failure(err))}
 	}
 	printLine(io.out, fmt.Sprintf("Slack accepted the message for %s. If nothing arrives, check that you look at this channel in the same workspace.", s.Channel))
 	return nil

@@ -35,7 +35,7 @@ func testTelegram(ctx context.Context, io streams, c config.Telegram) error {
 	defer bot.Close()
 	name, err := bot.Check(ctx)
 	if err != nil {
-		return exitError{exitRefused, fmt.Sprintf("the bot of channels.telegram does not work: %v", err)}
+		return exitError{exitRefused, fmt.Sprintf("the bot of channels.telegram does not work: %s", failure(err))}
 	}
 	var failed []string
 	for _, group := range c.Groups {
