@@ -196,10 +196,17 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		}
 	}
 	o := engineOptions(got, newChannelSet(got, channelOptions{}), nil)
+	for group, names := range o.Settings.Groups {
+		for _, name := range names {
+			if !slices.ContainsFunc(o.Settings.People, func(p askback.Person) bool { return p.Name == name }) {
+				t.Errorf("%s of the group %s is not under people, so an ask for the group leaves them out", name, group)
+			}
+		}
+	}
 	if o.Channels["webhook"] == nil || o.Settings.CallbackURL != "https://agents.example.com/answers" {
 		t.Errorf("got channels %v and callback %q, want those of the file", o.Channels, o.Settings.CallbackURL)
 	}
-	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
+	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 3 {
 		t.Errorf("engine options: got %+v", o)
 	}
 	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}, o.Settings.People[0]); diff != "" {
