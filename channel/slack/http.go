@@ -55,11 +55,13 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 	})
 }
 
-// refuse refuses a request that is not from Slack.
+// refuse refuses a request that is not from Slack. It closes the connection: otherwise the
+// server waits for the rest of a body before it replies.
 func (c *Channel) refuse(w http.ResponseWriter, err error) {
 	if c.forged.mayLog(c.options.Now()) {
 		c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
 	}
+	w.Header().Set("Connection", "close")
 	http.Error(w, "this request is not from Slack, or too old", http.StatusUnauthorized)
 }
 

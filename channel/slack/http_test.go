@@ -1,11 +1,13 @@
 package slack
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -217,6 +219,29 @@ func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 		if w.Code != r.want || (body.read > 0) != r.read || body.read > maxRequest+1 {
 			t.Errorf("%s: got %d and %d bytes were read", name, w.Code, body.read)
 		}
+	}
+}
+
+// A forged request gets its reply although its body never comes.
+func TestForgedRequestIsRefusedBeforeItsBodyComes(t *testing.T) {
+	s := httptest.NewServer(verifier(t, slacktest.SigningSecret, timeAt(published.at)).Handler(nil))
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /channels/slack HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Body.Close()
+	if got.StatusCode != http.StatusUnauthorized || !got.Close {
+		t.Errorf("got status %d; closed: %t", got.StatusCode, got.Close)
 	}
 }
 
