@@ -154,6 +154,8 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 		return err
 	case form.New && before.Name != "" && before.Source != askback.SourceToken:
 		return s.entryFailed(w, r, form, "name", "There is a person with this name already.")
+	case !form.New && before.Source != askback.SourceAPI:
+		return s.renderPeople(w, r, http.StatusConflict, "", removedMeanwhile)
 	case !login.Secure(r.Request) && p.Email != before.Email:
 		return s.entryFailed(w, r, form, "email", plainAddress)
 	case !login.Secure(r.Request) && p.Slack != before.Slack:
@@ -162,6 +164,10 @@ func (s *site) changePerson(w http.ResponseWriter, r request) error {
 	_, err = r.client.PutPerson(r.Context(), p)
 	return s.entrySaved(w, r, form, "person", err)
 }
+
+// removedMeanwhile is why the form of a person or a group saves nothing: it must not give back what
+// another admin has taken away since it was opened.
+const removedMeanwhile = "It was removed after the form was opened, or is in the settings file now."
 
 // plainAddress is why a form sets no address.
 const plainAddress = "Without https, addresses are not changed here, because they let people log in. Use the settings file or the API."
@@ -186,14 +192,16 @@ func (s *site) changeGroup(w http.ResponseWriter, r request) error {
 		return s.entryRemoved(w, r, err)
 	}
 	form := groupForm(name, values.Get("people"), values.Has("new"))
-	if form.New {
-		groups, err := r.client.Groups(r.Context())
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(groups, func(g askback.Group) bool { return g.Name == name }) {
-			return s.entryFailed(w, r, form, "name", "There is a group with this name already.")
-		}
+	groups, err := r.client.Groups(r.Context())
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(groups, func(g askback.Group) bool { return g.Name == name })
+	switch {
+	case form.New && i >= 0:
+		return s.entryFailed(w, r, form, "name", "There is a group with this name already.")
+	case !form.New && (i < 0 || groups[i].Source != askback.SourceAPI):
+		return s.renderPeople(w, r, http.StatusConflict, "", removedMeanwhile)
 	}
 	_, err = r.client.PutGroup(r.Context(), name, view.SplitNames(values.Get("people")))
 	return s.entrySaved(w, r, form, "group", err)

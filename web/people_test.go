@@ -118,6 +118,31 @@ func TestPersonFormIsChecked(t *testing.T) {
 	admin.send("/people", url.Values{"action": {"save"}, "name": {"dan"}, "email": {"dan@example.com"}, "time_zone": {"UTC"}}, http.StatusSeeOther)
 }
 
+// A form that was opened before a removal does not undo it.
+func TestOldFormDoesNotBringBackARemovedPerson(t *testing.T) {
+	h := team(t)
+	admin := browser{h, h.secret(askback.Admin, "root")}
+	for path, form := range map[string]url.Values{
+		"/people": {"name": {"dan"}, "time_zone": {"UTC"}},
+		"/groups": {"name": {"eu"}, "people": {"ana"}},
+	} {
+		form.Set("action", "save")
+		admin.send(path, form, http.StatusConflict)
+		form.Set("new", "1")
+		admin.send(path, form, http.StatusSeeOther)
+		form.Del("new")
+		admin.send(path, form, http.StatusSeeOther)
+		admin.send(path, url.Values{"action": {"remove"}, "name": form["name"]}, http.StatusSeeOther)
+		page := admin.send(path, form, http.StatusConflict)
+		if got := page.one(t, ".done-notice").visibleText(); !strings.Contains(got, "was removed") {
+			t.Errorf("%s: the notice is %q", path, got)
+		}
+		if card(page, "dan") != "" || card(page, "@eu") != "" {
+			t.Errorf("%s: it is back", path)
+		}
+	}
+}
+
 // A person who is no admin sees people and groups, and changes none.
 func TestOnlyAdminsChangePeople(t *testing.T) {
 	h := team(t)
