@@ -23,7 +23,7 @@ import (
 var Channels = []string{"post", "webpush", "telegram", "slack", "email"}
 
 // NameProblem checks the name of a person or a group. It rejects a name that begins with @, as
-// groups do, that begins or ends with a space, or that is too long. A name of dots only cannot
+// groups do, that begins or ends with a space, that has invisible characters, or that is too long. A name of dots only cannot
 // be part of an address.
 func NameProblem(s string) string {
 	switch {
@@ -31,6 +31,8 @@ func NameProblem(s string) string {
 		return "is blank"
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
 		return "has control characters, or is not UTF-8"
+	case strings.ContainsFunc(s, isInvisible):
+		return "has characters that cannot be seen"
 	case strings.HasPrefix(s, "@"):
 		return "is the name of a group"
 	case s != strings.TrimSpace(s):
@@ -41,6 +43,12 @@ func NameProblem(s string) string {
 		return "is too long"
 	}
 	return ""
+}
+
+// isInvisible reports whether a character shows nothing and changes at most the direction of text:
+// with it, a name looks like another one. Joiners are not such characters: some scripts need them.
+func isInvisible(r rune) bool {
+	return r == '\u00ad' || r == '\u200b' || r == '\u200e' || r == '\u200f' || r == '\u2060' || r == '\ufeff' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }
 
 // GroupNameProblem checks the name of a group, without @.
