@@ -77,8 +77,10 @@ var history = []conversation.Message{
 	{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 2, ID: "a.b", Text: "no such file", IsError: true}},
 	{Role: conversation.RoleUser, By: "ana", Text: "Only b.txt, please."},
 	{Role: conversation.RoleUser, By: "ana", Text: "And c.txt."},
-	{Role: conversation.RoleAssistant, Calls: []conversation.Call{{N: 3, ID: "call_x", Tool: "read", Input: json.RawMessage(`{"path":"b.txt"}`)}},
-		Provider: json.RawMessage(`{"provider":"openai","base_url":"BASE","model":"gpt-test","thoughts":"b, then c"}`)},
+	{
+		Role: conversation.RoleAssistant, Calls: []conversation.Call{{N: 3, ID: "call_x", Tool: "read", Input: json.RawMessage(`{"path":"b.txt"}`)}},
+		Provider: json.RawMessage(`{"provider":"openai","base_url":"BASE","model":"gpt-test","thoughts":"b, then c"}`),
+	},
 	{Role: conversation.RoleTool, Result: &conversation.ToolResult{N: 3, ID: "call_x"}},
 	{Role: conversation.RoleAssistant, Text: "It is empty.", Provider: json.RawMessage(`{"provider":"openai","base_url":"https://example.com","model":"gpt-test","thoughts":"secret"}`)},
 	{Role: conversation.RoleUser, By: "ana", Text: "Thanks."},

@@ -46,9 +46,9 @@ func (m *Model) limit(q *sdk.ChatCompletionRequest, n int) {
 	if n == 0 {
 		n = m.o.MaxTokens
 	}
-	q.MaxTokens = n
+	q.MaxTokens = n //lint:ignore SA1019 Ollama and llama.cpp know only this name
 	if m.host == "api.openai.com" || strings.HasSuffix(m.host, ".openai.azure.com") || sdk.NewReasoningValidator().Validate(*q) != nil {
-		q.MaxTokens, q.MaxCompletionTokens = 0, n
+		q.MaxTokens, q.MaxCompletionTokens = 0, n //lint:ignore SA1019 see above
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Key is the API key that the fakes accept.
@@ -25,6 +26,7 @@ type Reply struct {
 	Clean bool
 	// Stall keeps the connection open after Body, until the client closes it.
 	Stall bool
+	Pause time.Duration // after each event of Body
 }
 
 // A Server is a fake of a provider.
@@ -108,6 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for part := range strings.SplitAfterSeq(reply.Body, "\n\n") {
 			io.WriteString(w, part)
 			http.NewResponseController(w).Flush()
+			<-time.After(reply.Pause)
 		}
 		if reply.Stall {
 			<-r.Context().Done()

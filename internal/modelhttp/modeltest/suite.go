@@ -36,6 +36,7 @@ func Run(t *testing.T, p Provider) {
 	t.Run("ErrorsInTheStreamAreErrors", func(t *testing.T) { testStreamErrors(t, p) })
 	t.Run("CancelledRequestEndsAtOnce", func(t *testing.T) { testCancel(t, p) })
 	t.Run("SilentProviderIsTriedAgain", func(t *testing.T) { testIdle(t, p) })
+	t.Run("SlowReplyIsNotSilence", func(t *testing.T) { testSlow(t, p) })
 	t.Run("RedirectGetsNoKey", func(t *testing.T) { testRedirect(t, p) })
 	t.Run("KeyIsInNoError", func(t *testing.T) { testKey(t, p) })
 	t.Run("PageIsNoReply", func(t *testing.T) {
@@ -181,6 +182,18 @@ func testIdle(t *testing.T, p Provider) {
 			t.Errorf("got %v", err)
 		}
 		<-s.Gone
+	}
+}
+
+// testSlow checks that only the time without an event counts.
+func testSlow(t *testing.T, p Provider) {
+	t.Parallel()
+	s := p.Server(t)
+	idle := time.Second
+	pause := 2 * idle / time.Duration(strings.Count(p.Stream, "\n\n"))
+	s.Add(Reply{Body: p.Stream, Pause: pause})
+	if _, err := p.Model(t, s.URL, Key, idle).Reply(t.Context(), Request, nil); err != nil {
+		t.Error(err)
 	}
 }
 
