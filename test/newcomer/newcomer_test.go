@@ -313,11 +313,18 @@ func TestNewcomerAnswersInTelegram(t *testing.T) {
 	n := newNewcomer(t, "telegram.md", "telegram")
 	d := n.phone.Describe()
 	address := d.Addresses["api"]
-	n.open(`token: "${TELEGRAM_TOKEN}"`, fmt.Sprintf(`token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]`, address, strings.TrimPrefix(address, "http://")),
+	n.open(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, // a free port, because another server may run here
+		fmt.Sprintf(`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`, address, strings.TrimPrefix(address, "http://")),
 		"1234567890:AA…", d.Secrets[0])
 	began := time.Now()
 	n.paste(append(slices.Clone(n.commands[:4]), printBackground)...)
-	n.until("server", func() bool { _, errs := n.output(); return strings.Contains(errs, "msg=serving") })
+	n.until("server", func() bool {
+		_, errs := n.output()
+		if strings.Contains(errs, "askback: ") {
+			t.Fatalf("the server did not start:\n%s", errs)
+		}
+		return strings.Contains(errs, "msg=serving")
+	})
 	n.paste(n.commands[4])
 	var code []string
 	n.until("link to the bot", func() bool {
