@@ -68,7 +68,8 @@ func (w window) outline(path string) string {
 	w.open(path)
 	w.waitUntil(`!document.querySelector("#list > .row:not(.is-measured)")`) // the script marks them later
 	var out string
-	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
+	// Approve is disabled for a moment, which may be over or not.
+	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true; for (const b of document.querySelectorAll("button.approve")) b.disabled = false`, nil), chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
 	return out
 }
