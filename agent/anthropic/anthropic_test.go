@@ -17,6 +17,7 @@ import (
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,8 +35,15 @@ func newModel(t testing.TB, url string, o anthropic.Options) *anthropic.Model {
 	return m
 }
 
-func TestClientPassesTheSuite(t *testing.T) {
-	modeltest.Run(t, modeltest.Provider{
+func TestClientPassesTheSuite(t *testing.T) { modeltest.Run(t, provider()) }
+
+func TestCutReplyIsNeverAReply(t *testing.T) {
+	racedetector.Omit(t)
+	modeltest.Cuts(t, provider())
+}
+
+func provider() modeltest.Provider {
+	return modeltest.Provider{
 		Server: anthropictest.New,
 		Model: func(t testing.TB, url, key string, idle time.Duration) agent.Model {
 			m, err := anthropic.New("claude-test", key, &anthropic.Options{BaseURL: url, Prices: prices, Idle: idle})
@@ -65,7 +73,7 @@ func TestClientPassesTheSuite(t *testing.T) {
 			anthropictest.Event("error", `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 3 tokens > 2 maximum"}}`): "longer than the model can read",
 			anthropictest.Event("message_stop", `{"type":"message_stop"`):                                                                                  "retry: cut",
 		},
-	})
+	}
 }
 
 // history is a run with text, several calls, results, errors and thoughts, begun with another

@@ -18,6 +18,7 @@ import (
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -35,8 +36,15 @@ func newModel(t testing.TB, name, url, key string, o openai.Options) *openai.Mod
 	return m
 }
 
-func TestClientPassesTheSuite(t *testing.T) {
-	modeltest.Run(t, modeltest.Provider{
+func TestClientPassesTheSuite(t *testing.T) { modeltest.Run(t, provider()) }
+
+func TestCutReplyIsNeverAReply(t *testing.T) {
+	racedetector.Omit(t)
+	modeltest.Cuts(t, provider())
+}
+
+func provider() modeltest.Provider {
+	return modeltest.Provider{
 		Server: openaitest.New,
 		Model: func(t testing.TB, url, key string, idle time.Duration) agent.Model {
 			return newModel(t, "gpt-test", url, key, openai.Options{Idle: idle})
@@ -62,7 +70,7 @@ func TestClientPassesTheSuite(t *testing.T) {
 			openaitest.Delta(`{"content":"I"}`) + ": comment\n\n":                "retry: cut",
 			openaitest.Stream("error")[len(openaitest.Delta(`{"content":""}`)):]: "retry: ",
 		},
-	})
+	}
 }
 
 // history is a run with text, several calls, results, errors and thoughts, begun with another
