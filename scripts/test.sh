@@ -67,6 +67,7 @@ with_race() {
 		tests+=(';')
 	done
 	cases=25 add "${race[@]}" -skip "$in_browser" < <(grep -E "$longest" <<<"$all")
+	tests+=(';')
 	cases=25 add "${race[@]}" < <(grep -Ev "$no_race|$longest" <<<"$all")
 	tests+=(';')
 	cases=100 add < <(grep -E "$no_race" <<<"$all")
