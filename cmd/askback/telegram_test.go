@@ -35,8 +35,9 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	}
 	env, _ := sandbox(t)
 	dir := t.TempDir()
-	fake := fmt.Sprintf(`token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]`, s.URL, at.Host)
-	script := strings.NewReplacer(`token: "${TELEGRAM_TOKEN}"`, fake, "1234567890:AA…", telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
+	// A free port, because another server may run on this machine.
+	fake := fmt.Sprintf(`{listen: "127.0.0.1:0", channels: {telegram: {token: "${TELEGRAM_TOKEN}", url: %q, allow: [%q]}}}`, s.URL, at.Host)
+	script := strings.NewReplacer(`channels: {telegram: {token: "${TELEGRAM_TOKEN}"}}`, fake, "1234567890:AA…", telegramtest.Token, `$(go env GOPATH)/bin:`, "").Replace(strings.Join(commands[1:3], "\n"))
 	shell := func(command string) *process {
 		p := &process{env: env, dir: dir}
 		if err := p.start("sh", "-c", script+"\n"+command); err != nil {
@@ -50,8 +51,8 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 		t.Fatalf("the server runs in front of the next commands: %q", commands[3])
 	}
 	server := shell("exec " + serve)
-	if !eventually(func() bool { return s.Calls("getUpdates") > 0 || server.hasEnded() }) {
-		t.Fatalf("the server does not fetch updates:\n%s", server.err.String())
+	if !eventually(func() bool { return s.Calls("getUpdates") > 0 || server.hasEnded() }) || server.hasEnded() {
+		t.Fatalf("the server has ended, or does not fetch updates:\n%s", server.err.String())
 	}
 	var code []string
 	eventually(func() bool {
