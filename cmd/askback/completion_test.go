@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
@@ -128,8 +129,15 @@ func askHostile(t *testing.T, s *testServer) (call, question, session string) {
 		return s.call(s.agent, "POST", "/asks", string(raw), 201)
 	}
 	a := create(map[string]any{"agent": hostileAgent, "title": hostile, "confirmation": map[string]any{"tool_name": "run", "input": map[string]any{"x": hostile}}})
+	nextMillisecond()
 	b := create(map[string]any{"agent": "Deploy bot", "questions": []any{map[string]any{"question": hostile, "options": []string{hostile, "no"}}}, "tags": []string{"release", hostileTag}})
 	return a["id"].(string), b["id"].(string), a["session_id"].(string)
+}
+
+// nextMillisecond waits for the next millisecond. Asks of one have no order.
+func nextMillisecond() {
+	for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
+	}
 }
 
 // The scripts complete commands, flags, values, ids, names and files in each shell. A name
@@ -294,6 +302,7 @@ func TestCandidatesFitTheLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	call, question, session := askHostile(t, s)
+	nextMillisecond()
 	forms := s.call(s.agent, "POST", "/asks", `{"questions": [{"question": "Size?", "options": ["small", "large"]}, {"question": "Why?"}]}`, 201)["id"].(string)
 	for _, c := range []struct {
 		words []string
@@ -317,8 +326,7 @@ func TestCandidatesFitTheLine(t *testing.T) {
 			value, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			got = append(got, value)
 		}
-		// Asks of the same millisecond have no order.
-		if diff := cmp.Diff(slices.Sorted(slices.Values(append(c.want, "words"))), slices.Sorted(slices.Values(got))); diff != "" {
+		if diff := cmp.Diff(append([]string{"words"}, c.want...), got); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", c.words, diff)
 		}
 	}

@@ -87,7 +87,7 @@ func TestDoctorAcceptsAServerAtAnotherPort(t *testing.T) {
 }
 
 // Damage to any page of the database after the first is found, even if commands rarely read
-// that page.
+// that page. A free page has nothing that can be damaged.
 func TestDoctorFindsADamagedPage(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 20 {
