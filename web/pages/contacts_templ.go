@@ -102,7 +102,7 @@ func Contacts(f Frame, l ContactList) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"list-empty contacts-none\">None, and none can be added: this server has no bot of Telegram, and browsers cannot subscribe to it. Its operator sets <code>channels.telegram</code> or <code>channels.webpush</code> in its settings: docs/phone.md has the steps. Until then, questions wait in your inbox.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"list-empty contacts-none\">None, and none can be added: this server has no Telegram bot, and browsers cannot subscribe to it. Its operator sets <code>channels.telegram</code> or <code>channels.webpush</code> in its settings: docs/phone.md has the steps. Until then, questions wait in your inbox.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
