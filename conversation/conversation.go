@@ -21,10 +21,9 @@ import (
 // A Result is the result of [State.Step]. It is committed as a whole.
 type Result struct {
 	State     State
-	Unchanged bool      // the input changed nothing: there is nothing to commit
-	Messages  []Message // to add to what the model reads
-	History   []Event   // the events of the step
-	Effects   []Effect  // to perform after the commit
+	Unchanged bool     // the input changed nothing: there is nothing to commit
+	History   []Event  // the events of the step; [Messages] returns those that the model reads
+	Effects   []Effect // to perform after the commit
 }
 
 // An Input is an input to the machine.
@@ -181,15 +180,19 @@ func (UpdateSession) effect() {}
 // type (docs/wire.md §4).
 type Event struct {
 	Type  EventType
-	Phase Phase // of StateChanged
-	Call  int   // its N, of the types of calls
+	Phase Phase // of EventStateChange
+	Final bool  // of EventMessage: the turn ends with it
+
 	// The other fields are those of the message or of the call.
-	Role    Role
-	Text    string
-	By      string
-	Tool    string
-	Input   json.RawMessage
-	IsError bool
+	Role     Role
+	Text     string
+	By       string
+	Provider json.RawMessage
+	Call     int    // its N
+	ID       string // what the model calls it
+	Tool     string
+	Input    json.RawMessage
+	IsError  bool
 }
 
 // An EventType is the type of an [Event].
@@ -199,6 +202,7 @@ type EventType string
 const (
 	EventStateChange   EventType = "state_change"
 	EventMessage       EventType = "message"
+	EventMessageQueued EventType = "message_queued" // a person wrote it, and it waits for the results of the calls before it
 	EventToolStart     EventType = "tool_start"
 	EventToolInput     EventType = "tool_input_ready"
 	EventToolComplete  EventType = "tool_complete"

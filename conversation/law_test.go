@@ -170,7 +170,7 @@ func (r *run) commit(in conversation.Input) conversation.Result {
 	if again, _ := r.state.Encode(); string(again) != string(b) {
 		r.t.Fatalf("stored %s, and read %s", b, again)
 	}
-	r.messages = append(r.messages, out.Messages...)
+	r.messages = append(r.messages, conversation.Messages(out.History)...)
 	for _, e := range out.Effects {
 		r.effect(e)
 	}

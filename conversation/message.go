@@ -3,7 +3,8 @@ package conversation
 import "encoding/json"
 
 // A Message is one entry of what the model of a run reads. Messages are only added, never
-// changed. Their form is the same for every provider of models.
+// changed: they are stored as events of the session's history. Their form is the same for every
+// provider of models.
 type Message struct {
 	Role Role   `json:"role"`
 	Text string `json:"text,omitempty"`
@@ -15,6 +16,25 @@ type Message struct {
 	// Provider is what the provider of the model needs back as it sent it, such as signed
 	// thoughts, as JSON. Other providers ignore it.
 	Provider json.RawMessage `json:"provider,omitempty"`
+}
+
+// Messages returns the messages that the model reads, from the history of a run. Events of
+// other types are ignored.
+func Messages(history []Event) []Message {
+	var all []Message
+	for _, e := range history {
+		switch e.Type {
+		case EventMessage:
+			all = append(all, Message{Role: e.Role, Text: e.Text, By: e.By, Provider: e.Provider})
+		case EventToolInput: // it follows the message of its call
+			if last := len(all) - 1; last >= 0 {
+				all[last].Calls = append(all[last].Calls, Call{N: e.Call, ID: e.ID, Tool: e.Tool, Input: e.Input})
+			}
+		case EventToolComplete:
+			all = append(all, Message{Role: RoleTool, Result: &ToolResult{N: e.Call, ID: e.ID, Text: e.Text, IsError: e.IsError}})
+		}
+	}
+	return all
 }
 
 // A Role is the author of a [Message].

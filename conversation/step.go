@@ -27,7 +27,7 @@ type step struct {
 // start returns the first step of a run.
 func start(in Started) Result {
 	t := step{s: State{Limits: in.Limits}}
-	t.add(in.Prompt)
+	t.add(in.Prompt, false)
 	t.update(askback.SessionRunning, "", "")
 	t.request()
 	return t.end()
@@ -39,11 +39,13 @@ func (t *step) end() Result {
 	return t.Result
 }
 
-// add adds a message.
-func (t *step) add(m Message) {
+// add adds a message, with its calls.
+func (t *step) add(m Message, final bool) {
 	t.changed = true
-	t.Messages = append(t.Messages, m)
-	t.event(Event{Type: EventMessage, Role: m.Role, Text: m.Text, By: m.By})
+	t.event(Event{Type: EventMessage, Role: m.Role, Text: m.Text, By: m.By, Provider: m.Provider, Final: final})
+	for _, c := range m.Calls {
+		t.event(Event{Type: EventToolInput, Call: c.N, ID: c.ID, Tool: c.Tool, Input: c.Input})
+	}
 }
 
 func (t *step) event(e Event)   { t.History = append(t.History, e) }
@@ -80,7 +82,7 @@ func (t *step) request() {
 // flush adds the messages that waited for the results of the calls before them.
 func (t *step) flush() {
 	for _, m := range t.s.Queued {
-		t.add(m)
+		t.add(m, false)
 	}
 	t.s.Queued = nil
 }
@@ -98,10 +100,7 @@ func (t *step) modelReplied(in ModelReplied) {
 		m.Calls = append(m.Calls, c)
 		t.s.Open = append(t.s.Open, Open{N: c.N, ID: c.ID, Tool: c.Tool, Plan: c.Plan})
 	}
-	t.add(m)
-	for _, c := range m.Calls {
-		t.event(Event{Type: EventToolInput, Call: c.N, Tool: c.Tool, Input: c.Input})
-	}
+	t.add(m, len(m.Calls)+len(t.s.Queued) == 0)
 	switch {
 	case len(m.Calls) > 0:
 		t.update(askback.SessionRunning, "", "")
@@ -170,8 +169,7 @@ func (t *step) result(text string, isError bool) {
 	c := t.s.Open[0]
 	t.s.Open, t.s.Children = t.s.Open[1:], nil
 	t.changed = true
-	t.Messages = append(t.Messages, Message{Role: RoleTool, Result: &ToolResult{N: c.N, ID: c.ID, Text: text, IsError: isError}})
-	t.event(Event{Type: EventToolComplete, Call: c.N, Tool: c.Tool, Text: text, IsError: isError})
+	t.event(Event{Type: EventToolComplete, Call: c.N, ID: c.ID, Tool: c.Tool, Text: text, IsError: isError})
 }
 
 func (t *step) modelFailed(in ModelFailed) {
@@ -281,7 +279,7 @@ func (t *step) personWrote(in PersonWrote) error {
 	case t.s.Ended():
 		return askback.ErrEnded
 	case t.s.Phase == Idle:
-		t.add(m)
+		t.add(m, false)
 		t.update(askback.SessionRunning, "", "")
 		t.request()
 	case len(t.s.Queued) >= MaxQueued:
@@ -289,6 +287,7 @@ func (t *step) personWrote(in PersonWrote) error {
 	default:
 		t.changed = true
 		t.s.Queued = append(t.s.Queued, m)
+		t.event(Event{Type: EventMessageQueued, Role: m.Role, Text: m.Text, By: m.By})
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func describe(r conversation.Result, err error) string {
 		fmt.Fprintf(&b, ", %d waiting", n)
 	}
 	b.WriteByte('\n')
-	for _, m := range r.Messages {
+	for _, m := range conversation.Messages(r.History) {
 		b.WriteString("  + " + readMessage(m) + "\n")
 	}
 	for _, e := range r.Effects {
