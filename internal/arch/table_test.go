@@ -22,6 +22,7 @@ var layers = map[string][]string{
 	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
 	"agent/openai":                  {"agent", "conversation", "internal/modelhttp"},
 	"agent/openai/openaitest":       {"internal/modelhttp/modeltest"},
+	"internal/demo":                 {"agent", "conversation", "internal/pause"},
 	"internal/modelhttp":            {"agent", "internal/loopback"},
 	"internal/modelhttp/modeltest":  {"agent", "conversation"},
 

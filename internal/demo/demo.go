@@ -1,0 +1,156 @@
+// Package demo has an agent for a first look at hosted runs, with a model that needs no
+// provider and no key. The agent plans, asks a person how to write a poem, asks for the
+// confirmation to publish it, and ends.
+package demo
+
+import (
+	"context"
+	_ "embed" // for the definition
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/pause"
+)
+
+// Name is the name of the agent, and that of its model in the definition.
+const Name = "demo"
+
+//go:embed demo.md
+var definition string
+
+// Definition returns the definition of the agent, as in agents/demo.md.
+func Definition() string { return definition }
+
+// A Model is the model of the agent. It replies by the number of its earlier replies and by
+// what people have answered, so that a request that is repeated has the same reply.
+type Model struct {
+	// Pause is the time between two words; 0: none.
+	Pause time.Duration
+}
+
+var _ agent.Model = Model{}
+
+// Reply implements [agent.Model].
+func (m Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece string)) (agent.ModelReply, error) {
+	reply := next(r.Messages)
+	for word := range strings.SplitAfterSeq(reply.Text, " ") {
+		if pause.For(ctx, m.Pause) != nil {
+			return agent.ModelReply{}, &agent.ModelError{Err: errors.New("the request was cancelled"), Retry: true}
+		}
+		if text != nil {
+			text(word)
+		}
+	}
+	return reply, nil
+}
+
+// The calls, by their ids.
+const (
+	callForm    = "form"
+	callPublish = "publish"
+)
+
+// next returns the reply to the messages.
+func next(messages []conversation.Message) agent.ModelReply {
+	replies := 0
+	for _, m := range messages {
+		if m.Role == conversation.RoleAssistant {
+			replies++
+		}
+	}
+	switch replies {
+	case 0:
+		return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{
+			plan(0), call(callForm, "ask_user_question", question),
+		}, Text: "I am going to write a poem about waiting for people. I plan it first. Then I ask you which form it should have, " +
+			"and this run stops until you answer, even if the server is restarted."}
+	case 1:
+		poem, remark := chosen(result(messages, callForm))
+		return agent.ModelReply{Text: remark + "\n\n" + poem, Stop: agent.StopCalls, Calls: []conversation.Call{
+			plan(2), call(callPublish, "confirm_action", map[string]any{"action": "Publish the poem", "details": poem}),
+		}}
+	case 2:
+		return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{plan(3)}}
+	case 3:
+		end := "I keep the poem to myself, because it was not approved."
+		if approved(result(messages, callPublish)) {
+			end = "You approved it. This demonstration publishes nothing, so the poem stays here."
+		}
+		return agent.ModelReply{Text: end + " That was a whole run: a model, a plan, a question and a confirmation.", Stop: agent.StopEnd}
+	}
+	return agent.ModelReply{Text: "This demonstration is over; start it again to see another poem.", Stop: agent.StopEnd}
+}
+
+// question is the input of the first call to ask_user_question.
+var question = map[string]any{"questions": []any{map[string]any{
+	"question": "Which form should the poem have?", "header": "Form",
+	"options": []any{
+		map[string]any{"label": "haiku", "description": "Three short lines"},
+		map[string]any{"label": "limerick", "description": "Five lines, and not quite serious"},
+		map[string]any{"label": "free verse", "description": "No rhyme, no meter"},
+	},
+}}}
+
+// poems are the poems by their form, in the order in which they are looked for.
+var poems = []struct{ form, text string }{
+	{"haiku", "A question goes out.\nThe night passes, and the morning\nbrings one word: go on."},
+	{"limerick", "An agent who wanted to know\nif a table might possibly go\nasked a person instead\nof just going ahead,\nand was told, very clearly: oh no."},
+	{"free verse", "I could have guessed.\nI wrote the question down instead,\nput it where you would find it,\nand used nothing at all\nuntil you came."},
+}
+
+// chosen returns the poem for the result of the question, and a remark on it.
+func chosen(r conversation.ToolResult) (poem, remark string) {
+	for _, p := range poems {
+		if !r.IsError && strings.Contains(strings.ToLower(r.Text), `= "`+p.form) {
+			return p.text, "You chose: " + p.form + "."
+		}
+	}
+	if r.IsError {
+		return poems[0].text, "I have no answer, so I use my own judgement: haiku."
+	}
+	return poems[2].text, "I have not learned that form yet, so the lines are free."
+}
+
+// approved reports whether the result of a confirmation is an approval.
+func approved(r conversation.ToolResult) bool {
+	return !r.IsError && strings.HasPrefix(r.Text, "Approved ")
+}
+
+// result returns the newest result of a call. Without a result, it returns an error.
+func result(messages []conversation.Message, id string) conversation.ToolResult {
+	found := conversation.ToolResult{IsError: true}
+	for _, m := range messages {
+		if m.Result != nil && m.Result.ID == id {
+			found = *m.Result
+		}
+	}
+	return found
+}
+
+// plan returns a call that marks this many steps as done, and the next one as begun.
+func plan(done int) conversation.Call {
+	var todos []any
+	for i, content := range []string{"Ask which form", "Write the poem", "Ask whether to publish it"} {
+		status := "pending"
+		switch {
+		case i < done:
+			status = "completed"
+		case i == done:
+			status = "in_progress"
+		}
+		todos = append(todos, map[string]any{"content": content, "status": status})
+	}
+	return call("plan", "todo_write", map[string]any{"todos": todos})
+}
+
+func call(id, tool string, input any) conversation.Call {
+	b, err := json.Marshal(input)
+	if err != nil {
+		panic(err) // the inputs are texts
+	}
+	return conversation.Call{ID: id, Tool: tool, Input: b}
+}
