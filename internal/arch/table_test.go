@@ -109,6 +109,7 @@ var layers = map[string][]string{
 
 	// Programs.
 	"cmd/askback":      {"*"},
+	"examples/...":     {".", "agent", "conversation", "engine", "store/memstore", "store/sqlite"},
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
@@ -207,7 +208,7 @@ var owners = map[string]owner{
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
 	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi/openapitest"}},
 
-	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
+	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "examples/files-server"}, "one serves the ask tools, the other is an example of a server"},
 	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted"}, "one reads settings, the other scripts of models"},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
