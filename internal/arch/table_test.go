@@ -76,7 +76,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/spelling"},
+	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/schedule", "internal/spelling"},
 	"internal/directory":       {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
@@ -97,6 +97,7 @@ var layers = map[string][]string{
 	"internal/qrcode/qrtest":   {},
 	"internal/revision":        {"."},
 	"internal/safetext":        {},
+	"internal/schedule":        {},
 	"internal/search":          {},
 	"internal/answerlink":      {"."},
 	"internal/serverlog":       {".", "internal/answerlink", "internal/revision"},
@@ -135,6 +136,7 @@ var pure = map[string]string{
 	"internal/compat":   "",
 	"internal/safetext": "github.com/rivo/uniseg",
 	"internal/markdown": "",
+	"internal/schedule": "github.com/robfig/cron/v3",
 	"internal/spelling": "",
 	"internal/search":   "",
 	"internal/notice":   "",
@@ -144,7 +146,7 @@ var pure = map[string]string{
 // pureImports are the standard packages that pure packages may import.
 var pureImports = []string{
 	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
-	"io", "iter", "maps", "math", "math/bits", "net/url", "path", "slices", "strconv", "strings", "time",
+	"io", "iter", "maps", "math", "math/bits", "net/url", "path", "regexp", "slices", "strconv", "strings", "time",
 	"unicode", "unicode/utf16", "unicode/utf8",
 }
 
@@ -196,6 +198,8 @@ var owners = map[string]owner{
 
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
 	"github.com/sashabaranov/go-openai":      {packages: []string{"agent/openai"}},
+
+	"github.com/robfig/cron/v3": {packages: []string{"internal/schedule"}},
 
 	"github.com/boombuler/barcode": {packages: []string{"internal/qrcode"}},
 

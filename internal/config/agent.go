@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/schedule"
 )
 
 // An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is
@@ -36,6 +38,8 @@ type Agent struct {
 	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
 	Bubble            bool     // children may ask people
 	WebhookSecret     string   // verifies what starts a run; "": a token does
+	// Schedule has the times at which runs start; the zero value has none (E15).
+	Schedule schedule.Schedule
 }
 
 // BuiltInTools are the tools that no server has.
@@ -55,8 +59,12 @@ func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent
 	l := &loader{name: name, env: env}
 	a := Agent{Name: strings.TrimSuffix(filepath.Base(name), ".md")}
 	front, prompt, line := l.frontMatter(src)
+	var times agentTimes
 	if root := l.parse(front); root != nil && len(l.problems) == 0 {
-		l.fields(root, "", l.agent(&a))
+		l.fields(root, "", append(l.agent(&a), times.settings(l)...))
+	}
+	if len(l.problems) == 0 {
+		a.Schedule = times.schedule(l)
 	}
 	a.Prompt = strings.TrimSpace(string(prompt))
 	if len(l.problems) == 0 {
@@ -112,8 +120,40 @@ func (l *loader) agent(a *Agent) []setting {
 			a.Bubble = subagents == "bubble"
 		}},
 		{key: "webhook_secret", read: func(v value) { l.agentSecret(v, a) }},
-		{key: "schedule", unsupported: "does not run agents on a schedule"},
 	}
+}
+
+// agentTimes are the keys of the front matter for the schedule of an agent.
+type agentTimes struct{ line, zone string }
+
+func (t *agentTimes) settings(l *loader) []setting {
+	return []setting{
+		{key: "schedule", read: l.textTo(&t.line, `five fields of cron, as in "0 7 * * 1-5"`, scheduleProblem)},
+		{key: "time_zone", read: l.textTo(&t.zone, "a time zone, as in Europe/Berlin", directory.ZoneProblem)},
+	}
+}
+
+func scheduleProblem(s string) string {
+	if _, err := schedule.Parse(s, time.UTC); err != nil {
+		return "is not a schedule: " + err.Error()
+	}
+	return ""
+}
+
+// schedule returns the schedule that the valid keys describe. Without a time zone, it is in UTC.
+func (t *agentTimes) schedule(l *loader) schedule.Schedule {
+	if t.line == "" {
+		if t.zone != "" {
+			l.addProblem(position{1, 1}, `write schedule: "0 7 * * 1-5", or remove time_zone`, "there is time_zone but no schedule")
+		}
+		return schedule.Schedule{}
+	}
+	zone, errZone := time.LoadLocation(t.zone) // "" is UTC
+	s, err := schedule.Parse(t.line, zone)
+	if err = cmp.Or(errZone, err); err != nil { // both were valid when they were read
+		l.addProblem(position{1, 1}, "start again", "schedule: %v", err)
+	}
+	return s
 }
 
 // agentSecret reads a secret. Its problems do not repeat it.

@@ -12,6 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/schedule"
 )
 
 func loadAgent(name, text string) (config.Agent, error) {
@@ -41,13 +42,33 @@ func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 		Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
 		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour, OnTimeout: askback.OnTimeoutDecline,
 		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
-		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
+		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t), Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if !got.Asks() {
 		t.Error("the agent cannot ask")
+	}
+}
+
+// weekdays returns the schedule "0 7 * * mon-fri" in Berlin.
+func weekdays(t *testing.T) schedule.Schedule {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := schedule.Parse("0 7 * * mon-fri", berlin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestScheduleIsInUTCWithoutATimeZone(t *testing.T) {
+	a, err := loadAgent("a.md", "---\nschedule: 0 7 * * *\n---\nWrite.")
+	if err != nil || a.Schedule.Text() != "0 7 * * *" || a.Schedule.Zone() != "UTC" {
+		t.Errorf("got %q in %q, %v", a.Schedule.Text(), a.Schedule.Zone(), err)
 	}
 }
 
