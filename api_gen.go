@@ -1023,6 +1023,10 @@ func (s Session) AppendJSON(b []byte) (_ []byte, err error) {
 	}
 	b = append(b, `,"parent_id":`...)
 	b = codec.AppendStringOrNull(b, s.ParentID)
+	if s.StartedBy != "" {
+		b = append(b, `,"started_by":`...)
+		b = codec.AppendString(b, s.StartedBy)
+	}
 	b = append(b, `,"asks_pending":`...)
 	b = strconv.AppendInt(b, int64(s.AsksPending), 10)
 	b = append(b, `,"asks_total":`...)
@@ -1088,6 +1092,8 @@ func (s *Session) readJSON(r *codec.Reader) {
 			s.Todos = codec.ReadList(r, (*Todo).readJSON)
 		case "parent_id":
 			s.ParentID = r.String()
+		case "started_by":
+			s.StartedBy = r.String()
 		case "asks_pending":
 			s.AsksPending = int(r.Int())
 		case "asks_total":

@@ -21,7 +21,7 @@ type Event struct {
 // An EventType is the type of an event. It determines the shape of Data.
 type EventType string
 
-// The types of events. EventSnapshot is not part of the history: it begins a stream.
+// The types of events. EventSnapshot and EventMessageDelta are not part of the history.
 const (
 	EventSnapshot EventType = "snapshot"
 
@@ -50,6 +50,12 @@ const (
 	EventSessionCancelled EventType = "session_cancelled"
 	EventStateChange      EventType = "state_change"
 	EventMessage          EventType = "message"
+	EventMessageQueued    EventType = "message_queued" // a person wrote it, and the agent reads it after its calls
+	EventMessageDelta     EventType = "message_delta"  // a piece of a message that is being written; not part of the history
+	EventToolInput        EventType = "tool_input_ready"
+	EventToolStart        EventType = "tool_start"
+	EventToolComplete     EventType = "tool_complete"
+	EventAgentComplete    EventType = "agent_complete" // the turn of a hosted agent has ended
 	EventTodosChanged     EventType = "todos_changed"
 
 	EventDeliveryQueued  EventType = "delivery_queued" // again, after it was given up

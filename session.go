@@ -16,20 +16,21 @@ type Session struct {
 	ID          string          `api:"id" store:"id,keep"`                      // the id of the session
 	Agent       string          `api:"agent" store:"agent,keep"`                // the label that people read
 	Owner       string          `api:"owner" store:"owner,keep,after=id"`       // the name of the token that runs it
-	Hosted      bool            `api:"hosted" store:"-"`                        // Askback itself runs it
+	Hosted      bool            `api:"hosted" store:"hosted"`                   // Askback itself runs it
 	Title       string          `api:"title,null" store:"title"`                // the subject of the run
 	Status      SessionStatus   `api:"status" store:"status,keep,moving,first"` // the status of the session; failed and cancelled are final
 	Phase       string          `api:"phase,null" store:"phase,moving"`         // "idle" if its turn ended and the next one may start
-	Payload     json.RawMessage `api:"payload" store:"-"`                       // the input of the run: any JSON
+	Payload     json.RawMessage `api:"payload" store:"payload"`                 // the input of the run: any JSON
 	Result      json.RawMessage `api:"result" store:"result,moving"`            // any JSON
 	Error       string          `api:"error,null" store:"error,moving"`         // the reason of a failure
 	Metadata    json.RawMessage `api:"metadata" store:"metadata"`               // a JSON object
 	Todos       []Todo          `api:"todos" store:"todos,moving"`              // the todo list of the agent
-	ParentID    string          `api:"parent_id,null" store:"-"`                // the id of the session that started it
+	ParentID    string          `api:"parent_id,null" store:"parent"`           // the id of the session that started it
+	StartedBy   string          `api:"started_by,omitempty" store:"starter"`    // the person who started a hosted one
 	AsksPending int             `api:"asks_pending" store:"pending,moving"`     // the number of its open asks
 	AsksTotal   int             `api:"asks_total" store:"total,moving"`         // the number of its asks
-	Tokens      int64           `api:"tokens" store:"-"`                        // the number of model tokens that it used
-	CostUSD     float64         `api:"cost_usd" store:"-"`                      // the cost of these tokens, in US dollars
+	Tokens      int64           `api:"tokens" store:"tokens,moving"`            // the number of model tokens that it used
+	CostUSD     float64         `api:"cost_usd" store:"cost,moving"`            // the cost of these tokens, in US dollars
 	CreatedAt   time.Time       `api:"created_at" store:"created,keep"`         // the time when it began
 	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`  // the time of the last change
 	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
@@ -86,18 +87,26 @@ const (
 	MaxMetadata = 1 << 16
 )
 
-// A SessionRequest is the request to start a session for a run that happens outside
-// of Askback.
+// A SessionRequest is the request to start a session: of a hosted agent if it has a Prompt or a
+// Payload, and otherwise for a run that happens outside of Askback.
 type SessionRequest struct {
 	Key      string          `request:"session_key"` // the asker's own name for its run; the same key returns the same session
-	Agent    string          `request:"agent"`       // a label for people; "" is the asker's name
+	Agent    string          `request:"agent"`       // the name of a hosted agent; otherwise a label for people, and "" is the asker's name
+	Prompt   string          `request:"prompt"`      // what a hosted agent shall do
+	Payload  json.RawMessage `request:"payload"`     // any JSON, which a hosted agent gets as its first message, after Prompt
 	Title    string          `request:"title"`
 	Metadata json.RawMessage `request:"metadata,object"` // a JSON object
 	// CallbackURL is the address of a program that receives the end of the session, and the
 	// events of its asks that name no other (docs/wire.md §8); "" is that of the server's
 	// settings. A repeat with another address changes it, unless the session is over.
 	CallbackURL string `request:"callback_url"`
+	// Unattended is set if an event started a hosted agent, such as a webhook or a schedule. It
+	// asks people only if its definition allows that.
+	Unattended bool `request:"-"`
 }
+
+// Hosted reports whether the request is for a run of a hosted agent.
+func (r SessionRequest) Hosted() bool { return r.Prompt != "" || len(r.Payload) > 0 }
 
 // Check returns an [Invalid] if the request is not valid.
 func (r SessionRequest) Check() error {
@@ -106,6 +115,13 @@ func (r SessionRequest) Check() error {
 	checkName(&bad, "/agent", r.Agent, MaxName)
 	checkText(&bad, "/title", r.Title, MaxName)
 	checkObject(&bad, "/metadata", r.Metadata, MaxMetadata)
+	checkText(&bad, "/prompt", r.Prompt, MaxMessage)
+	if len(r.Payload) > 0 {
+		checkJSON(&bad, "/payload", r.Payload, MaxInput)
+	}
+	if r.Hosted() && r.Agent == "" {
+		bad.add("/agent", "is blank", "name the agent to run")
+	}
 	checkCallback(&bad, r.CallbackURL)
 	return bad.err()
 }
@@ -127,6 +143,12 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	case !codec.Valid(raw):
 		bad.add(at, "is not JSON in UTF-8, or a name is repeated in it", "{}")
 	}
+}
+
+// A HostedAgent is an agent that Askback runs itself. [Sessions] starts it.
+type HostedAgent struct {
+	Name        string `api:"name"`        // the name of its definition
+	Description string `api:"description"` // what it does; may be empty
 }
 
 // A SessionQuery selects sessions. The zero value selects all, newest first.

@@ -31,6 +31,10 @@ const (
 	SignInTime = 24 * time.Hour
 )
 
+// HostedPrefix precedes the name of a hosted agent in the name of its principal, which owns its
+// asks. No token has such a name.
+const HostedPrefix = "hosted:"
+
 // A Token is a credential of a principal. Its secret is not stored.
 type Token struct {
 	ID        string    `api:"id"`         // the id of the token
@@ -64,6 +68,9 @@ func (r TokenRequest) Check() error {
 	}
 	if strings.HasPrefix(r.Name, "@") {
 		bad.add("/name", "names that begin with @ are reserved for groups", `"name": "ana"`)
+	}
+	if strings.HasPrefix(r.Name, HostedPrefix) {
+		bad.add("/name", "names that begin with "+HostedPrefix+" are those of hosted agents", `"name": "ana"`)
 	}
 	checkName(&bad, "/name", r.Name, MaxName)
 	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {

@@ -49,6 +49,9 @@ type Options struct {
 	Observer Observer         // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
+	// Runner knows the hosted agents. Nil: no run is started. Runs go on while [Engine.Run]
+	// runs.
+	Runner Runner
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
 	// channel "webhook", a callback is rejected. The others carry messages to
 	// [Settings.Receivers].
@@ -133,6 +136,7 @@ type Engine struct {
 	hub       hub
 	due       dueTimer // of records
 	performer Performer
+	runner    Runner
 	channels  map[string]Channel
 	endpoints endpoints
 	contacts  contacts
@@ -160,7 +164,7 @@ func New(s Store, o *Options) *Engine {
 	}
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		observer: o.Observer, performer: o.Performer, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
+		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
 		locks: keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,

@@ -78,6 +78,9 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if err := r.Check(); err != nil {
 		return askback.Session{}, err
 	}
+	if err := c.engine.checkHosted(r); err != nil {
+		return askback.Session{}, err
+	}
 	key := c.ownerKey(r.Key)
 	var one askback.Session
 	err := c.engine.update(ctx, func(t *tx) error {

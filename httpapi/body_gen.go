@@ -362,6 +362,16 @@ func appendSessionRequest(s askback.SessionRequest, b []byte) (_ []byte, err err
 		b = codec.AppendName(b, "agent")
 		b = codec.AppendString(b, s.Agent)
 	}
+	if s.Prompt != "" {
+		b = codec.AppendName(b, "prompt")
+		b = codec.AppendString(b, s.Prompt)
+	}
+	if len(s.Payload) > 0 {
+		b = codec.AppendName(b, "payload")
+		if b, err = codec.AppendRaw(b, s.Payload, `null`); err != nil {
+			return b, err
+		}
+	}
 	if s.Title != "" {
 		b = codec.AppendName(b, "title")
 		b = codec.AppendString(b, s.Title)

@@ -31,7 +31,12 @@ func TestClientSendsEveryField(t *testing.T) {
 	testClientSends(t, filltest.New[askback.TokenRequest](), decode.TokenRequest)
 	testClientSends(t, filltest.New[askback.EndpointRequest](), decode.EndpointRequest)
 	testClientSends(t, filltest.New[askback.ContactRequest](), decode.ContactRequest)
-	testClientSends(t, filltest.New[askback.SessionRequest](), decode.SessionRequest)
+	hosted := filltest.New[askback.SessionRequest]()
+	hosted.Unattended = false
+	testClientSends(t, hosted, decode.SessionRequest)
+	external := hosted
+	external.Prompt, external.Payload = "", nil
+	testClientSends(t, external, decode.SessionRequest)
 	testClientSends(t, filltest.New[askback.ResumeSession](), decode.Resume)
 	testClientSends(t, filltest.New[askback.Complete](), decode.Complete)
 	testClientSends(t, filltest.New[askback.SetTodos](), decode.Todos)

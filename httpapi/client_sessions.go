@@ -42,8 +42,11 @@ func sessionPath(id, resource string) string {
 	return base + "/sessions/" + url.PathEscape(id) + resource
 }
 
-// sessionBody returns the body of the request that starts a session. It happens elsewhere.
+// sessionBody returns the body of the request that starts a session.
 func sessionBody(r askback.SessionRequest) body[askback.SessionRequest] {
+	if r.Hosted() {
+		return body[askback.SessionRequest]{r, appendSessionRequest}
+	}
 	return body[askback.SessionRequest]{r, withMember(appendSessionRequest, "external", "true")}
 }
 

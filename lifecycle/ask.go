@@ -21,6 +21,7 @@ type AskState struct {
 	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
 
 	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
+	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
 	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback and to other receivers, in order for each
 }
@@ -45,7 +46,9 @@ type Asked struct {
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
-	At       time.Time
+	// Call is the number of the call of a hosted run, which gets the outcome; 0: no run does.
+	Call int
+	At   time.Time
 }
 
 // Covered approves the ask by a grant. Grant is the state of the grant before this use.
@@ -163,7 +166,7 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 }
 
 func asked(in Asked) (Result[AskState], error) {
-	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback}
+	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback, Call: in.Call}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims, s.Ask.Votes = nil, nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})
@@ -329,6 +332,9 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 		r.Effects = s.notifySession(AskClosed{
 			ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
 		}, false)
+	}
+	if s.Call > 0 {
+		r.Effects = append(r.Effects, Resume{AskID: s.Ask.ID, SessionID: s.Ask.SessionID})
 	}
 	return deliver(r, o.At), nil
 }

@@ -10,12 +10,12 @@ import (
 
 // AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
-const AskFormat = 4
+const AskFormat = 5
 
 // formats returns the numbers of the formats in which both parts of the state are written. It
 // is the oldest one that has what is in them, so that older releases read it too: 2, with a
 // callback or deliveries 3, and with more than one person to approve, other recipients than
-// those that were named, reminders or escalations 4.
+// those that were named, reminders or escalations 4, and of a hosted run 5.
 func (s AskState) formats() (fixed, moving int) {
 	a := s.Ask
 	fixed, moving = 2, 2
@@ -23,13 +23,16 @@ func (s AskState) formats() (fixed, moving int) {
 		fixed = 3
 	}
 	if a.Quorum > 1 || a.NoSelfApproval || len(s.Channels) > 0 {
+		fixed = 4
+	}
+	if s.Call > 0 {
 		fixed = AskFormat
 	}
 	if s.Callback != "" || len(s.Deliveries) > 0 {
 		moving = 3
 	}
 	if len(a.Votes)+len(a.Recipients)+len(a.FollowUps) > 0 {
-		moving = AskFormat
+		moving = 4
 	}
 	return fixed, moving
 }

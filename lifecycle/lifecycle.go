@@ -40,7 +40,7 @@ func unchanged[S any](s S) Result[S] {
 type Input interface{ input() }
 
 // An Effect is what a step of one record requires of another record. Both are
-// committed together, or neither is. The exception is [Send].
+// committed together, or neither is. The exceptions are [Send] and [Resume].
 type Effect interface{ effect() }
 
 // MakeGrant steps a new grant with [GrantMade].
@@ -78,6 +78,11 @@ type CancelOpenAsks struct {
 	Input     Cancelled
 }
 
+// Resume steps the hosted run of a session with the outcome of one of its asks, after the
+// commit.
+type Resume struct{ AskID, SessionID string }
+
+func (Resume) effect()         {}
 func (MakeGrant) effect()      {}
 func (UseGrant) effect()       {}
 func (RequireGrant) effect()   {}
@@ -109,6 +114,13 @@ type Event struct {
 	Todos   []askback.Todo   `store:"todos"`
 
 	Delivery *askback.Delivery `store:"delivery"` // the delivery after the event
+
+	// The fields of hosted runs.
+	Call     int             `store:"call"`    // the number of a call
+	CallID   string          `store:"call_id"` // what the model calls it
+	Tool     string          `store:"tool"`
+	IsError  bool            `store:"error"`
+	Provider json.RawMessage `store:"provider"` // what the provider of the model needs back
 
 	To []string `store:"to"` // of an ask: the people and groups that it got
 }

@@ -58,6 +58,19 @@ type SessionCommand struct {
 	At      time.Time
 }
 
+// RunChanged records what the run of a hosted session did.
+type RunChanged struct {
+	Status  askback.SessionStatus // running, or how its turn or the run ended
+	Idle    bool                  // only its turn ended
+	Result  json.RawMessage
+	Error   string
+	Tokens  int64
+	CostUSD float64
+	Cancel  Cancelled // for the open asks, if it ended
+	At      time.Time
+}
+
+func (RunChanged) input()      {}
 func (SessionStarted) input()  {}
 func (CallbackChanged) input() {}
 func (AskOpened) input()       {}
@@ -70,7 +83,7 @@ const MaxSessionAsks = 200
 
 // Step returns the result of an input. The first input of a session must be
 // [SessionStarted]. Each later one is [CallbackChanged], [AskOpened], [AskClosed],
-// [SessionCommand], [Sent], [SendFailed] or [SendAgain], in any order. If Step returns an
+// [RunChanged], [SessionCommand], [Sent], [SendFailed] or [SendAgain], in any order. If Step returns an
 // error, nothing changes.
 //
 // The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for one
@@ -87,6 +100,8 @@ func (s SessionState) Step(in Input) (Result[SessionState], error) {
 		return callbackChanged(s, in)
 	case Sent, SendFailed, SendAgain:
 		return delivered(s, func(s *SessionState) *[]askback.Delivery { return &s.Deliveries }, in)
+	case RunChanged:
+		return runChanged(s, in)
 	case AskOpened:
 		return askOpened(s, in)
 	case AskClosed:
@@ -159,6 +174,10 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	if s.Session.Ended() {
 		return unchanged(s), nil
 	}
+	if s.Session.Hosted { // its run decides what follows
+		s.Session.AsksPending = max(0, s.Session.AsksPending-1)
+		return changed(s.settle(in.At)), nil
+	}
 	if in.Fails {
 		s.Session.Error = "no one answered " + in.ID + " in time"
 		s = s.end(askback.SessionFailed, "", in.At)
@@ -172,6 +191,34 @@ func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 		return changed(s), nil // the status is the same, and the history of the ask has the event
 	}
 	return changed(s, Event{Type: askback.EventStateChange, State: "llm_requesting"}), nil
+}
+
+func runChanged(s SessionState, in RunChanged) (Result[SessionState], error) {
+	if s.Session.Final() {
+		return unchanged(s), nil
+	}
+	same := s.Session.Tokens == in.Tokens && s.Session.CostUSD == in.CostUSD
+	s.Session.Tokens, s.Session.CostUSD = in.Tokens, in.CostUSD
+	if in.Status == askback.SessionRunning {
+		if same && !s.Session.Ended() {
+			return unchanged(s), nil
+		}
+		return changed(s.wake().settle(in.At)), nil
+	}
+	event, phase := askback.EventSessionCompleted, ""
+	switch {
+	case in.Idle:
+		phase = "idle"
+	case in.Status == askback.SessionFailed:
+		event = askback.EventSessionFailed
+	case in.Status == askback.SessionCancelled:
+		event = askback.EventSessionCancelled
+	}
+	s = s.end(in.Status, phase, in.At)
+	s.Session.Result, s.Session.Error = in.Result, in.Error
+	r := changed(s, s.snapshot(event))
+	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: in.Cancel}}
+	return deliverSession(r, in.At), nil
 }
 
 func command(s SessionState, in SessionCommand) (Result[SessionState], error) {

@@ -8,15 +8,19 @@ import (
 
 // SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads
 // older formats and rejects newer ones.
-const SessionFormat = 2
+const SessionFormat = 3
 
-// format returns the number of the format in which the state is written. A session without a
-// receiver is written in format 1, which older releases read too.
+// format returns the number of the format in which the state is written. It is the oldest one
+// that has what is in it, so that older releases read it too: 1, with a receiver 2, and of a
+// hosted agent 3.
 func (s SessionState) format() int {
-	if s.Receiver() == "" {
-		return 1
+	switch {
+	case s.Session.Hosted:
+		return SessionFormat
+	case s.Receiver() != "":
+		return 2
 	}
-	return SessionFormat
+	return 1
 }
 
 // AppendFixed appends the part of the state that is written once, as JSON.

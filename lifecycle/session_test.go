@@ -266,7 +266,7 @@ func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionSta
 // The error for a newer format names the newer release that is needed.
 func TestNewerOrIncompleteSessionIsRejected(t *testing.T) {
 	for _, c := range [][2]string{
-		{`{"v":3,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},
+		{`{"v":4,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},
 	} {
 		_, err := lifecycle.DecodeSession([]byte(c[0]), []byte(c[1]))
 		if err == nil || !strings.Contains(err.Error(), "newer release") {

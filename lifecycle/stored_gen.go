@@ -88,6 +88,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"channels":`...)
 		b = codec.AppendStrings(b, s.Channels)
 	}
+	if s.Call != 0 {
+		b = append(b, `,"call":`...)
+		b = strconv.AppendInt(b, int64(s.Call), 10)
+	}
 	if s.Callback != "" {
 		b = append(b, `,"callback":`...)
 		b = codec.AppendString(b, s.Callback)
@@ -152,6 +156,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Ask.TraceParent = r.String()
 		case "channels":
 			s.Channels = r.Strings()
+		case "call":
+			s.Call = int(r.Int())
 		case "callback":
 			s.Callback = r.String()
 		default:
@@ -294,15 +300,33 @@ func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = codec.AppendString(b, s.Session.Owner)
 	b = append(b, `,"agent":`...)
 	b = codec.AppendString(b, s.Session.Agent)
+	if s.Session.Hosted {
+		b = append(b, `,"hosted":`...)
+		b = strconv.AppendBool(b, s.Session.Hosted)
+	}
 	if s.Session.Title != "" {
 		b = append(b, `,"title":`...)
 		b = codec.AppendString(b, s.Session.Title)
+	}
+	if len(s.Session.Payload) > 0 {
+		b = append(b, `,"payload":`...)
+		if b, err = codec.AppendRaw(b, s.Session.Payload, `null`); err != nil {
+			return b, err
+		}
 	}
 	if len(s.Session.Metadata) > 0 {
 		b = append(b, `,"metadata":`...)
 		if b, err = codec.AppendRaw(b, s.Session.Metadata, `null`); err != nil {
 			return b, err
 		}
+	}
+	if s.Session.ParentID != "" {
+		b = append(b, `,"parent":`...)
+		b = codec.AppendString(b, s.Session.ParentID)
+	}
+	if s.Session.StartedBy != "" {
+		b = append(b, `,"starter":`...)
+		b = codec.AppendString(b, s.Session.StartedBy)
 	}
 	b = append(b, `,"created":`...)
 	b = codec.AppendMillis(b, s.Session.CreatedAt)
@@ -328,10 +352,18 @@ func (s *SessionState) readFixed(r *codec.Reader, format *int) {
 			s.Session.Owner = r.String()
 		case "agent":
 			s.Session.Agent = r.String()
+		case "hosted":
+			s.Session.Hosted = r.Bool()
 		case "title":
 			s.Session.Title = r.String()
+		case "payload":
+			s.Session.Payload = r.Raw()
 		case "metadata":
 			s.Session.Metadata = r.Raw()
+		case "parent":
+			s.Session.ParentID = r.String()
+		case "starter":
+			s.Session.StartedBy = r.String()
 		case "created":
 			s.Session.CreatedAt = r.Millis()
 		case "configured":
@@ -374,6 +406,14 @@ func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if s.Session.AsksTotal != 0 {
 		b = append(b, `,"total":`...)
 		b = strconv.AppendInt(b, int64(s.Session.AsksTotal), 10)
+	}
+	if s.Session.Tokens != 0 {
+		b = append(b, `,"tokens":`...)
+		b = strconv.AppendInt(b, int64(s.Session.Tokens), 10)
+	}
+	if s.Session.CostUSD != 0 {
+		b = append(b, `,"cost":`...)
+		b = codec.AppendFloat(b, s.Session.CostUSD)
 	}
 	b = append(b, `,"updated":`...)
 	b = codec.AppendMillis(b, s.Session.UpdatedAt)
@@ -425,6 +465,10 @@ func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 			s.Session.AsksPending = int(r.Int())
 		case "total":
 			s.Session.AsksTotal = int(r.Int())
+		case "tokens":
+			s.Session.Tokens = r.Int()
+		case "cost":
+			s.Session.CostUSD = r.Float()
 		case "updated":
 			s.Session.UpdatedAt = r.Millis()
 		case "completed":
@@ -1234,6 +1278,10 @@ func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
 	b = codec.AppendString(b, s.Owner)
 	b = append(b, `,"agent":`...)
 	b = codec.AppendString(b, s.Agent)
+	if s.Hosted {
+		b = append(b, `,"hosted":`...)
+		b = strconv.AppendBool(b, s.Hosted)
+	}
 	if s.Title != "" {
 		b = append(b, `,"title":`...)
 		b = codec.AppendString(b, s.Title)
@@ -1241,6 +1289,12 @@ func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
 	if s.Phase != "" {
 		b = append(b, `,"phase":`...)
 		b = codec.AppendString(b, s.Phase)
+	}
+	if len(s.Payload) > 0 {
+		b = append(b, `,"payload":`...)
+		if b, err = codec.AppendRaw(b, s.Payload, `null`); err != nil {
+			return b, err
+		}
 	}
 	if len(s.Result) > 0 {
 		b = append(b, `,"result":`...)
@@ -1264,6 +1318,14 @@ func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if s.ParentID != "" {
+		b = append(b, `,"parent":`...)
+		b = codec.AppendString(b, s.ParentID)
+	}
+	if s.StartedBy != "" {
+		b = append(b, `,"starter":`...)
+		b = codec.AppendString(b, s.StartedBy)
+	}
 	if s.AsksPending != 0 {
 		b = append(b, `,"pending":`...)
 		b = strconv.AppendInt(b, int64(s.AsksPending), 10)
@@ -1271,6 +1333,14 @@ func appendSession(s askback.Session, b []byte) (_ []byte, err error) {
 	if s.AsksTotal != 0 {
 		b = append(b, `,"total":`...)
 		b = strconv.AppendInt(b, int64(s.AsksTotal), 10)
+	}
+	if s.Tokens != 0 {
+		b = append(b, `,"tokens":`...)
+		b = strconv.AppendInt(b, int64(s.Tokens), 10)
+	}
+	if s.CostUSD != 0 {
+		b = append(b, `,"cost":`...)
+		b = codec.AppendFloat(b, s.CostUSD)
 	}
 	b = append(b, `,"created":`...)
 	b = codec.AppendMillis(b, s.CreatedAt)
@@ -1301,10 +1371,14 @@ func readSession(s *askback.Session, r *codec.Reader) {
 			s.Owner = r.String()
 		case "agent":
 			s.Agent = r.String()
+		case "hosted":
+			s.Hosted = r.Bool()
 		case "title":
 			s.Title = r.String()
 		case "phase":
 			s.Phase = r.String()
+		case "payload":
+			s.Payload = r.Raw()
 		case "result":
 			s.Result = r.Raw()
 		case "error":
@@ -1313,10 +1387,18 @@ func readSession(s *askback.Session, r *codec.Reader) {
 			s.Metadata = r.Raw()
 		case "todos":
 			s.Todos = codec.ReadList(r, readTodo)
+		case "parent":
+			s.ParentID = r.String()
+		case "starter":
+			s.StartedBy = r.String()
 		case "pending":
 			s.AsksPending = int(r.Int())
 		case "total":
 			s.AsksTotal = int(r.Int())
+		case "tokens":
+			s.Tokens = r.Int()
+		case "cost":
+			s.CostUSD = r.Float()
 		case "created":
 			s.CreatedAt = r.Millis()
 		case "updated":
@@ -1418,6 +1500,28 @@ func (e Event) Append(b []byte) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if e.Call != 0 {
+		b = codec.AppendName(b, "call")
+		b = strconv.AppendInt(b, int64(e.Call), 10)
+	}
+	if e.CallID != "" {
+		b = codec.AppendName(b, "call_id")
+		b = codec.AppendString(b, e.CallID)
+	}
+	if e.Tool != "" {
+		b = codec.AppendName(b, "tool")
+		b = codec.AppendString(b, e.Tool)
+	}
+	if e.IsError {
+		b = codec.AppendName(b, "error")
+		b = strconv.AppendBool(b, e.IsError)
+	}
+	if len(e.Provider) > 0 {
+		b = codec.AppendName(b, "provider")
+		if b, err = codec.AppendRaw(b, e.Provider, `null`); err != nil {
+			return b, err
+		}
+	}
 	if len(e.To) > 0 {
 		b = codec.AppendName(b, "to")
 		b = codec.AppendStrings(b, e.To)
@@ -1468,6 +1572,16 @@ func (e *Event) read(r *codec.Reader) {
 			e.Todos = codec.ReadList(r, codec.ReadJSON[askback.Todo])
 		case "delivery":
 			e.Delivery = codec.ReadPointer(r, codec.ReadJSON[askback.Delivery])
+		case "call":
+			e.Call = int(r.Int())
+		case "call_id":
+			e.CallID = r.String()
+		case "tool":
+			e.Tool = r.String()
+		case "error":
+			e.IsError = r.Bool()
+		case "provider":
+			e.Provider = r.Raw()
 		case "to":
 			e.To = r.Strings()
 		default:

@@ -119,12 +119,12 @@ const (
 // A newer release may have changed every field but the format number. The error names
 // the ask and what to do.
 func TestNewerFormatIsRejected(t *testing.T) {
-	const want = "ask ask_1 is stored in format 5, and this release reads up to 4: use a newer release"
+	const want = "ask ask_1 is stored in format 6, and this release reads up to 5: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
-		{strings.Replace(someFixed, `"v":1`, `"v":5`, 1), someMoving},
-		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":5`, 1)},
-		{someFixed, `{"v":5,"status":{"name":"pending"},"more":[1]}`},
-		{`{"v":5,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":5}`},
+		{strings.Replace(someFixed, `"v":1`, `"v":6`, 1), someMoving},
+		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":6`, 1)},
+		{someFixed, `{"v":6,"status":{"name":"pending"},"more":[1]}`},
+		{`{"v":6,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":6}`},
 	} {
 		s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving))
 		if err == nil || err.Error() != want || s.Ask.ID != "" {

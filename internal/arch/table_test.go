@@ -12,7 +12,7 @@ var layers = map[string][]string{
 	".":         {"internal/codec"},
 	"lifecycle": {".", "internal/codec"},
 	"access":    {"."},
-	// The machine of hosted runs, which no other package uses yet.
+	// The machine of hosted runs.
 	"conversation": {"."},
 
 	// Models of hosted runs.
@@ -34,7 +34,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
+	"engine":      {".", "conversation", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.

@@ -215,7 +215,7 @@ func (r *reader) grantRequestMember(g *askback.GrantRequest, name string, n node
 
 // sessionRequestNames are the names of the members of the type SessionRequest in a request.
 var sessionRequestNames = []string{
-	"agent", "callback_url", "metadata", "session_key", "title",
+	"agent", "callback_url", "metadata", "payload", "prompt", "session_key", "title",
 }
 
 // sessionRequestMember reads the member of s with this name. It reports false if there is no
@@ -226,6 +226,10 @@ func (r *reader) sessionRequestMember(s *askback.SessionRequest, name string, n 
 		r.text(n, &s.Key)
 	case "agent":
 		r.text(n, &s.Agent)
+	case "prompt":
+		r.text(n, &s.Prompt)
+	case "payload":
+		r.rawValue(n, &s.Payload)
 	case "title":
 		r.text(n, &s.Title)
 	case "metadata":

@@ -2,20 +2,18 @@ package decode
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/askback/askback"
 )
 
 const (
 	exampleSession = `{"external": true, "session_key": "run-7", "title": "Deploy"}`
-	hosted         = "hosted sessions are not supported in this release"
 )
 
-var sessionNames = slices.Concat(sessionRequestNames, []string{"external", "prompt", "payload"})
+var sessionNames = append([]string{"external"}, sessionRequestNames...)
 
 // SessionRequest parses the body of POST /sessions: {"external": true, "session_key",
-// "agent", "title", "metadata"}. It rejects hosted sessions, which are not supported.
+// "agent", "title", "metadata"}, or {"agent", "prompt", "payload", …} for a hosted agent.
 func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -27,15 +25,17 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 		switch name {
 		case "external":
 			r.flag(n, &external)
-		case "prompt", "payload":
-			r.problem(hosted, exampleSession)
 		default:
 			return r.sessionRequestMember(&out, name, n)
 		}
 		return true
 	})
-	if !external && r.err() == nil {
-		r.problemAt("/external", hosted, exampleSession)
+	switch {
+	case r.err() != nil:
+	case external && out.Hosted():
+		r.problemAt("/external", "an external run has no prompt and no payload", exampleSession)
+	case !external && !out.Hosted():
+		r.problemAt("/external", "there is no prompt, no payload and no external", `{"agent": "poem", "prompt": "…"}, or `+exampleSession)
 	}
 	return out, r.err()
 }

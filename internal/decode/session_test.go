@@ -64,8 +64,8 @@ func TestInvalidSessionBodiesAreRejected(t *testing.T) {
 	}{
 		{start, `{}`, "/external"},
 		{start, `{"external": false}`, "/external"},
-		{start, `{"external": true, "prompt": "x"}`, "/prompt"},
-		{start, `{"external": true, "payload": {}}`, "/payload"},
+		{start, `{"external": true, "prompt": "x"}`, "/external"},
+		{start, `{"external": true, "payload": {}}`, "/external"},
 		{start, `{"external": "true"}`, "/external"},
 		{start, `{"external": true, "metadata": "x"}`, "/metadata"},
 		{start, `{"external": true, "key": "x"}`, "/key"},

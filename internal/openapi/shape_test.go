@@ -68,7 +68,7 @@ var (
 	session = askback.Session{
 		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
 		Payload: raw(`[1]`), Result: raw(`"done"`), Error: "e", Metadata: raw(`{}`), Todos: []askback.Todo{{Content: "c", Status: askback.TodoPending}},
-		ParentID: "ses_" + id, AsksPending: 1, AsksTotal: 2, Tokens: 3, CostUSD: 0.5, CreatedAt: nine, UpdatedAt: nine, CompletedAt: nine, ResumedAt: nine,
+		ParentID: "ses_" + id, AsksPending: 1, AsksTotal: 2, Tokens: 3, CostUSD: 0.5, StartedBy: "ana", CreatedAt: nine, UpdatedAt: nine, CompletedAt: nine, ResumedAt: nine,
 	}
 	grant = askback.Grant{
 		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, AskID: "ask_" + id, Input: raw(`{"a": 1}`), SessionID: "ses_" + id,
