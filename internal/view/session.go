@@ -2,7 +2,9 @@ package view
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/askback/askback"
@@ -22,6 +24,9 @@ type Session struct {
 	Pending   int // open asks
 	Total     int // all asks
 	Todos     []Todo
+	Hosted    bool          // Askback runs it
+	Parent    safetext.Text // the id of the session that started it
+	Used      string        // the tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
 	Error     safetext.Text
 	Created   time.Time
 	Updated   time.Time
@@ -44,13 +49,12 @@ func SessionOf(s askback.Session) Session {
 		ID: safetext.Line(s.ID), Agent: safetext.Line(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
 		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
 		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
+		Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), Used: usedBy(s),
 	}
 	if s.Owner != s.Agent {
 		v.Owner = safetext.Line(s.Owner)
 	}
-	for _, t := range s.Todos {
-		v.Todos = append(v.Todos, Todo{safetext.Line(t.Content), t.Status == askback.TodoCompleted, t.Status == askback.TodoInProgress})
-	}
+	v.Todos = todosOf(s.Todos)
 	switch {
 	case v.Waiting:
 		v.Status = "waiting for an answer"
@@ -60,6 +64,31 @@ func SessionOf(s askback.Session) Session {
 		v.Status = string(s.Status)
 	}
 	return v
+}
+
+// usedBy returns what the requests of a session to its model used, and what that cost if the
+// prices are known.
+func usedBy(s askback.Session) string {
+	if s.Tokens == 0 {
+		return ""
+	}
+	words := Grouped(s.Tokens) + " tokens"
+	switch {
+	case s.CostUSD >= 0.01:
+		words += fmt.Sprintf(", $%.2f", s.CostUSD)
+	case s.CostUSD > 0:
+		words += fmt.Sprintf(", $%.4f", s.CostUSD)
+	}
+	return words
+}
+
+// Grouped returns a number with its thousands separated by commas.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // A Moment is an entry in the timeline of a session. One of Ask, Text, What and
