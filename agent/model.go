@@ -1,7 +1,8 @@
-// Package agent has what performs the effects of a hosted run. At present it requests models;
-// the server does not run agents yet.
+// Package agent has what performs the effects of a hosted run: it requests models, calls tools
+// and says what people are asked. The server does not run agents yet.
 //
-// The packages below it have models of providers, and one that follows a script.
+// A [Runner] has the agents, each a [Definition] with a [Model] and a [Toolset] for each server.
+// The packages below have models of providers, and one that follows a script.
 package agent
 
 import (

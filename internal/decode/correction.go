@@ -14,12 +14,14 @@ import (
 // An InputKind is a kind of input that [Correction] explains.
 type InputKind int
 
-// The kinds of input: the body of POST /asks, and the inputs of the tools ask_user_question
-// and confirm_action.
+// The kinds of input: the body of POST /asks, and the inputs of the tools ask_user_question,
+// confirm_action, todo_write and spawn_agents.
 const (
 	Body InputKind = iota
 	QuestionsTool
 	ConfirmTool
+	TodosTool
+	TasksTool
 )
 
 // MaxCorrection is the maximum length of a correction in characters (wire.md §5).

@@ -20,6 +20,10 @@ func (f InputKind) example(raw []byte, err error, room int) string {
 	}
 	v := parseLeniently(raw)
 	switch {
+	case f == TodosTool:
+		return exampleTodos
+	case f == TasksTool:
+		return exampleTasks
 	case f == ConfirmTool:
 		return f.actionExample(v, fits)
 	case f == Body && (hasConfirmation(v) || hasProblemAt(err, "/confirmation")):

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/conversation"
+)
+
+// Question returns what people are asked for a call: the questions or the action of an ask tool,
+// or whether a tool may be called. An error is the result of the call.
+//
+// The tools of the server are listed if no request to the model of this process needed them, as
+// after a restart.
+func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback.Request, error) {
+	s, ok := r.session(run)
+	switch {
+	case !ok:
+		return askback.Request{}, errors.New(gone(run.Agent))
+	case s.asker == nil && s.isChild():
+		return askback.Request{}, errors.New(childAsks)
+	case s.asker == nil:
+		return askback.Request{}, errors.New(programAsks)
+	}
+	var q askback.Request
+	var err error
+	if call.Kind == conversation.KindAsk {
+		q, err = s.ask(call)
+	} else {
+		q, err = s.approval(call)
+	}
+	if err == nil {
+		s.asker.address(&q)
+		q, err = q.Normalize()
+	}
+	return q, err
+}
+
+// questionTime is the time in which the servers must list their tools for a question.
+const questionTime = 10 * time.Second
+
+// approval returns the request for the approval of a call.
+func (s session) approval(call conversation.Call) (askback.Request, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), questionTime)
+	defer cancel()
+	t, err := s.served(ctx, call.Tool)
+	if err != nil {
+		return askback.Request{}, err
+	}
+	return s.confirmation(call, t)
+}
+
+// ask returns the request of an ask tool. Its error tells the model how to correct the input.
+func (s session) ask(call conversation.Call) (askback.Request, error) {
+	if call.Tool == ConfirmAction {
+		return asktool.Confirmation(call.Input)
+	}
+	q, err := asktool.Questions(call.Input)
+	if err != nil || !s.asker.needsDefaults() {
+		return q, err
+	}
+	for i, question := range q.Questions {
+		if !question.Optional && len(question.Default) == 0 {
+			return q, fmt.Errorf("/questions/%d/default: there may be no answer in time, so each question needs a default, which is then used. Example: %s", i, exampleWithDefault)
+		}
+	}
+	return q, nil
+}
+
+const exampleWithDefault = `{"questions": [{"question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite"}], "default": "SQLite"}]}`
+
+// needsDefaults reports whether the questions of an agent need defaults.
+func (d *Definition) needsDefaults() bool { return d.OnTimeout == askback.OnTimeoutDefault }
+
+// schemaWithDefault returns the schema of ask_user_question with a default for each question.
+func schemaWithDefault() json.RawMessage {
+	schema := string(asktool.Schema(AskUserQuestion))
+	const last = `"multiSelect": {`
+	const added = `"default": {"type": "string", "description": "The label that is used if there is no answer in time, or any text if there are no options."},` + "\n          "
+	schema = strings.Replace(schema, last, added+last, 1)
+	return json.RawMessage(strings.Replace(schema, `"required": ["question"]`, `"required": ["question", "default"]`, 1))
+}

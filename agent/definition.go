@@ -1,0 +1,210 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/directory"
+)
+
+// A Definition is a hosted agent: what it is told, its model and its tools (E12). docs/hosted.md
+// has the same as a file.
+type Definition struct {
+	Name        string // at most 64 lower-case letters, digits, -, _ and .
+	Description string // one sentence for people, and for agents that may start it
+	Prompt      string // the system prompt
+
+	Model     Model
+	MaxTokens int // the maximum length of a reply; 0: the default of the model
+
+	// Tools are the tools that the agent may use: built-in ones, all tools of a toolset by its
+	// name, or one of them as in "tickets.search".
+	Tools    []string
+	Toolsets []Toolset // each is named in Tools
+
+	// AsyncQuestions lets runs that a program started ask people, and offers the tool
+	// ask_user_question even if Tools does not name it.
+	AsyncQuestions bool
+
+	// These are those of the asks of the agent, as in [askback.Request].
+	To        []string
+	Timeout   time.Duration
+	OnTimeout askback.OnTimeout // a confirmation is declined where this is [askback.OnTimeoutDefault]
+	Callback  string            // CallbackURL
+
+	MaxAsks, MaxTurns int // of a run; 0 is the default of [conversation.Limits]
+
+	// Confirm and Allow are patterns, as in [path.Match], of servers or of tools after their
+	// server and a dot. A person must approve the tools of Confirm, and never those of Allow.
+	// Confirm counts more. Of the others, those that only read need no approval (D5).
+	Confirm, Allow []string
+
+	// Bubble lets sub-agents ask people, and use tools that a person must approve.
+	Bubble bool
+}
+
+// The names of the built-in tools.
+const (
+	AskUserQuestion = asktool.AskUserQuestion
+	ConfirmAction   = asktool.ConfirmAction
+	TodoWrite       = "todo_write"
+	SpawnAgents     = "spawn_agents"
+)
+
+var builtIn = []string{AskUserQuestion, ConfirmAction, TodoWrite, SpawnAgents}
+
+var (
+	definitionName = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+	toolsetName    = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
+)
+
+// Check returns an error that has every mistake in the definition, one in a line. It does not
+// ask the servers which tools they have; see [Definition.CheckTools].
+func (d *Definition) Check() error {
+	var all []error
+	add := func(format string, args ...any) {
+		all = append(all, fmt.Errorf("agent %s: "+format, append([]any{d.Name}, args...)...))
+	}
+	if !definitionName.MatchString(d.Name) {
+		return fmt.Errorf("%q is not a name of an agent: write at most 64 lower-case letters, digits, -, _ and .", d.Name)
+	}
+	if d.Model == nil {
+		add("it has no model")
+	}
+	if d.MaxTokens < 0 || d.MaxAsks < 0 || d.MaxTurns < 0 {
+		add("a limit is negative; write 0 for the default")
+	}
+	d.checkToolsets(add)
+	for i, name := range d.Tools {
+		if slices.Contains(d.Tools[:i], name) {
+			add("tools names %s twice", name)
+		} else if _, _, ok := d.find(name); !ok {
+			add("there is no tool and no server %q; there are %s", name, strings.Join(closestFirst(name, d.names()), ", "))
+		}
+	}
+	for _, pattern := range slices.Concat(d.Confirm, d.Allow) {
+		if problem := directory.PatternProblem(pattern); problem != "" {
+			add("%q %s of tools, as in tickets.*", pattern, problem)
+		}
+	}
+	if d.Bubble && !slices.Contains(d.Tools, SpawnAgents) {
+		add("subagents has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
+	}
+	d.checkAsks(add)
+	return errors.Join(all...)
+}
+
+// checkToolsets checks the names of the toolsets, and that each is used.
+func (d *Definition) checkToolsets(add func(format string, args ...any)) {
+	var names []string
+	for _, t := range d.Toolsets {
+		switch name := t.Name(); {
+		case !toolsetName.MatchString(name) || slices.Contains(builtIn, name):
+			add("%q is not a name of a server: write at most 32 letters, digits, - and _", name)
+		case slices.Contains(names, name):
+			add("two servers have the name %s", name)
+		case !slices.ContainsFunc(d.Tools, func(tool string) bool { return tool == name || strings.HasPrefix(tool, name+".") }):
+			add("no tool of the server %s is used; add %s to tools, or one of its tools as in %s.NAME", name, name, name)
+		default:
+			names = append(names, name)
+		}
+	}
+}
+
+// checkAsks checks what the asks of the agent have in common.
+func (d *Definition) checkAsks(add func(format string, args ...any)) {
+	if problem := directory.ListProblem(d.To); problem != "" {
+		add("to %s", problem)
+	}
+	for _, name := range d.To {
+		if problem := directory.RecipientProblem(name); problem != "" {
+			add("to: %q %s", name, problem)
+		}
+	}
+	if d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0 {
+		add("there is an end of the time for answers, but no time; write question_timeout: 24h")
+		return
+	}
+	example := askback.Request{Questions: []askback.Question{{Text: "Go on?", Default: []string{"yes"}}}}
+	d.address(&example)
+	_, err := example.Normalize()
+	bad, _ := errors.AsType[askback.Invalid](err)
+	for _, p := range bad {
+		if !strings.HasPrefix(p.Pointer, "/to") {
+			add("its asks are not valid: %s: %s", strings.TrimPrefix(p.Pointer, "/"), p.Detail)
+		}
+	}
+}
+
+// address sets what the asks of the agent have in common.
+func (d *Definition) address(r *askback.Request) {
+	r.To, r.Timeout, r.OnTimeout, r.CallbackURL = slices.Clone(d.To), d.Timeout, d.OnTimeout, d.Callback
+	if r.Confirmation != nil && r.OnTimeout == askback.OnTimeoutDefault {
+		r.OnTimeout = askback.OnTimeoutDecline
+	}
+}
+
+// find returns the toolset of a name in Tools, and the tool, if it is only one. The toolset of
+// a built-in tool is nil.
+func (d *Definition) find(name string) (set Toolset, tool string, ok bool) {
+	if slices.Contains(builtIn, name) {
+		return nil, name, true
+	}
+	for _, t := range d.Toolsets {
+		if name == t.Name() {
+			return t, "", true
+		}
+		if one, found := strings.CutPrefix(name, t.Name()+"."); found && one != "" {
+			return t, one, true
+		}
+	}
+	return nil, "", false
+}
+
+// names returns the names of the built-in tools and of the toolsets.
+func (d *Definition) names() []string {
+	names := slices.Clone(builtIn)
+	for _, t := range d.Toolsets {
+		names = append(names, t.Name())
+	}
+	return names
+}
+
+// Confirms reports whether a person must approve a tool of a server. readOnly is what the
+// server says of it, which counts if no pattern matches.
+func (d *Definition) Confirms(server, tool string, readOnly bool) bool {
+	matched := func(pattern string) bool { return matches(pattern, server, tool) }
+	switch {
+	case slices.ContainsFunc(d.Confirm, matched):
+		return true
+	case slices.ContainsFunc(d.Allow, matched):
+		return false
+	}
+	return !readOnly
+}
+
+// matches reports whether a pattern matches a server or one of its tools.
+func matches(pattern, server, tool string) bool {
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // a "*" also matches a slash
+	whole, _ := path.Match(flat(pattern), flat(server+"."+tool))
+	all, _ := path.Match(flat(pattern), flat(server))
+	return whole || all
+}
+
+// asks returns the names of the ask tools that the agent may use.
+func (d *Definition) asks() (names []string) {
+	if d.AsyncQuestions || slices.Contains(d.Tools, AskUserQuestion) {
+		names = append(names, AskUserQuestion)
+	}
+	if slices.Contains(d.Tools, ConfirmAction) {
+		names = append(names, ConfirmAction)
+	}
+	return names
+}

@@ -1,0 +1,78 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback/conversation"
+)
+
+// maxResult is the maximum length of the result of a tool in characters. More would fill the
+// context of the model.
+const maxResult = 100_000
+
+// Execute runs the tool of a call of [conversation.KindTool] with its input.
+func (r *Runner) Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed {
+	s, ok := r.session(run)
+	if !ok {
+		return failed(gone(run.Agent))
+	}
+	if call.Tool == TodoWrite {
+		list, err := todos(call.Input)
+		if err != nil {
+			return failed(err.Error())
+		}
+		return conversation.Executed{Text: fmt.Sprintf("The list is stored. It has %d entries.", len(list)), Todos: list}
+	}
+	t, err := s.served(ctx, call.Tool)
+	switch {
+	case err != nil:
+		return failed(err.Error())
+	case t.confirm && !call.Confirm: // the definition is stricter now
+		return failed(fmt.Sprintf("%s was not called: a person must approve it now. Call it again.", call.Tool))
+	}
+	return limit(t.call(ctx, call))
+}
+
+func failed(text string) conversation.Executed {
+	return conversation.Executed{Text: text, IsError: true}
+}
+
+// served returns the tool of a server with the name that the model uses.
+func (s session) served(ctx context.Context, name string) (served, error) {
+	o, err := s.offer(ctx, nil)
+	if err != nil {
+		return served{}, fmt.Errorf("%s was not called: %w", name, err)
+	}
+	t, ok := o.served[name]
+	if !ok {
+		return served{}, fmt.Errorf("%s was not called: the agent does not have this tool any more", name)
+	}
+	return t, nil
+}
+
+// call calls the tool. A panic is an error, because other runs must go on.
+func (t served) call(ctx context.Context, call conversation.Call) (result conversation.Executed) {
+	defer func() {
+		if p := recover(); p != nil {
+			result = failed(fmt.Sprintf("%s panicked, and its outcome is unknown. Check what it did before you call it again.", call.Tool))
+		}
+	}()
+	return t.set.Call(ctx, t.Name, call.Input)
+}
+
+// limit returns a result that is not too long, and is valid UTF-8.
+func limit(e conversation.Executed) conversation.Executed {
+	e.Text = strings.ToValidUTF8(e.Text, "�")
+	if n := utf8.RuneCountInString(e.Text); n > maxResult {
+		end := 0
+		for range maxResult {
+			_, size := utf8.DecodeRuneInString(e.Text[end:])
+			end += size
+		}
+		e.Text = e.Text[:end] + fmt.Sprintf("\n[Cut here: the result has %d characters, and at most %d are shown. Ask for less.]", n, maxResult)
+	}
+	return e
+}

@@ -1,0 +1,32 @@
+package agent
+
+import (
+	"fmt"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/conversation"
+)
+
+// notOtherwise follows a denial: the model must not reach the same in another way.
+const notOtherwise = " The tool was not called. Do not do the same in another way, such as with another tool."
+
+// Outcome returns what the outcome of the ask of a call means for the run. Call and At are not
+// set. The text and the JSON in the next line are those of the MCP tools (docs/wire.md §5).
+func (r *Runner) Outcome(run conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
+	if call.Kind == conversation.KindTool && ask.Outcome.Approved() {
+		return conversation.AskSettled{Approved: true, AskID: ask.ID, Input: ask.Outcome.Input}
+	}
+	text, structured, isError := asktool.Result(ask)
+	if call.Kind == conversation.KindTool {
+		text += notOtherwise
+	}
+	if len(structured) > 0 {
+		text += "\n" + string(structured)
+	}
+	in := conversation.AskSettled{Text: text, IsError: isError}
+	if o := ask.Outcome; o != nil && o.Status == askback.Expired && !o.Defaulted && ask.OnTimeout == askback.OnTimeoutFail {
+		in.Fails = fmt.Sprintf("no one answered %s of the agent %s in time; on_timeout: fail ends the run then", ask.ID, run.Agent)
+	}
+	return in
+}

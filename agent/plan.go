@@ -1,0 +1,144 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// What a run may not do, and what it should do instead (A3, F10).
+const (
+	childAsks       = "Sub-agents cannot ask people. Decide yourself and state in your result what you assumed, or end with the question as your result: the agent that started you can ask it."
+	childSpawns     = "Sub-agents cannot start agents. Do this yourself, with your tools."
+	childConfirms   = "%s was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do the rest without it, and state in your result what is left to do."
+	programAsks     = "A program started this run, so no person can be asked. Decide yourself and state in your result what you assumed, or end with the question as your result."
+	programConfirms = "%s was not called: it needs the approval of a person, and no person can be asked, because a program started this run. Do the rest without it, and state in your result what is left to do."
+	noTool          = "There is no tool %q. The tools are %s."
+)
+
+// plan returns a call of the model with its plan. It leaves out calls that are rejected already.
+func (s session) plan(c conversation.Call, o offer) conversation.Call {
+	if c.Kind != "" {
+		c.Tool = validTool(c.Tool)
+		return c
+	}
+	if input := bytes.TrimSpace(c.Input); len(input) == 0 || input[0] != '{' || !json.Valid(input) {
+		c = NewCall(c.ID, c.Tool, string(c.Input), false)
+	}
+	if name, ok := asktool.Canonical(c.Tool); ok {
+		c.Tool = name
+	}
+	c.Tool = validTool(c.Tool)
+	if c.Kind == "" {
+		c.Plan = s.planOf(c, o)
+	}
+	return c
+}
+
+// validTool returns a name that every provider accepts when it gets the call back.
+func validTool(name string) string {
+	name = notModelName.ReplaceAllString(name, "_")
+	if name == "" {
+		return "_"
+	}
+	return name[:min(len(name), maxModelName)]
+}
+
+// planOf returns what a call needs.
+func (s session) planOf(c conversation.Call, o offer) conversation.Plan {
+	switch _, isAsk := asktool.Canonical(c.Tool); {
+	case isAsk && s.asker == nil && s.isChild():
+		return rejected(childAsks)
+	case isAsk && s.asker == nil && len(s.asks()) > 0:
+		return rejected(programAsks)
+	case c.Tool == SpawnAgents && s.isChild():
+		return rejected(childSpawns)
+	case o.has(c.Tool):
+		if t, ok := o.served[c.Tool]; ok {
+			return s.planServed(c, t)
+		}
+		return s.planBuiltIn(c, o)
+	}
+	names := slices.Sorted(maps.Keys(o.served))
+	for _, t := range o.tools {
+		if _, ok := o.served[t.Name]; !ok {
+			names = append(names, t.Name)
+		}
+	}
+	return rejected(fmt.Sprintf(noTool, c.Tool, listOf(names, c.Tool)))
+}
+
+// planBuiltIn returns what a call of a built-in tool needs. Its input is decoded here, so that
+// the model gets the error at once.
+func (s session) planBuiltIn(c conversation.Call, o offer) conversation.Plan {
+	switch c.Tool {
+	case TodoWrite:
+		if _, err := todos(c.Input); err != nil {
+			return rejected(decode.Correction(c.Input, err, decode.TodosTool))
+		}
+		return conversation.Plan{Kind: conversation.KindTool, Reads: true}
+	case SpawnAgents:
+		tasks, err := decode.Tasks(c.Input)
+		if err != nil {
+			return rejected(decode.Correction(c.Input, err, decode.TasksTool))
+		}
+		for i, t := range tasks {
+			if t.Agent != "" && !slices.Contains(o.agents, t.Agent) {
+				return rejected(fmt.Sprintf("/tasks/%d/agent: there is no agent %q. The agents are %s.", i, t.Agent, listOf(o.agents, t.Agent)))
+			}
+		}
+		return conversation.Plan{Kind: conversation.KindDelegate, Tasks: len(tasks)}
+	}
+	if _, err := s.ask(c); err != nil {
+		return rejected(err.Error())
+	}
+	return conversation.Plan{Kind: conversation.KindAsk}
+}
+
+// planServed returns what a call of a tool of a server needs.
+func (s session) planServed(c conversation.Call, t served) conversation.Plan {
+	switch {
+	case !t.confirm:
+		return conversation.Plan{Kind: conversation.KindTool, Reads: t.ReadOnly}
+	case s.asker == nil && s.isChild():
+		return rejected(fmt.Sprintf(childConfirms, c.Tool))
+	case s.asker == nil:
+		return rejected(fmt.Sprintf(programConfirms, c.Tool))
+	}
+	if _, err := s.confirmation(c, t); err != nil {
+		return rejected(err.Error())
+	}
+	return conversation.Plan{Kind: conversation.KindTool, Reads: t.ReadOnly, Confirm: true}
+}
+
+// rejected returns the plan of a call that is not made.
+func rejected(text string) conversation.Plan {
+	if utf8.RuneCountInString(text) > decode.MaxCorrection {
+		text = string([]rune(text)[:decode.MaxCorrection-1]) + "…"
+	}
+	return conversation.Plan{Kind: conversation.KindRejected, Error: text}
+}
+
+// confirmation returns the request for the approval of a call. Its error tells the model how to
+// correct the input, which must have one exact form (F7).
+func (s session) confirmation(c conversation.Call, t served) (askback.Request, error) {
+	if _, err := jcs.Canonical(c.Input); err != nil {
+		return askback.Request{}, fmt.Errorf("%s was not called, because a person cannot approve this input exactly: %w", c.Tool, err)
+	}
+	r, err := askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: t.Name, Server: t.set.Name(), Description: t.summary(), Input: c.Input, Tier: "confirm", Dangerous: t.Destructive,
+	}}.Normalize()
+	if err != nil {
+		return askback.Request{}, fmt.Errorf("%s was not called: %w", c.Tool, err)
+	}
+	return r, nil
+}

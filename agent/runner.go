@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+)
+
+// A Runner performs the effects of hosted runs: it requests models, runs tools, and says what
+// people are asked. It implements the interface Runner of package engine, and remembers nothing
+// of a run.
+type Runner struct {
+	mu     sync.RWMutex
+	agents map[string]*hosted
+}
+
+// A hosted is a definition with its servers.
+type hosted struct {
+	Definition
+	servers []*server
+}
+
+// NewRunner returns a runner of the agents with these definitions. Its error is that of
+// [Runner.Set].
+func NewRunner(definitions ...Definition) (*Runner, error) {
+	r := &Runner{}
+	return r, r.Set(definitions)
+}
+
+// Set replaces the definitions, also for the runs in progress. A run whose definition is gone
+// fails with its next step. If one of the definitions is not valid, Set changes nothing and
+// returns every mistake, one in a line.
+func (r *Runner) Set(definitions []Definition) error {
+	agents := map[string]*hosted{}
+	var all []error
+	for _, d := range definitions {
+		if err := d.Check(); err != nil {
+			all = append(all, err)
+		} else if agents[d.Name] != nil {
+			all = append(all, fmt.Errorf("two agents have the name %s", d.Name))
+		} else {
+			agents[d.Name] = &hosted{Definition: d, servers: servers(&d)}
+		}
+	}
+	if len(all) > 0 {
+		return errors.Join(all...)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.agents = agents
+	return nil
+}
+
+// agent returns the agent with a name, or nil.
+func (r *Runner) agent(name string) *hosted {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.agents[name]
+}
+
+// all returns the agents, sorted by name.
+func (r *Runner) all() []*hosted {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.SortedFunc(maps.Values(r.agents), func(a, b *hosted) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Limits returns the limits of a run of an agent. The error is [askback.ErrNotFound] if there is
+// no such agent.
+func (r *Runner) Limits(name string) (conversation.Limits, error) {
+	a := r.agent(name)
+	if a == nil {
+		return conversation.Limits{}, fmt.Errorf("agent %s: %w", name, askback.ErrNotFound)
+	}
+	return conversation.Limits{Requests: a.MaxTurns, Asks: a.MaxAsks}, nil
+}
+
+// A session is a run with what its definition lets it do.
+type session struct {
+	*hosted
+	conversation.Run
+	// asker is the agent whose people the run may ask, or nil. The outermost agent decides, and
+	// its definition has who is asked.
+	asker *hosted
+}
+
+// session returns a run with its definition, and whether there is one.
+func (r *Runner) session(run conversation.Run) (session, bool) {
+	a := r.agent(run.Agent)
+	if a == nil {
+		return session{}, false
+	}
+	asker := a
+	if len(run.Path) > 0 {
+		if asker = r.agent(run.Path[0]); asker != nil && !asker.Bubble {
+			asker = nil
+		}
+	}
+	if asker != nil && run.Unattended && !asker.AsyncQuestions {
+		asker = nil
+	}
+	return session{a, run, asker}, true
+}
+
+// isChild reports whether another run started this one.
+func (s session) isChild() bool { return len(s.Path) > 0 }
+
+// gone returns the sentence for a run without a definition.
+func gone(agent string) string {
+	return fmt.Sprintf("the definition of the agent %s is gone", agent)
+}
+
+// Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each
+// call, a [conversation.ModelFailed], or a [conversation.RunFailed] if the definition is gone.
+// It calls piece, if it is not nil, with each piece of the text as it arrives. Request and
+// Attempt are set, and At is not.
+func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
+	s, ok := r.session(run)
+	if !ok {
+		return conversation.RunFailed{Error: gone(run.Agent)}
+	}
+	agents := r.all()
+	offer, err := s.offer(ctx, agents)
+	if err == nil {
+		var reply ModelReply
+		reply, err = s.request(ctx, ModelRequest{
+			System: s.prompt(offer, agents), Messages: messages, Tools: offer.tools, MaxTokens: s.MaxTokens, Attempt: q.Attempt,
+		}, piece)
+		if err == nil {
+			return s.replied(q, reply, offer)
+		}
+	}
+	failed := conversation.ModelFailed{Request: q.Request, Attempt: q.Attempt, Error: err.Error()}
+	if e, ok := errors.AsType[*ModelError](err); ok {
+		failed.Retry, failed.After, failed.Usage = e.Retry, e.After, e.Usage
+	}
+	failed.Retry = failed.Retry || ctx.Err() != nil // it did not fail by itself
+	return failed
+}
+
+// request sends a request to the model.
+func (s session) request(ctx context.Context, q ModelRequest, piece func(string)) (reply ModelReply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the model of the agent %s panicked: %v", s.Agent, p)
+		}
+	}()
+	reply, err = s.Model.Reply(ctx, q, piece)
+	switch {
+	case err == nil && reply.Stop == StopLength && strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0:
+		return reply, &ModelError{Err: errors.New("the reply of the model reached its maximum length before its first word; raise max_tokens of this model"), Usage: reply.Usage}
+	case err == nil && reply.Stop == StopLength && len(reply.Calls) == 0:
+		reply.Text += cut
+	}
+	return reply, err
+}
+
+// cut ends a reply that is not complete, so that people who read the result know.
+const cut = "\n\n[The reply ends here because it reached its maximum length.]"
+
+// replied returns a reply with its plans.
+func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer) conversation.Input {
+	in := conversation.ModelReplied{Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage}
+	for _, c := range reply.Calls {
+		in.Calls = append(in.Calls, s.plan(c, o))
+	}
+	return in
+}

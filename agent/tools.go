@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/spelling"
+)
+
+// A server is a toolset with those of its tools that an agent may use.
+type server struct {
+	set  Toolset
+	all  bool
+	only []string // if not all
+
+	mu     sync.Mutex
+	listed []ToolInfo
+	until  time.Time // when listed is too old
+}
+
+// servers returns the toolsets of a definition, by name.
+func servers(d *Definition) []*server {
+	var list []*server
+	for _, t := range d.Toolsets {
+		s := &server{set: t}
+		for _, name := range d.Tools {
+			if set, tool, _ := d.find(name); set != nil && set.Name() == t.Name() {
+				s.all = s.all || tool == ""
+				s.only = append(s.only, tool)
+			}
+		}
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *server) int { return strings.Compare(a.set.Name(), b.set.Name()) })
+	return list
+}
+
+const (
+	// listAge is how long a list of tools is used. Each request to a model needs the list, and
+	// tools seldom change.
+	listAge = time.Minute
+	// listTime is the time in which a server must list its tools. Servers that are commands may
+	// have to be downloaded first.
+	listTime = time.Minute
+)
+
+// tools returns the tools that the agent may use, by name. They are listed at most once in
+// listAge.
+func (s *server) tools(ctx context.Context) ([]ToolInfo, error) {
+	s.mu.Lock()
+	listed, until := s.listed, s.until
+	s.mu.Unlock()
+	if time.Now().Before(until) {
+		return listed, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	listed, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.until = listed, time.Now().Add(listAge)
+	return listed, nil
+}
+
+// list asks the server for its tools.
+func (s *server) list(ctx context.Context) (tools []ToolInfo, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &ModelError{Err: fmt.Errorf("the server %s panicked: %v", s.set.Name(), p)}
+		}
+	}()
+	all, err := s.set.Tools(ctx)
+	if err != nil {
+		return nil, &ModelError{Err: fmt.Errorf("the tools of the server %s cannot be listed: %w", s.set.Name(), err), Retry: true}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b ToolInfo) int { return strings.Compare(a.Name, b.Name) })
+	all = slices.CompactFunc(all, func(a, b ToolInfo) bool { return a.Name == b.Name })
+	if s.all {
+		return all, nil
+	}
+	for _, name := range slices.Sorted(slices.Values(s.only)) {
+		i, found := slices.BinarySearchFunc(all, name, func(t ToolInfo, name string) int { return strings.Compare(t.Name, name) })
+		if !found {
+			return nil, &ModelError{Err: fmt.Errorf("the server %s has no tool %q; correct tools of the agent: it has %s", s.set.Name(), name, listOf(toolNames(all), name))}
+		}
+		tools = append(tools, all[i])
+	}
+	return tools, nil
+}
+
+func toolNames(tools []ToolInfo) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+// An offer is the tools that a run may call.
+type offer struct {
+	tools  []Tool // built-in ones first, then those of servers by name, so that providers can cache them
+	served map[string]served
+	agents []string // that it may start
+}
+
+// A served is a tool of a server.
+type served struct {
+	*server
+	ToolInfo
+	confirm bool // a person must approve it
+}
+
+// has reports whether a tool is offered.
+func (o offer) has(name string) bool {
+	return slices.ContainsFunc(o.tools, func(t Tool) bool { return t.Name == name })
+}
+
+// offer returns the tools of a run, which may start these agents. The error is a [*ModelError].
+func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
+	o := offer{served: map[string]served{}}
+	for _, a := range agents {
+		o.agents = append(o.agents, a.Name)
+	}
+	if s.asker != nil {
+		for _, name := range s.asks() {
+			o.tools = append(o.tools, s.askTool(name))
+		}
+	}
+	if slices.Contains(s.Tools, TodoWrite) {
+		o.tools = append(o.tools, todoTool)
+	}
+	if slices.Contains(s.Tools, SpawnAgents) && !s.isChild() {
+		o.tools = append(o.tools, spawnTool)
+	}
+	for _, server := range s.servers {
+		tools, err := server.tools(ctx)
+		if err != nil {
+			return offer{}, err
+		}
+		for _, t := range tools {
+			name := modelName(server.set.Name(), t.Name)
+			if _, taken := o.served[name]; taken {
+				continue
+			}
+			one := served{server, t, s.Confirms(server.set.Name(), t.Name, t.ReadOnly)}
+			o.served[name] = one
+			o.tools = append(o.tools, Tool{Name: name, Description: s.describe(one), Schema: t.Schema})
+		}
+	}
+	return o, nil
+}
+
+// describe returns the description of a tool for the model.
+func (s session) describe(t served) string {
+	text := cmp.Or(t.Description, t.Title)
+	switch {
+	case t.confirm && s.asker != nil:
+		text += "\n(A person is shown each call and must approve it. Do not ask for that in another way.)"
+	case t.confirm:
+		text += "\n(Each call needs the approval of a person, and none can be asked in this run: it is rejected.)"
+	}
+	return strings.TrimSpace(text)
+}
+
+// askTool returns an ask tool. If the time for answers may end in a default, each question
+// needs one.
+func (s session) askTool(name string) Tool {
+	t := Tool{Name: name, Description: asktool.Description(name), Schema: asktool.Schema(name)}
+	if name == AskUserQuestion && s.asker.needsDefaults() {
+		t.Schema = schemaWithDefault()
+	}
+	return t
+}
+
+// maxModelName is the maximum length of the name of a tool at every provider.
+const maxModelName = 64
+
+var notModelName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// modelName returns the name of a tool for models: that of its server, "__", and its own. If
+// that could be mistaken for another tool, or is not valid, it is changed and ends in a hash of
+// both. It depends on nothing else, so a name that a model used means the same tool later.
+func modelName(server, tool string) string {
+	name := server + "__" + tool
+	plain := !strings.Contains(server, "__") && !strings.HasSuffix(server, "_")
+	if plain && len(name) <= maxModelName && tool != "" && !notModelName.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(server + "\x00" + tool))
+	hash := "_" + hex.EncodeToString(sum[:5])
+	name = notModelName.ReplaceAllString(name, "_")
+	return name[:min(len(name), maxModelName-len(hash))] + hash
+}
+
+// closestFirst returns names, those first that resemble a wrong one.
+func closestFirst(wrong string, names []string) []string {
+	distance := map[string]int{}
+	for _, name := range names {
+		distance[name] = spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(name)))
+		if _, own, found := strings.Cut(name, "__"); found { // models leave out the server
+			distance[name] = min(distance[name], spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(own))))
+		}
+	}
+	return slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
+}
+
+// listOf returns names for an error, those first that resemble a wrong one.
+func listOf(names []string, wrong string) string {
+	const most = 12
+	list := closestFirst(wrong, names)
+	switch n := len(list); {
+	case n == 0:
+		return "none"
+	case n > most:
+		return strings.Join(list[:most], ", ") + fmt.Sprintf(" and %d more", n-most)
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,66 @@
+package decode
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+)
+
+// A Task is one task in the input of the tool spawn_agents.
+type Task struct {
+	Prompt string
+	Agent  string // "": the agent that makes the call
+}
+
+// MaxTasks is the maximum number of tasks in one call. They run side by side.
+const MaxTasks = 8
+
+const exampleTasks = `{"tasks": [{"prompt": "Read docs/a.md and list its open points."}]}`
+
+var (
+	tasksNames = []string{"tasks"}
+	taskNames  = []string{"agent", "prompt"}
+)
+
+// Tasks parses the input of the tool spawn_agents: {"tasks": [{"prompt", "agent"}]}.
+func Tasks(raw []byte) ([]Task, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	var out []Task
+	r.members(n, exampleTasks, tasksNames, func(name string, n node) bool {
+		if name != "tasks" {
+			return false
+		}
+		r.elements(n, `[{"prompt": "…"}]`, func(n node) { out = append(out, r.task(n)) })
+		return true
+	})
+	if len(out) == 0 || len(out) > MaxTasks {
+		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not %d", MaxTasks, len(out)), "make several calls")
+	}
+	return out, r.err()
+}
+
+func (r *reader) task(n node) (t Task) {
+	r.members(n, `{"prompt": "…"}`, taskNames, func(name string, n node) bool {
+		switch name {
+		case "prompt":
+			r.text(n, &t.Prompt)
+		case "agent":
+			r.text(n, &t.Agent)
+		default:
+			return false
+		}
+		return true
+	})
+	switch {
+	case strings.TrimSpace(t.Prompt) == "":
+		r.problem("prompt is missing", `"prompt": "…"`)
+	case utf8.RuneCountInString(t.Prompt) > askback.MaxMessage:
+		r.problem(fmt.Sprintf("the prompt has more than %d characters", askback.MaxMessage), "shorten it")
+	}
+	return t
+}
