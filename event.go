@@ -86,6 +86,9 @@ func (t EventType) EndsSession() bool {
 // the stream that returned it. The zero value means no position.
 type Cursor string
 
+// Beginning is the position before the first event of every stream.
+const Beginning Cursor = "0"
+
 // Events is the interface to the history.
 type Events interface {
 	// Events returns the events of a session, or of every session that this

@@ -107,6 +107,9 @@ func (f *eventStream) begin(ctx context.Context, after askback.Cursor) (_ *askba
 	if after == "" {
 		return f.snapshot(ctx)
 	}
+	if after == askback.Beginning {
+		return nil, nil
+	}
 	if f.pos, err = parseCursor("?after", after); err != nil {
 		return nil, err
 	}

@@ -109,8 +109,9 @@ func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, e
 		if err := ev.UnmarshalJSON(frame.data); err != nil {
 			return true, fmt.Errorf("read an event: %w: %v", askback.ErrUnreachable, err)
 		}
-		ev.Cursor = askback.Cursor(frame.id)
-		s.cursor = ev.Cursor
+		if ev.Cursor = askback.Cursor(frame.id); ev.Cursor != "" { // live text has none
+			s.cursor = ev.Cursor
+		}
 		if !yield(ev, nil) {
 			return false, nil
 		}

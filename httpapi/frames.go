@@ -11,8 +11,10 @@ import (
 // cursors and types have no line breaks.
 func eventFrame(ev askback.Event) ([]byte, error) {
 	b := make([]byte, 0, len(ev.Data)+256)
-	b = append(append(b, "id: "...), ev.Cursor...)
-	b = append(append(b, "\nevent: "...), ev.Type...)
+	if ev.Cursor != "" { // an empty id would make the client forget its position
+		b = append(append(append(b, "id: "...), ev.Cursor...), '\n')
+	}
+	b = append(append(b, "event: "...), ev.Type...)
 	b, err := ev.AppendJSON(append(b, "\ndata: "...))
 	return append(b, "\n\n"...), err
 }

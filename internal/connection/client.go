@@ -23,6 +23,7 @@ type Client interface {
 	askback.Directory
 	askback.DirectoryControl
 	askback.Events
+	askback.Sessions
 	askback.Tokens
 	askback.Deliveries
 	askback.Endpoints
@@ -132,6 +133,13 @@ func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error
 // pollPause is the time between two polls for an outcome.
 const pollPause = 2 * time.Second
 
+// Start implements [askback.Sessions]. It sets a key in a request without one, so that a repeated
+// call starts no second session.
+func (c client) Start(ctx context.Context, in askback.SessionRequest) (askback.Session, error) {
+	in.Key = cmp.Or(in.Key, rand.Text())
+	return retry1(ctx, c, askback.Client.Start, in)
+}
+
 // Wait implements [askback.Asker]. If the server is busy, or accepts no further waiting
 // call, it polls.
 func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
@@ -212,7 +220,9 @@ func (c client) Events(ctx context.Context, sessionID string, after askback.Curs
 					return struct{}{}, err
 				}
 				c.connector.setReached()
-				after = ev.Cursor
+				if ev.Cursor != "" { // live text has none
+					after = ev.Cursor
+				}
 				if more = yield(ev, nil); !more {
 					break
 				}

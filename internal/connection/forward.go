@@ -171,3 +171,22 @@ func (c client) ContactCode(ctx context.Context, channel string) (askback.Contac
 func (c client) ResendToEndpoint(ctx context.Context, id string, since time.Time) (int, error) {
 	return retry2(ctx, c, askback.Client.ResendToEndpoint, id, since)
 }
+
+func (c client) Session(ctx context.Context, id string) (askback.Session, error) {
+	return retry1(ctx, c, askback.Client.Session, id)
+}
+
+func (c client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
+	return retry1(ctx, c, askback.Client.Sessions, q)
+}
+
+func (c client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+	return retry(ctx, c, func(ctx context.Context, to askback.Client) (askback.MessagePage, error) {
+		return to.Messages(ctx, id, cursor, limit)
+	})
+}
+
+// Send implements [askback.Sessions]. A repeated message may arrive twice.
+func (c client) Send(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
+	return retry2(ctx, c, askback.Client.Send, id, t)
+}

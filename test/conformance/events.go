@@ -14,6 +14,7 @@ import (
 var following = []testCase{
 	{"EventsAreCompleteAndOrdered", eventOrder},               // A5, B1, F11
 	{"EventsContinueAtCursor", eventCursor},                   // F11
+	{"EventsFromTheBeginning", eventsFromBeginning},           // A5, F11
 	{"EventsBeginWithSnapshot", eventSnapshot},                // F11
 	{"EventsContinueAfterList", eventsAfterList},              // A5, F11
 	{"EventsAreFilteredByPrincipal", eventVisibility},         // T20
@@ -133,6 +134,18 @@ func eventOrder(f fixture) {
 			f.Errorf("got event %s of session %s after %d", text(ev), ev.SessionID, last)
 		}
 		last = ev.Seq
+	}
+}
+
+// eventsFromBeginning requires a stream without a snapshot, which has the first event.
+func eventsFromBeginning(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
+	f.ask(agent, inSession("run"))
+	for _, session := range []string{one.ID, ""} {
+		if ev := f.follow(ana, session, askback.Beginning).event(); ev.Type != askback.EventSessionStarted || ev.Seq != 1 || ev.SessionID != one.ID {
+			f.Errorf("stream %q begins with %s %d of %s, want the start of %s", session, ev.Type, ev.Seq, ev.SessionID, one.ID)
+		}
 	}
 }
 

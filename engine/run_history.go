@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/askback/askback"
+)
+
+// The newest events of a session that [Engine.SessionHistory] returns: their number and the
+// bytes that they take in the store. An agent chooses both, and a page has all of them.
+const (
+	maxHistory      = 1000
+	maxHistoryBytes = 2 << 20
+)
+
+// SessionHistory returns the newest events of a session that the principal may see, oldest
+// first, and reports whether there are older ones.
+func (e *Engine) SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error) {
+	c := &client{e, p}
+	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+		return nil, false, fmt.Errorf("history of %s: %w", id, err)
+	}
+	f := eventStream{client: c, session: id, follower: e.hub.follow(id)}
+	defer e.hub.unfollow(id, f.follower)
+	if f.pos, err = f.historyStart(ctx); err != nil {
+		return nil, false, fmt.Errorf("history of %s: %w", id, err)
+	}
+	more = f.pos.n > 0
+	for full := true; full; {
+		var page []askback.Event
+		page, full, err = f.batch(ctx)
+		if err != nil {
+			return nil, false, fmt.Errorf("history of %s: %w", id, fromStore(err))
+		}
+		events = append(events, page...)
+	}
+	return events, more, nil
+}
+
+// historyStart returns the position before the newest events of the stream, as many as
+// [Engine.SessionHistory] returns.
+func (f *eventStream) historyStart(ctx context.Context) (position, error) {
+	start := position{}
+	for before, n, size := int64(0), 0, 0; ; {
+		rows, err := f.client.engine.store.Recent(ctx, f.session, before, historyChunk)
+		if err != nil {
+			return start, fromStore(err)
+		}
+		for _, row := range rows {
+			if n, size = n+1, size+len(row.Data); n > maxHistory || size > maxHistoryBytes {
+				return start, nil
+			}
+			before, start = row.Seq, position{row.Seq - 1, row.StreamSeq - 1}
+		}
+		if len(rows) < historyChunk {
+			return start, nil
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// The history of a session begins with its first event, or with the newest ones of a long one.
+// Only those who may follow the session get it (A5, T20).
+func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
+	e := engine.New(memstore.New(), nil)
+	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{Kind: askback.Responder, Name: "ana"}
+	one, err := e.As(bot).Start(t.Context(), askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(text string) {
+		t.Helper()
+		if _, err := e.As(bot).Send(t.Context(), one.ID, askback.Report{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 40 { // more than are read at once
+		report(fmt.Sprint(i))
+	}
+	read := func() []askback.Event {
+		t.Helper()
+		events, more, err := e.SessionHistory(t.Context(), ana, one.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ev := range events {
+			if i > 0 && ev.Seq != events[i-1].Seq+1 {
+				t.Fatalf("event %d follows %d", ev.Seq, events[i-1].Seq)
+			}
+		}
+		if more != (events[0].Seq > 1) {
+			t.Errorf("more is %t, and the first event is %d", more, events[0].Seq)
+		}
+		return events
+	}
+	if events := read(); len(events) != 41 || !strings.Contains(string(events[40].Data), `"39"`) {
+		t.Errorf("got %d events, want that of the start and 40 messages", len(events))
+	}
+	for range 12 {
+		report(strings.Repeat("x", askback.MaxMessage))
+	}
+	if events := read(); len(events) < 5 || len(events) > 12 {
+		t.Errorf("got %d long events, want about 2 MB of them", len(events))
+	}
+	if _, _, err := e.SessionHistory(t.Context(), askback.Principal{Kind: askback.Agent, Name: "other"}, one.ID); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("another agent gets %v", err)
+	}
+}
