@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/askback/askback/conversation"
 )
@@ -19,7 +20,7 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 	if len(raw) == 0 && !cut {
 		raw = []byte("{}")
 	}
-	if err := json.Unmarshal(raw, &object); err == nil && object != nil {
+	if err := json.Unmarshal(raw, &object); err == nil && object != nil && utf8.Valid(raw) {
 		c.Input = raw
 		return c
 	}

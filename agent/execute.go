@@ -40,17 +40,24 @@ func failed(text string) conversation.Executed {
 	return conversation.Executed{Text: text, IsError: true}
 }
 
-// served returns the tool of a server with the name that the model uses.
+// served returns the tool of a server with the name that the model uses. It lists only the tools
+// of servers with which the name can begin, so that others may be away.
 func (s session) served(ctx context.Context, name string) (served, error) {
-	o, err := s.offer(ctx, nil)
-	if err != nil {
-		return served{}, fmt.Errorf("%s was not called: %w", name, err)
+	for _, server := range s.servers {
+		if !strings.HasPrefix(name, server.set.Name()+separator) {
+			continue
+		}
+		tools, err := s.serves(ctx, server)
+		if err != nil {
+			return served{}, fmt.Errorf("%s was not called: %w", name, err)
+		}
+		for _, t := range tools {
+			if modelName(server.set.Name(), t.Name) == name {
+				return t, nil
+			}
+		}
 	}
-	t, ok := o.served[name]
-	if !ok {
-		return served{}, fmt.Errorf("%s was not called: the agent does not have this tool any more", name)
-	}
-	return t, nil
+	return served{}, fmt.Errorf("%s was not called: the agent does not have this tool any more", name)
 }
 
 // call calls the tool. A panic is an error, because other runs must go on.

@@ -13,7 +13,7 @@ const notOtherwise = " The tool was not called. Do not do the same in another wa
 
 // Outcome returns what the outcome of the ask of a call means for the run. Call and At are not
 // set. The text and the JSON in the next line are those of the MCP tools (docs/wire.md §5).
-func (r *Runner) Outcome(run conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
+func (r *Runner) Outcome(_ conversation.Run, call conversation.Call, ask askback.Ask) conversation.AskSettled {
 	if call.Kind == conversation.KindTool && ask.Outcome.Approved() {
 		return conversation.AskSettled{Approved: true, AskID: ask.ID, Input: ask.Outcome.Input}
 	}
@@ -26,7 +26,7 @@ func (r *Runner) Outcome(run conversation.Run, call conversation.Call, ask askba
 	}
 	in := conversation.AskSettled{Text: text, IsError: isError}
 	if o := ask.Outcome; o != nil && o.Status == askback.Expired && !o.Defaulted && ask.OnTimeout == askback.OnTimeoutFail {
-		in.Fails = fmt.Sprintf("no one answered %s of the agent %s in time; on_timeout: fail ends the run then", ask.ID, run.Agent)
+		in.Fails = fmt.Sprintf("%s was not answered in time, and its on_timeout is fail", ask.ID)
 	}
 	return in
 }

@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,9 +29,7 @@ func (s session) plan(c conversation.Call, o offer) conversation.Call {
 		c.Tool = validTool(c.Tool)
 		return c
 	}
-	if input := bytes.TrimSpace(c.Input); len(input) == 0 || input[0] != '{' || !json.Valid(input) {
-		c = NewCall(c.ID, c.Tool, string(c.Input), false)
-	}
+	c = NewCall(c.ID, c.Tool, string(c.Input), false) // models of other programs may not have done that
 	if name, ok := asktool.Canonical(c.Tool); ok {
 		c.Tool = name
 	}

@@ -146,21 +146,29 @@ func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
 		o.tools = append(o.tools, spawnTool)
 	}
 	for _, server := range s.servers {
-		tools, err := server.tools(ctx)
+		tools, err := s.serves(ctx, server)
 		if err != nil {
 			return offer{}, err
 		}
 		for _, t := range tools {
 			name := modelName(server.set.Name(), t.Name)
-			if _, taken := o.served[name]; taken {
-				continue
+			if _, taken := o.served[name]; !taken {
+				o.served[name] = t
+				o.tools = append(o.tools, Tool{Name: name, Description: s.describe(t), Schema: t.Schema})
 			}
-			one := served{server, t, s.Confirms(server.set.Name(), t.Name, t.ReadOnly)}
-			o.served[name] = one
-			o.tools = append(o.tools, Tool{Name: name, Description: s.describe(one), Schema: t.Schema})
 		}
 	}
 	return o, nil
+}
+
+// serves returns the tools of a server that the agent may use.
+func (s session) serves(ctx context.Context, server *server) ([]served, error) {
+	tools, err := server.tools(ctx)
+	all := make([]served, len(tools))
+	for i, t := range tools {
+		all[i] = served{server, t, s.Confirms(server.set.Name(), t.Name, t.ReadOnly)}
+	}
+	return all, err
 }
 
 // describe returns the description of a tool for the model.
@@ -185,17 +193,20 @@ func (s session) askTool(name string) Tool {
 	return t
 }
 
+// separator is between the names of a server and a tool. No name of a built-in tool has it.
+const separator = "__"
+
 // maxModelName is the maximum length of the name of a tool at every provider.
 const maxModelName = 64
 
 var notModelName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// modelName returns the name of a tool for models: that of its server, "__", and its own. If
-// that could be mistaken for another tool, or is not valid, it is changed and ends in a hash of
-// both. It depends on nothing else, so a name that a model used means the same tool later.
+// modelName returns the name of a tool for models: that of its server, the separator, and its
+// own. If that could be mistaken for another tool, or is not valid, it is changed and ends in a
+// hash of both. It depends on nothing else, so a name that a model used means the same tool later.
 func modelName(server, tool string) string {
-	name := server + "__" + tool
-	plain := !strings.Contains(server, "__") && !strings.HasSuffix(server, "_")
+	name := server + separator + tool
+	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_")
 	if plain && len(name) <= maxModelName && tool != "" && !notModelName.MatchString(name) {
 		return name
 	}
@@ -210,7 +221,7 @@ func closestFirst(wrong string, names []string) []string {
 	distance := map[string]int{}
 	for _, name := range names {
 		distance[name] = spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(name)))
-		if _, own, found := strings.Cut(name, "__"); found { // models leave out the server
+		if _, own, found := strings.Cut(name, separator); found { // models leave out the server
 			distance[name] = min(distance[name], spelling.Distance([]rune(strings.ToLower(wrong)), []rune(strings.ToLower(own))))
 		}
 	}

@@ -1,0 +1,164 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/conversation"
+)
+
+func TestMistakesInDefinitionsAreExplained(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*agent.Definition)
+		want   string
+	}{
+		{"name", func(d *agent.Definition) { d.Name = "Support!" }, `"Support!" is not a name of an agent`},
+		{"model", func(d *agent.Definition) { d.Model = nil }, "agent support: it has no model"},
+		{"limit", func(d *agent.Definition) { d.MaxAsks = -1 }, "agent support: a limit is negative"},
+		{"unknown tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "ticket.search") }, `agent support: there is no tool and no server "ticket.search"; there are tickets, `},
+		{"misspelled tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "todowrite") }, `there are todo_write, `},
+		{"no tool of a server", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets.") }, `there is no tool and no server "tickets."`},
+		{"repeated tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets") }, "tools names tickets twice"},
+		{"unused server", func(d *agent.Definition) { d.Tools = []string{"spawn_agents"} }, "no tool of the server tickets is used; add tickets to tools, or one of its tools as in tickets.NAME"},
+		{"repeated server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, tickets()) }, "two servers have the name tickets"},
+		{"name of a server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, agent.Functions("a.b")) }, `"a.b" is not a name of a server`},
+		{"server like a tool", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, agent.Functions("todo_write")) }, `"todo_write" is not a name of a server`},
+		{"pattern", func(d *agent.Definition) { d.Allow = []string{"[a"} }, `"[a" is not a pattern of tools`},
+		{"sub-agents", func(d *agent.Definition) { d.Tools, d.Bubble = []string{"tickets"}, true }, "add spawn_agents to tools"},
+		{"recipient", func(d *agent.Definition) { d.To = []string{"@"} }, `to: "@" has no name`},
+		{"time-out", func(d *agent.Definition) { d.OnTimeout = askback.OnTimeoutFail }, "write question_timeout: 24h"},
+		{"unknown time-out", func(d *agent.Definition) { d.OnTimeout, d.Timeout = "explode", time.Hour }, "on_timeout is wait, fail, default or decline"},
+		{"negative time-out", func(d *agent.Definition) { d.Timeout = -1 }, "a timeout must be positive"},
+		{"callback", func(d *agent.Definition) { d.Callback = "ftp://x" }, "its asks are not valid: callback_url: "},
+	} {
+		d, _ := support()
+		c.change(&d)
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+	d, _ := support()
+	d.To, d.Timeout, d.OnTimeout, d.Callback, d.Bubble = []string{"ana", "@oncall"}, time.Hour, askback.OnTimeoutDefault, "https://example.com/x", true
+	d.Confirm, d.Allow = []string{"tickets"}, []string{"*.list"}
+	if err := d.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWrongDefinitionChangesNothing(t *testing.T) {
+	d, _ := support()
+	r := newRunner(t, d)
+	wrong, other := d, d
+	wrong.Name, wrong.Model = "wrong", nil
+	other.Name = "other"
+	err := r.Set([]agent.Definition{other, other, wrong})
+	if want := "two agents have the name other\nagent wrong: it has no model"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := r.Limits("support"); err != nil {
+		t.Errorf("support: %v", err)
+	}
+	if _, err := r.Limits("other"); !errors.Is(err, askback.ErrNotFound) {
+		t.Errorf("other: %v", err)
+	}
+}
+
+func TestLimitsAreThoseOfTheDefinition(t *testing.T) {
+	d, _ := support()
+	d.MaxTurns, d.MaxAsks = 7, 3
+	got, err := newRunner(t, d).Limits("support")
+	if want := (conversation.Limits{Requests: 7, Asks: 3}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestPatternsDecideBeforeAnnotations(t *testing.T) {
+	for _, c := range []struct {
+		confirm, allow string
+		tool           string
+		readOnly, want bool
+	}{
+		{"", "", "search", true, false},
+		{"", "", "close", false, true},
+		{"tickets.search", "", "search", true, true},
+		{"tickets", "", "search", true, true},
+		{"*.search", "*", "search", true, true},
+		{"", "tickets.close", "close", false, false},
+		{"", "tickets", "close", false, false},
+		{"", "tickets.*", "a/b", false, false},
+		{"", "tickets.clos", "close", false, true},
+		{"", "ticket*", "close", false, false},
+		{"close", "", "close", true, false},
+	} {
+		var d agent.Definition
+		if c.confirm != "" {
+			d.Confirm = []string{c.confirm}
+		}
+		if c.allow != "" {
+			d.Allow = []string{c.allow}
+		}
+		if got := d.Confirms("tickets", c.tool, c.readOnly); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}
+
+// A served is a toolset whose list changes and fails.
+type served struct {
+	agent.Toolset
+	list  func(context.Context) ([]agent.ToolInfo, error)
+	lists int
+}
+
+func (s *served) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
+	s.lists++
+	return s.list(ctx)
+}
+
+func TestMissingToolsAreFound(t *testing.T) {
+	d, _ := support()
+	d.Tools = []string{"tickets.search", "tickets.serch", "tickets.close"}
+	if err := d.CheckTools(t.Context()); err == nil || !strings.HasPrefix(err.Error(), `agent support: the server tickets has no tool "serch"; correct tools of the agent: it has search, `) {
+		t.Errorf("got %v", err)
+	}
+	d.Tools, d.Confirm, d.Allow = []string{"tickets.close"}, []string{"tickets.close", "tickets.search"}, []string{"*.clos"}
+	want := "agent support: confirm: \"tickets.search\" matches no tool of the agent\nagent support: allow: \"*.clos\" matches no tool of the agent"
+	if err := d.CheckTools(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	d.Toolsets = []agent.Toolset{&served{Toolset: tickets(), list: func(context.Context) ([]agent.ToolInfo, error) { return nil, errors.New("connection refused") }}}
+	if err := d.CheckTools(t.Context()); err == nil || err.Error() != "agent support: the tools of the server tickets cannot be listed: connection refused" {
+		t.Errorf("got %v", err)
+	}
+	d, _ = support()
+	if err := d.CheckTools(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFunctionsAreTools(t *testing.T) {
+	set := tickets()
+	for _, c := range []struct {
+		tool string
+		want conversation.Executed
+	}{
+		{"search", conversation.Executed{Text: `did {"q":"x"}`}},
+		{"break", conversation.Executed{Text: "no such ticket", IsError: true}},
+		{"away", conversation.Executed{Text: "tickets has no tool away.", IsError: true}},
+	} {
+		if got := set.Call(t.Context(), c.tool, json.RawMessage(`{"q":"x"}`)); got.Text != c.want.Text || got.IsError != c.want.IsError {
+			t.Errorf("%s: got %+v, want %+v", c.tool, got, c.want)
+		}
+	}
+	tools, err := set.Tools(t.Context())
+	if err != nil || len(tools) != 7 || !tools[0].ReadOnly || tools[0].Destructive || tools[1].ReadOnly || !tools[1].Destructive {
+		t.Errorf("got %+v, %v", tools, err)
+	}
+}
