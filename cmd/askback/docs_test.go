@@ -184,7 +184,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		t.Fatal("docs/operations.md has no settings file")
 	}
 	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
-		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret", "ASKBACK_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}[name]
+		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret", "ANTHROPIC_API_KEY": "k", "TICKETS_TOKEN": "t", "ASKBACK_WEBHOOK_SECRET": "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="}[name]
 		return value, ok
 	})
 	if err != nil {

@@ -76,7 +76,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/schedule", "internal/spelling"},
+	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
 	"internal/directory":       {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},

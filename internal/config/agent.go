@@ -21,6 +21,7 @@ import (
 // An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is
 // YAML, and the text after it (E12). A key that is not in the file has its zero value.
 type Agent struct {
+	File        string // where it is
 	Name        string // by default the name of the file
 	Description string
 	Model       string   // a name of the settings; "" is the default model
@@ -52,28 +53,44 @@ var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
 // error is an [Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The
 // prompt is taken as it is.
 func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent, error) {
+	a, _, err := loadAgent(name, r, env, nil)
+	return a, err
+}
+
+// loadAgent reads a definition. If c is not nil, it must have what the definition names.
+func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Config) (Agent, agentPlaces, error) {
+	start := position{1, 1}
+	p := agentPlaces{at: start, model: start}
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
-		return Agent{}, fmt.Errorf("read %s: %w", name, err)
+		return Agent{}, p, fmt.Errorf("read %s: %w", name, err)
 	}
 	l := &loader{name: name, env: env}
-	a := Agent{Name: strings.TrimSuffix(filepath.Base(name), ".md")}
+	a := Agent{Name: strings.TrimSuffix(filepath.Base(name), ".md"), File: name}
 	front, prompt, line := l.frontMatter(src)
 	var times agentTimes
 	if root := l.parse(front); root != nil && len(l.problems) == 0 {
-		l.fields(root, "", append(l.agent(&a), times.settings(l)...))
+		l.fields(root, "", append(l.agent(&a, &p), times.settings(l)...))
 	}
 	if len(l.problems) == 0 {
 		a.Schedule = times.schedule(l)
 	}
 	a.Prompt = strings.TrimSpace(string(prompt))
-	if len(l.problems) == 0 {
+	if agentNameProblem(a.Name) == "" {
+		p.name = a.Name
+	}
+	valid := len(l.problems) == 0
+	if valid {
 		l.checkAgent(a, line)
+		l.checkRules(a, p)
+	}
+	if valid && c != nil {
+		l.checkUse(c, a, p)
 	}
 	if err := l.err(); err != nil {
-		return Agent{}, err
+		return Agent{}, p, err
 	}
-	return a, nil
+	return a, p, nil
 }
 
 // frontMatter returns the front matter of a file, in the lines where it is, the text after it,
@@ -96,13 +113,21 @@ func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
 }
 
 // agent returns the keys of the front matter, which are read into a.
-func (l *loader) agent(a *Agent) []setting {
+func (l *loader) agent(a *Agent, p *agentPlaces) []setting {
 	var onTimeout, subagents string
 	return []setting{
-		{key: "name", read: l.textTo(&a.Name, "a name as in release-notes", agentNameProblem)},
+		{key: "name", read: func(v value) {
+			p.at = v.at
+			l.textTo(&a.Name, "a name as in release-notes", agentNameProblem)(v)
+		}},
 		{key: "description", read: l.textTo(&a.Description, "one sentence")},
-		{key: "model", read: l.textTo(&a.Model, "a name of models in the settings")},
-		{key: "tools", read: func(v value) { a.Tools = l.names(v, func(string) string { return "" }) }},
+		{key: "model", read: func(v value) {
+			p.model = v.at
+			l.textTo(&a.Model, "a name of models in the settings")(v)
+		}},
+		{key: "tools", read: func(v value) {
+			a.Tools, p.tools = l.namesAt(v, "a server, a tool of one as in tickets.search, or ask_user_question", func(string) string { return "" })
+		}},
 		{key: "async_questions", read: l.boolean(&a.AsyncQuestions)},
 		{key: "question_callback", read: l.textTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", callbackProblem)},
 		{key: "question_timeout", read: l.duration(&a.QuestionTimeout)},
@@ -113,8 +138,8 @@ func (l *loader) agent(a *Agent) []setting {
 		{key: "to", read: func(v value) { a.To = l.names(v, directory.RecipientProblem) }},
 		{key: "max_asks", read: l.count(&a.MaxAsks)},
 		{key: "max_turns", read: l.count(&a.MaxTurns)},
-		{key: "confirm", read: func(v value) { a.Confirm = l.names(v, directory.PatternProblem) }},
-		{key: "allow", read: func(v value) { a.Allow = l.names(v, directory.PatternProblem) }},
+		{key: "confirm", read: func(v value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.PatternProblem) }},
+		{key: "allow", read: func(v value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.PatternProblem) }},
 		{key: "subagents", read: func(v value) {
 			l.oneOf(&subagents, "forbid", "bubble")(v)
 			a.Bubble = subagents == "bubble"
@@ -155,6 +180,9 @@ func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 	}
 	return s
 }
+
+// toolPattern is an example of a pattern of tools.
+const toolPattern = "a pattern of tools, as in files.delete*"
 
 // agentSecret reads a secret. Its problems do not repeat it.
 func (l *loader) agentSecret(v value, a *Agent) {

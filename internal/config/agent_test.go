@@ -28,7 +28,7 @@ func loadAgent(name, text string) (config.Agent, error) {
 func TestAgentOfTheFirstDocumentIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/complex-research.md", read(t, "testdata/agents/complex-research.md"))
 	want := config.Agent{
-		Name: "complex-research", Model: "sonnet", AsyncQuestions: true, QuestionCallback: "https://hooks.slack.com/...",
+		File: "agents/complex-research.md", Name: "complex-research", Model: "sonnet", AsyncQuestions: true, QuestionCallback: "https://hooks.slack.com/...",
 		QuestionTimeout: time.Hour, Prompt: "You research a question until it is answered.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -39,7 +39,7 @@ func TestAgentOfTheFirstDocumentIsLoaded(t *testing.T) {
 func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 	got, err := loadAgent("agents/everything.md", read(t, "testdata/agents/everything.md"))
 	want := config.Agent{
-		Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
+		File: "agents/everything.md", Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
 		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour, OnTimeout: askback.OnTimeoutDecline,
 		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
 		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t), Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",

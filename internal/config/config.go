@@ -28,6 +28,11 @@ type Config struct {
 	Limits    Limits
 	Retention Retention
 	Log       Log
+
+	Agents     string // the directory with the definitions of hosted agents. A relative path begins at the folder of the file
+	Models     map[string]Model
+	MCPServers map[string]MCPServer
+
 	// DebugListen is the loopback address and port of the debug server; "" for none.
 	DebugListen string
 }

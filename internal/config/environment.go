@@ -28,7 +28,7 @@ func (l *loader) expand(v value, text string) (string, bool) {
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
 		if !closed || !variablePattern.MatchString(name) {
-			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, quote(text[i:]))
+			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, l.excerpt(text[i:]))
 			return "", false
 		}
 		content, set := l.env(name)

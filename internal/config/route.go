@@ -45,19 +45,25 @@ func (l *loader) groups(v value) map[string][]string {
 }
 
 // names reads a list of different names. The check returns what is wrong with a name, or "".
-func (l *loader) names(v value, check func(string) string) (out []string) {
+func (l *loader) names(v value, check func(string) string) []string {
+	out, _ := l.namesAt(v, "a name, as in ana", check)
+	return out
+}
+
+// namesAt is like names for names of another kind. It also returns their positions.
+func (l *loader) namesAt(v value, example string, check func(string) string) (out []string, at []position) {
 	l.list(v, func(v value) {
 		var name string
-		l.textTo(&name, "a name, as in ana", check)(v)
+		l.textTo(&name, example, check)(v)
 		if name != "" && slices.Contains(out, name) {
 			l.addProblem(v.at, "write it once", "%s is already in the list", v.key)
 		}
-		out = append(out, name)
+		out, at = append(out, name), append(at, v.at)
 	})
 	if problem := directory.ListProblem(out); problem != "" {
 		l.addProblem(v.at, "name fewer", "%s %s", v.key, problem)
 	}
-	return out
+	return out, at
 }
 
 // routes reads the list of routes.

@@ -11,8 +11,7 @@ import (
 )
 
 // settings returns the top-level settings of askback.yaml (wire.md §10), which are read
-// into c. A setting that this release does not support has a reason instead of a read
-// function.
+// into c.
 func settings(l *loader, c *Config) []setting {
 	return []setting{
 		{key: "listen", read: l.textTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
@@ -35,13 +34,13 @@ func settings(l *loader, c *Config) []setting {
 			{key: "level", read: l.oneOf(&c.Log.Level, "info", "debug", "warn", "error")},
 		})},
 		{key: "debug_listen", read: l.textTo(&c.DebugListen, "a loopback address and a port, as in 127.0.0.1:6060", addressProblem, loopbackProblem)},
-		{key: "agents", unsupported: "does not host agents"},
+		{key: "agents", read: l.textTo(&c.Agents, "a directory, as in ./agents")},
 		{key: "groups", read: func(v value) { c.Groups = l.groups(v) }},
 		{key: "routes", read: func(v value) { c.Routes, l.routesAt = l.routes(v), v.at }},
 		{key: "channels", read: l.channels(c)},
 		{key: "login", read: l.login(c)},
-		{key: "models", unsupported: "does not host agents or call models"},
-		{key: "mcp_servers", unsupported: "does not host agents or call MCP servers"},
+		{key: "models", read: func(v value) { c.Models = l.models(v) }},
+		{key: "mcp_servers", read: func(v value) { c.MCPServers = l.mcpServers(v) }},
 	}
 }
 

@@ -184,7 +184,11 @@ func (l *loader) scalar(v value, example string) (raw, text string, ok bool) {
 func (l *loader) text(example string, set func(text string) (problem string)) func(value) {
 	return func(v value) {
 		if n, isNumber := v.node.(*ast.IntegerNode); isNumber {
-			l.addProblem(v.at, `put it in quotes if it is correct: "`+n.Token.Value+`"`, "%s is a number", v.key)
+			fix := `put it in quotes if it is correct: "` + n.Token.Value + `"`
+			if l.secrets {
+				fix = "put it in quotes if it is correct"
+			}
+			l.addProblem(v.at, fix, "%s is a number", v.key)
 			return
 		}
 		raw, text, ok := l.scalar(v, example)
@@ -196,9 +200,30 @@ func (l *loader) text(example string, set func(text string) (problem string)) fu
 			l.addProblem(v.at, "write one line of UTF-8 text", "%s has control characters, or is not UTF-8", v.key)
 		default:
 			if problem := set(text); problem != "" {
-				l.addProblem(v.at, "write "+example, "%s: %s %s", v.key, quote(raw), problem)
+				l.addProblem(v.at, "write "+example, "%s: %s %s", v.key, l.excerpt(raw), problem)
 			}
 		}
+	}
+}
+
+// excerpt returns a text of the file in quotes, or what stands for a secret.
+func (l *loader) excerpt(s string) string {
+	if l.secrets {
+		return "the value"
+	}
+	return quote(s)
+}
+
+// secret returns a function that reads one line of text, which no problem repeats, into dst.
+// check returns what is wrong with the text, or "".
+func (l *loader) secret(dst *string, example string, check func(string) string) func(value) {
+	if check == nil {
+		check = func(string) string { return "" }
+	}
+	return func(v value) {
+		l.secrets = true
+		defer func() { l.secrets = false }()
+		l.textTo(dst, example, check)(v)
 	}
 }
 

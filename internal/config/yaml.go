@@ -22,6 +22,8 @@ type loader struct {
 	problems []Problem
 	routesAt position // of the list of routes
 
+	secrets bool // the text that is read is a secret, which no problem repeats
+
 	routePlaces []value // of each route
 	listed      bool    // routes may be those of a list of the API
 }

@@ -1,0 +1,17 @@
+package anthropic
+
+import sdk "github.com/anthropics/anthropic-sdk-go"
+
+// Newest returns the name of the newest model of a family: sonnet, opus or haiku. It is the
+// newest that the client of this release knows. For another family, it returns "".
+func Newest(family string) string {
+	switch family {
+	case "sonnet":
+		return sdk.ModelClaudeSonnet5_5
+	case "opus":
+		return sdk.ModelClaudeOpus5_5
+	case "haiku":
+		return sdk.ModelClaudeHaiku5_5
+	}
+	return ""
+}

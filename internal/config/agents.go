@@ -1,0 +1,136 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// AgentFiles returns the files with definitions in a directory, sorted by name: those whose
+// names end with .md.
+func AgentFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".md") && !strings.HasPrefix(e.Name(), ".") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
+}
+
+// LoadAgents reads definitions of agents, and returns those that are valid in the order of their
+// files. The error has the problems of all files: for each file with problems an [Invalid], or
+// why it cannot be read. It is also a problem if two files have one name, and if a definition
+// names a model or a server that c does not have.
+func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {
+	var all []Agent
+	var problems []error
+	first := map[string]string{} // the file of each name
+	for _, file := range files {
+		a, places, err := c.readAgent(file, env)
+		if places.name != "" {
+			if other, twice := first[places.name]; twice {
+				clash := Invalid{file, []Problem{{places.at.line, places.at.column, quote(places.name) + " is also the name of " + other, "choose another name"}}}
+				err = errors.Join(err, clash)
+			} else {
+				first[places.name] = file
+			}
+		}
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		all = append(all, a)
+	}
+	return all, errors.Join(problems...)
+}
+
+// readAgent reads a definition from a file.
+func (c Config) readAgent(file string, env func(string) (string, bool)) (Agent, agentPlaces, error) {
+	// A pipe would block until a program writes to it.
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", file)
+	}
+	if err != nil {
+		return Agent{}, agentPlaces{}, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return Agent{}, agentPlaces{}, err
+	}
+	defer f.Close()
+	return loadAgent(file, f, env, &c)
+}
+
+// agentPlaces are the places in a definition that its checks need.
+type agentPlaces struct {
+	name  string   // the name of the agent, if it is valid
+	at    position // of the name
+	model position
+	tools []position
+
+	confirm, allow []position // of the patterns
+}
+
+// checkUse adds a problem for each model and each server that a definition names and c does not
+// have.
+func (l *loader) checkUse(c *Config, a Agent, p agentPlaces) {
+	name := a.Model
+	if name == "" {
+		name = DefaultModel
+	}
+	if problem, fix := c.modelProblem(name, l.env); problem != "" {
+		if a.Model == "" {
+			fix += ", or write model: in the front matter"
+		}
+		l.addProblem(p.model, fix, "%s", problem)
+	}
+	for i, entry := range a.Tools {
+		if problem, fix := c.toolProblem(entry); problem != "" {
+			l.addProblem(p.tools[i], fix, "%s", problem)
+		}
+	}
+}
+
+// checkRules adds a problem for each pattern that matches no tool of any server which the agent
+// uses: the author relies on it, and may have misspelled it.
+func (l *loader) checkRules(a Agent, p agentPlaces) {
+	places := slices.Concat(p.confirm, p.allow)
+	for i, pattern := range slices.Concat(a.Confirm, a.Allow) {
+		if !a.mayMatch(pattern) {
+			l.addProblem(places[i], "write a server or a tool of it, as in files.delete*", "the pattern %s matches no tool of this agent", quote(pattern))
+		}
+	}
+}
+
+// mayMatch reports whether a pattern can match a tool of the agent: up to its first wildcard, it
+// must begin as one does.
+func (a Agent) mayMatch(pattern string) bool {
+	start, literal := pattern, true
+	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
+		start, literal = pattern[:i], false
+	}
+	for _, entry := range a.Tools {
+		server, tool, single := cutServer(entry)
+		target := server + "." + tool // of a whole server, what its tools begin with
+		switch {
+		case literal && (pattern == server || single && pattern == target || !single && strings.HasPrefix(pattern, target)):
+			return true
+		case !literal && (strings.HasPrefix(target, start) || !single && strings.HasPrefix(start, target)):
+			return true
+		}
+	}
+	return false
+}
+
+// cutServer returns the server of an entry of the tools of an agent, and the tool if it is a
+// single one.
+func cutServer(entry string) (server, tool string, single bool) { return strings.Cut(entry, ".") }

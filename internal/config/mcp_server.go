@@ -1,0 +1,183 @@
+package config
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"github.com/askback/askback/internal/loopback"
+)
+
+// An MCPServer configures an MCP server with tools of hosted agents. It has a command or a URL.
+type MCPServer struct {
+	Command []string          // with its arguments; it is not a line for a shell
+	Env     map[string]string // what the command has in its environment in addition
+
+	URL       string // of its endpoint
+	Headers   map[string]string
+	AllowHTTP bool // URL may be http to another machine
+}
+
+var (
+	// serverName is the form of the name of a server. It has no dot, which is before the name
+	// of a tool, and no more letters than names of tools for models have room for.
+	serverName   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
+	ownedHeaders = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Transfer-Encoding"}
+)
+
+func serverNameProblem(name string) (problem, fix string) {
+	switch {
+	case slices.Contains(BuiltInTools, name):
+		return "is the name of a tool that no server has", "choose another name"
+	case !serverName.MatchString(name):
+		return "is not the name of a server", "use at most 32 lower-case letters, digits, - and _, as in files"
+	}
+	return "", ""
+}
+
+// mcpServers reads the MCP servers by name.
+func (l *loader) mcpServers(v value) map[string]MCPServer {
+	all := map[string]MCPServer{}
+	l.named(v, "files: {command: [mcp-files, --root, /srv/work]}", serverNameProblem, func(name string, here position, v value) {
+		all[name] = l.mcpServer(v, here)
+	})
+	return all
+}
+
+// mcpServer reads one server. Its problems repeat neither arguments, addresses nor values: any
+// of them can be a secret.
+func (l *loader) mcpServer(v value, here position) (s MCPServer) {
+	before := len(l.problems)
+	var urlAt, envAt, headersAt, httpAt position
+	l.group([]setting{
+		{key: "command", read: func(v value) { s.Command = l.command(v) }},
+		{key: "env", read: func(v value) {
+			envAt = v.at
+			s.Env = l.secretTexts(v, `LOG: debug`, variableProblem)
+		}},
+		{key: "url", read: func(v value) {
+			urlAt = v.at
+			l.secret(&s.URL, urlExample, nil)(v)
+		}},
+		{key: "headers", read: func(v value) {
+			headersAt = v.at
+			s.Headers = l.secretTexts(v, `Authorization: "Bearer ${TICKETS_TOKEN}"`, newHeaderProblem())
+		}},
+		{key: "allow_http", read: func(v value) { httpAt = v.at; l.boolean(&s.AllowHTTP)(v) }},
+	})(v)
+	if len(l.problems) > before {
+		return s
+	}
+	none := position{}
+	switch {
+	case s.URL == "" && len(s.Command) == 0:
+		l.addProblem(here, "write command: [mcp-files], or url: https://tickets.example.com/mcp", "%s has neither command nor url", v.key)
+	case s.URL != "" && len(s.Command) > 0:
+		l.addProblem(urlAt, "remove one of them", "%s has both command and url", v.key)
+	case s.URL != "" && envAt != none:
+		l.addProblem(envAt, "remove it", "%s.env: only a server with a command has an environment", v.key)
+	case s.URL == "" && headersAt != none:
+		l.addProblem(headersAt, "remove it; a command gets secrets in env", "%s.headers: only a server with a url has headers", v.key)
+	case s.URL == "" && httpAt != none:
+		l.addProblem(httpAt, "remove it", "%s.allow_http: only a server with a url has it", v.key)
+	case s.URL != "":
+		if p := endpointProblem(s.URL, s.AllowHTTP); p != "" {
+			l.addProblem(urlAt, "write "+urlExample, "%s.url %s", v.key, p)
+		}
+	}
+	return s
+}
+
+const urlExample = "the address of the endpoint, as in https://tickets.example.com/mcp"
+
+// endpointProblem returns what is wrong with the address of a server, or "". It does not repeat
+// it.
+func endpointProblem(s string, allowHTTP bool) (problem string) {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Hostname() == "" || u.Fragment != "":
+		return "is not the address of an endpoint"
+	case u.User != nil:
+		return "has a user or a password, which belong in headers"
+	case u.Scheme == "https" || u.Scheme == "http" && (allowHTTP || loopback.IsHost(u.Host)):
+		return ""
+	}
+	return "is neither https nor http to this machine; allow_http: true permits http to others"
+}
+
+// command reads a command and its arguments.
+func (l *loader) command(v value) (all []string) {
+	l.list(v, func(v value) {
+		var one string
+		l.secret(&one, "the command and its arguments, as in [mcp-files, --root, /srv/work]", nil)(v)
+		all = append(all, one)
+	})
+	return all
+}
+
+// secretTexts reads texts by name, which no problem repeats.
+func (l *loader) secretTexts(v value, example string, check func(string) (problem, fix string)) map[string]string {
+	all := map[string]string{}
+	l.named(v, example, check, func(name string, _ position, v value) {
+		var one string
+		l.secret(&one, "a text, as in "+example, nil)(v)
+		all[name] = one
+	})
+	return all
+}
+
+func variableProblem(name string) (problem, fix string) {
+	if !variablePattern.MatchString(name) {
+		return "is not the name of a variable", "write letters, digits and _, as in LOG_LEVEL"
+	}
+	return "", ""
+}
+
+// newHeaderProblem returns a check of the names of headers, whose case does not matter.
+func newHeaderProblem() func(name string) (problem, fix string) {
+	used := map[string]bool{}
+	return func(name string) (problem, fix string) {
+		canonical := http.CanonicalHeaderKey(name)
+		switch {
+		case !headerName.MatchString(name):
+			return "is not the name of a header", "write letters, digits and -, as in X-Api-Key"
+		case slices.Contains(ownedHeaders, canonical):
+			return "is a header that Askback sets", "remove it"
+		case used[canonical]:
+			return "is already set", "write it once"
+		}
+		used[canonical] = true
+		return "", ""
+	}
+}
+
+// toolProblem returns what is wrong with an entry of the tools of an agent, and the fix, or "".
+func (c Config) toolProblem(entry string) (problem, fix string) {
+	server, tool, single := cutServer(entry)
+	_, known := c.MCPServers[server]
+	switch {
+	case slices.Contains(BuiltInTools, entry):
+		return "", ""
+	case single && tool == "":
+		return quote(entry) + " has no name of a tool", "write the server alone for all of its tools"
+	case known:
+		return "", ""
+	}
+	servers := slices.Sorted(maps.Keys(c.MCPServers))
+	near := nearest(server, servers)
+	switch {
+	case near != "" && single:
+		return "there is no MCP server " + quote(server), "did you mean " + near + "." + tool + "?"
+	case near != "":
+		return "there is no MCP server " + quote(server), "did you mean " + near + "?"
+	case single:
+		return "there is no MCP server " + quote(server), "add it to mcp_servers in the settings"
+	}
+	if near := nearest(entry, BuiltInTools); near != "" {
+		return "there is no MCP server " + quote(entry), "did you mean " + near + "?"
+	}
+	return "there is no MCP server " + quote(entry), "add it to mcp_servers in the settings; the tools without a server are ask_user_question, confirm_action, todo_write and spawn_agents"
+}
