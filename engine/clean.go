@@ -51,6 +51,7 @@ func (e *Engine) clean(ctx context.Context) error {
 	return errors.Join(
 		e.cleanKind(ctx, kindAsk, before),
 		e.cleanKind(ctx, kindSession, before), // after asks: a session that still has one is kept
+		e.cleanKind(ctx, kindRun, before),     // after sessions
 		e.cleanKind(ctx, kindJoined, before),  // after asks, too
 		e.cleanKind(ctx, kindGrant, before),
 	)
@@ -123,6 +124,10 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 			return err
 		}
 		c.Prune = append(c.Prune, store.EventFilter{Stream: r.ID})
+	case kindRun:
+		if _, err := e.store.Read(ctx, kindSession, r.ID); !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
 	case kindJoined:
 		id, err := decodeJoined(r)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine/auth"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
@@ -175,6 +176,14 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 				return err
 			}
 			return t.followUp(a)
+		})
+	case kindRun:
+		return e.update(ctx, func(t *tx) error {
+			r, err := t.run(row.ID)
+			if err != nil {
+				return err
+			}
+			return r.step(t, conversation.Due{At: t.now})
 		})
 	case kindGrant:
 		err := e.update(ctx, func(t *tx) error {

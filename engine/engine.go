@@ -170,7 +170,7 @@ func New(s Store, o *Options) *Engine {
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, pages: map[pageKey]*eventPage{}},
+		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, runs: group{}, live: map[string]*liveText{}, pages: map[pageKey]*eventPage{}},
 	}
 	if e.now == nil {
 		e.now = time.Now

@@ -23,6 +23,9 @@ type eventStream struct {
 	session  string // "": all sessions
 	follower *member
 	pos      position
+
+	live     *liveText // the text of which the reader has got the first liveSent bytes
+	liveSent int
 }
 
 // A position is a place in the history. seq is the number of an event over all streams,
@@ -61,6 +64,9 @@ func (c *client) Events(ctx context.Context, sessionID string, after askback.Cur
 		err := f.yieldApart(yield, func() (*askback.Event, error) { return f.begin(ctx, after) })
 		for err == nil {
 			if err = f.read(ctx, yield); err == nil {
+				err = f.yieldLive(yield)
+			}
+			if err == nil {
 				err = f.follower.wait(ctx)
 			}
 		}

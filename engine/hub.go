@@ -16,6 +16,9 @@ type hub struct {
 	followers group // by stream; "" is all streams
 	snoozers  group // who watches the snoozes of a person, by name
 
+	runs group                // who performs an effect of the run of a session
+	live map[string]*liveText // by session: what models are writing
+
 	waiting, following int // the numbers of waiters and of followers
 
 	// pages are shared by followers, until a commit changes the history.
@@ -94,6 +97,21 @@ func (h *hub) follow(stream string) *member {
 	return f
 }
 
+// watchRun registers who performs an effect of the run of a session.
+func (h *hub) watchRun(session string) *member {
+	m := &member{wake: make(chan *askRecord, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs.add(session, m)
+	return m
+}
+
+func (h *hub) unwatchRun(session string, m *member) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.runs.remove(session, m)
+}
+
 func (h *hub) unfollow(stream string, f *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,12 +128,13 @@ func (h *hub) wakeFollowers(events []store.Event) {
 		return
 	}
 	clear(h.pages)
-	if len(h.followers) == 0 {
+	if len(h.followers)+len(h.runs) == 0 {
 		return
 	}
 	for i, ev := range events {
 		if i == 0 || ev.Stream != events[i-1].Stream {
 			h.followers.wake(ev.Stream, nil)
+			h.runs.wake(ev.Stream, nil)
 		}
 	}
 	h.followers.wake("", nil)

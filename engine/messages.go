@@ -115,7 +115,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 				continue
 			}
 			h, ok := c.engine.decodeEvent(l)
-			if !ok {
+			if !ok || h.Text == "" { // a message that only has calls
 				continue
 			}
 			size += len(l.Data)
@@ -147,7 +147,7 @@ func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			if h, ok := c.engine.decodeEvent(l); ok && h.Role == askback.RoleAssistant {
+			if h, ok := c.engine.decodeEvent(l); ok && h.Role == askback.RoleAssistant && h.Text != "" {
 				return c.visibleText(h.Text), nil
 			}
 		}

@@ -52,6 +52,7 @@ type worker struct {
 	engine  *Engine
 	node    string // the name for its claims, never used before
 	slots   chan struct{}
+	runs    chan struct{} // slots for effects of hosted runs, which may take long
 	group   sync.WaitGroup
 	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
@@ -69,11 +70,11 @@ type worker struct {
 // heartbeat. Only the earliest due time is kept, so other effects may wait for the next
 // heartbeat. Without a performer and a channel, or with [Options.NoEffects], it does nothing.
 func (e *Engine) performLoop(ctx context.Context) {
-	if e.noEffects || e.performer == nil && len(e.channels) == 0 {
+	if e.noEffects || e.performer == nil && e.runner == nil && len(e.channels) == 0 {
 		return
 	}
 	w := &worker{
-		engine: e, slots: make(chan struct{}, performSlots),
+		engine: e, slots: make(chan struct{}, performSlots), runs: make(chan struct{}, runSlots),
 		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
@@ -132,23 +133,43 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 		w.renew.Store(true)
 	}
 	for _, f := range effects {
-		w.slots <- struct{}{}
+		slots := w.slotFor(f)
 		w.count(f.Node, 1)
 		w.group.Go(func() {
-			if f.Kind == kindSend {
+			switch {
+			case f.Kind == kindSend:
 				w.perform(sending, f)
-			} else {
+			case isRun(f):
+				w.performRun(work, f)
+			default:
 				w.perform(work, f)
 			}
 			w.count(f.Node, -1)
-			<-w.slots
+			<-slots
 			if w.backlog.Load() {
 				e.effects.set(e.clock())
 			}
 		})
 	}
 	w.backlog.Store(len(effects) == free)
+	if len(effects) == free && len(w.slots) < cap(w.slots) {
+		e.effects.set(e.clock())
+	}
 	return err
+}
+
+// slotFor takes a slot for an effect, and returns the slots of which it is one. An effect of a
+// hosted run takes one of its own, if one is free, so that deliveries do not wait for models.
+func (w *worker) slotFor(f store.Effect) chan struct{} {
+	if isRun(f) {
+		select {
+		case w.runs <- struct{}{}:
+			return w.runs
+		default:
+		}
+	}
+	w.slots <- struct{}{}
+	return w.slots
 }
 
 // beatOld records a heartbeat for each earlier name with effects that are still performed.

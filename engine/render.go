@@ -80,6 +80,13 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 		}
 		w.text("text", h.Text)
 		w.b = strconv.AppendBool(codec.AppendName(w.b, "final"), h.Final)
+	case askback.EventMessageQueued:
+		if h.By != "" {
+			w.text("by", h.By)
+		}
+		w.text("text", h.Text)
+	case askback.EventToolInput, askback.EventToolStart, askback.EventToolComplete:
+		w.toolEvent(h)
 	case askback.EventTodosChanged:
 		list(w, "todos", h.Todos, askback.Todo.AppendJSON)
 	case askback.EventDeliverySent, askback.EventDeliveryFailed, askback.EventDeliveryQueued, askback.EventDeliverySkipped:
@@ -104,6 +111,19 @@ func (w *dataWriter) sessionEvent(h lifecycle.Event, a askback.Ask) {
 		if h.By != "" {
 			w.text("by", h.By)
 		}
+	}
+}
+
+// toolEvent appends the data of an event about a call of a tool.
+func (w *dataWriter) toolEvent(h lifecycle.Event) {
+	w.text("call_id", "call_"+strconv.Itoa(h.Call)) // the ids of models are not unique
+	w.text("name", h.Tool)
+	switch h.Type {
+	case askback.EventToolInput:
+		w.noun("input", func(b []byte) ([]byte, error) { return append(b, cmp.Or(string(h.Input), "{}")...), nil })
+	case askback.EventToolComplete:
+		w.b = strconv.AppendBool(codec.AppendName(w.b, "is_error"), h.IsError)
+		w.text("output", h.Text)
 	}
 }
 

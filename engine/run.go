@@ -1,11 +1,243 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
 )
+
+// kindRun is the kind of the record of a hosted run. It has the id and the stream of its
+// session. What its model reads are the events of the session about it.
+const kindRun = "run"
+
+// runFormat is the version number of the fixed part of a run.
+const runFormat = 1
+
+// A runFixed is what of a run never changes.
+type runFixed struct {
+	Format int `json:"format"`
+	conversation.Run
+	StartedBy string `json:"started_by,omitempty"` // the person who started it
+
+	// Of a child: the session of the run that started it, the number of the call there, and the
+	// index of its task.
+	Parent string `json:"parent,omitempty"`
+	Call   int    `json:"call,omitempty"`
+	Child  int    `json:"child,omitempty"`
+}
+
+// A runRecord is a stored run that a tx has read or made.
+type runRecord struct {
+	row     store.Record // without Fixed and State
+	fixed   runFixed
+	state   conversation.State
+	changed bool
+	cancel  lifecycle.Cancelled // for its open ask, if a step ends its turn: by whom, and why
+}
+
+// run locks and reads a run. A tx locks it before all other records.
+func (t *tx) run(id string) (*runRecord, error) {
+	for _, r := range t.records {
+		if r, ok := r.(*runRecord); ok && r.row.ID == id {
+			return r, nil
+		}
+	}
+	if err := t.Lock(kindRun + " " + id); err != nil { // its session has the same id
+		return nil, err
+	}
+	row, err := t.engine.store.Read(t.ctx, kindRun, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decodeRun(row)
+	if err != nil {
+		return nil, err
+	}
+	if row.Updated.After(t.now) {
+		t.now = row.Updated
+	}
+	t.records = append(t.records, r)
+	return r, nil
+}
+
+// decodeRun returns a run as it is stored.
+func decodeRun(row store.Record) (*runRecord, error) {
+	r := &runRecord{row: row}
+	r.row.Fixed, r.row.State = nil, nil
+	err := json.Unmarshal(row.Fixed, &r.fixed)
+	if err == nil && r.fixed.Format > runFormat {
+		err = fmt.Errorf("run %s is stored in format %d, and this release reads up to %d: use a newer release", row.ID, r.fixed.Format, runFormat)
+	}
+	if err == nil {
+		r.state, err = conversation.Decode(row.State)
+	}
+	_, err = readable(r.state, err)
+	return r, err
+}
+
+func (r *runRecord) id() string { return r.row.ID }
+
+// encode adds the record to the change, if it has changed.
+func (r *runRecord) encode(t *tx) (err error) {
+	if !r.changed {
+		return nil
+	}
+	row := r.row
+	row.Open, row.Status, row.Due, row.Updated = !r.state.Ended() && r.state.Phase != conversation.Idle, string(r.state.Phase), r.state.Due(), t.now
+	if row.Version == 0 {
+		if row.Fixed, err = json.Marshal(r.fixed); err != nil {
+			return err
+		}
+	}
+	if row.State, err = r.state.Encode(); err == nil {
+		t.Put(row)
+	}
+	return err
+}
+
+// step steps a run. It adds the effects to the change, except for those on its session, which
+// are performed before the commit.
+func (r *runRecord) step(t *tx, in conversation.Input) error {
+	result, err := r.state.Step(in)
+	if result.Unchanged {
+		return err
+	}
+	r.state, r.changed = result.State, true
+	for _, h := range result.History {
+		if h, ok := runEvent(h); ok {
+			if err := t.addEvent(r.row, h); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range result.Effects {
+		if err := r.addEffect(t, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEffect adds an effect of the run to the tx.
+func (r *runRecord) addEffect(t *tx, effect conversation.Effect) error {
+	switch f := effect.(type) {
+	case conversation.UpdateSession:
+		return r.updateSession(t, f)
+	case conversation.RequestModel:
+		return r.queue(t, kindRequest, runWork{Request: f.Request, Attempt: f.Attempt})
+	case conversation.ExecuteTool:
+		return r.queue(t, kindTool, runWork{Call: f.Call, AskID: f.AskID, Input: f.Input})
+	case conversation.OpenAsk:
+		return r.queue(t, kindOpenAsk, runWork{Call: f.Call})
+	case conversation.WithdrawAsk:
+		return nil // its turn ends, and with it the asks of the session
+	case conversation.StartChild:
+		return r.queue(t, kindStartChild, runWork{Call: f.Call, Child: f.Child})
+	case conversation.CancelChild:
+		return r.queue(t, kindCancelChild, runWork{Call: f.Call, Child: f.Child})
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// updateSession steps the session of the run, and tells the run that started it when it ends.
+func (r *runRecord) updateSession(t *tx, f conversation.UpdateSession) error {
+	in := lifecycle.RunChanged{
+		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens, CostUSD: f.Usage.CostUSD,
+		Cancel: r.cancel, At: t.now,
+	}
+	if f.Status == askback.SessionCancelled {
+		in.Error = r.cancel.Reason
+	}
+	if in.Cancel.At.IsZero() {
+		in.Cancel = lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Reason: f.Error, At: t.now}
+	}
+	if f.Result != "" {
+		in.Result = resultOf(f.Result)
+	}
+	t.effects = append(t.effects, lifecycle.NotifySession{ID: r.row.ID, Input: in, MustExist: true})
+	if r.fixed.Parent == "" || f.Status == askback.SessionRunning {
+		return nil
+	}
+	done := runWork{Text: f.Result}
+	switch {
+	case f.Status != askback.SessionCompleted:
+		done = runWork{Failed: true, Text: "The run " + strings.TrimSuffix(string(f.Status)+": "+in.Error, ": ")}
+	case f.Result == "":
+		done.Text = "The run ended without a text."
+	}
+	return r.queue(t, kindFinished, done)
+}
+
+// resultOf returns the result of a session whose agent wrote a text: the text as a JSON string,
+// unless the text is a JSON object.
+func resultOf(text string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= askback.MaxResult {
+		return json.RawMessage(strings.TrimSpace(text))
+	}
+	raw, _ := json.Marshal(text) // a string can always be marshaled
+	return raw
+}
+
+// startRun adds a new session and its run to the tx.
+func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string, prompt conversation.Message, limits conversation.Limits) (*sessionRecord, error) {
+	id, err := ids.New(ids.Session, t.now, t.engine.rand)
+	if err != nil {
+		return nil, err
+	}
+	fixed.Format, fixed.ID = runFormat, id
+	one.ID, one.Hosted, one.Agent, one.StartedBy, one.ParentID = id, true, fixed.Agent, fixed.StartedBy, fixed.Parent
+	r := &runRecord{fixed: fixed, row: store.Record{
+		Kind: kindRun, ID: id, Stream: id, Owner: askback.HostedPrefix + fixed.Agent, Agent: fixed.Agent, Created: t.now,
+	}}
+	t.records = append(t.records, r)
+	s := add(t, store.Record{
+		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,
+	}, lifecycle.SessionState{})
+	err = s.step(t, lifecycle.SessionStarted{Session: one, Callback: callback, Configured: t.engine.callback(), At: t.now})
+	if err != nil {
+		return nil, err
+	}
+	return s, r.step(t, conversation.Started{Prompt: prompt, Limits: limits, At: t.now})
+}
+
+// startHosted adds a new session of a hosted agent to the tx, as a principal has requested it.
+func (c *client) startHosted(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
+	limits, err := c.engine.runner.Limits(r.Agent)
+	if err != nil {
+		return nil, err
+	}
+	fixed := runFixed{Run: conversation.Run{Agent: r.Agent, Unattended: r.Unattended}}
+	prompt := conversation.Message{Role: conversation.RoleUser, Text: promptOf(r)}
+	one := askback.Session{Owner: askback.HostedPrefix + r.Agent, Title: r.Title, Payload: r.Payload, Metadata: r.Metadata}
+	if c.who.Kind == askback.Agent {
+		one.Owner = c.who.Name
+	} else {
+		fixed.StartedBy, prompt.By = c.who.Name, c.who.Name
+	}
+	return t.startRun(fixed, one, key, r.CallbackURL, prompt, limits)
+}
+
+// promptOf returns the first message of a run. The payload comes from a program and is data:
+// it stands apart from the prompt, in a fence that it cannot close.
+func promptOf(r askback.SessionRequest) string {
+	if len(r.Payload) == 0 {
+		return r.Prompt
+	}
+	fence := "```"
+	for strings.Contains(string(r.Payload), fence) {
+		fence += "`"
+	}
+	return strings.TrimLeft(r.Prompt+"\n\n", "\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
+}
 
 // checkHosted returns an [askback.Invalid] if a request is for a hosted agent that this engine
 // does not have.
@@ -21,4 +253,107 @@ func (e *Engine) checkHosted(r askback.SessionRequest) error {
 		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: "name one of the hosted agents"}}
 	}
 	return err
+}
+
+// sendHosted applies a command to a session that a run has.
+func (c *client) sendHosted(t *tx, id string, cmd askback.Command) (askback.Session, error) {
+	r, err := t.run(id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	s, err := t.engine.store.Read(t.ctx, kindSession, id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	state, err := decodeSession(s)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	in, err := c.runInput(t, r, state.Session, cmd)
+	if err == nil && in != nil {
+		err = r.step(t, in)
+	}
+	if err == nil {
+		err = t.performEffects()
+	}
+	if err != nil {
+		return askback.Session{}, err
+	}
+	one, err := t.session(id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	return one.state.Session, nil
+}
+
+// runInput returns the input of a run for a command, or nil if the command changes nothing.
+func (c *client) runInput(t *tx, r *runRecord, one askback.Session, cmd askback.Command) (conversation.Input, error) {
+	wrote := conversation.PersonWrote{At: t.now}
+	if c.who.Kind != askback.Agent {
+		wrote.By = c.who.Name
+	}
+	r.cancel = lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, At: t.now}
+	switch cmd := cmd.(type) {
+	case askback.SendMessage:
+		wrote.Text = cmd.Text
+		return wrote, nil
+	case askback.ResumeSession:
+		if one.AsksPending > 0 && !one.Ended() {
+			return nil, askback.ErrAsksOpen
+		}
+		if wrote.Text = cmd.Message; wrote.Text == "" {
+			wrote.Text = "Go on."
+		}
+		return wrote, nil
+	case askback.EndTurn:
+		if one.Final() {
+			return nil, askback.ErrEnded
+		}
+		r.cancel.Reason = cmd.Reason
+		return conversation.TurnCancelled{At: t.now}, nil
+	case askback.EndSession:
+		if one.Final() && one.Status != askback.SessionCancelled {
+			return nil, askback.ErrEnded
+		}
+		r.cancel.Reason = cmd.Reason
+		return conversation.RunCancelled{At: t.now}, nil
+	}
+	return nil, askback.Invalid{{Detail: "Askback runs this session itself, so no agent may report for it", Fix: "send a message, or cancel it"}}
+}
+
+// runEvent returns the event of a session for one of its run. A run that waits for people has
+// no event of its own: that of the ask tells it.
+func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
+	h = lifecycle.Event{
+		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,
+		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider,
+	}
+	if e.Type == conversation.EventStateChange {
+		h.State = string(e.Phase)
+		switch e.Phase {
+		case conversation.Awaiting:
+			return h, false
+		case conversation.Requesting:
+			h.State = "llm_requesting"
+		case conversation.Executing:
+			h.State = "tool_executing"
+		}
+	}
+	return h, true
+}
+
+// messageEvent returns the event of a run for one of its session: the reverse of runEvent.
+func messageEvent(h lifecycle.Event) conversation.Event {
+	return conversation.Event{
+		Type: conversation.EventType(h.Type), By: h.By, Text: h.Text, Role: conversation.Role(h.Role), Final: h.Final,
+		Call: h.Call, ID: h.CallID, Tool: h.Tool, Input: h.Input, IsError: h.IsError, Provider: h.Provider,
+	}
+}
+
+// open returns the open call with a number, if the run makes it now in this phase.
+func (r *runRecord) open(phase conversation.Phase, call int) (conversation.Open, bool) {
+	if r.state.Phase != phase || !slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {
+		return conversation.Open{}, false
+	}
+	return r.state.Open[0], true
 }

@@ -22,7 +22,7 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback strin
 	switch {
 	case n.sessionID != "":
 		row, err := c.engine.store.Read(t.ctx, kindSession, n.sessionID)
-		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != c.who.Name {
+		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != c.who.Name && n.asked.Call == 0 {
 			err = askback.Invalid{{
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
@@ -92,7 +92,14 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 		if err := c.engine.checkCallback(r.CallbackURL); err != nil {
 			return err
 		}
-		made, err := c.startSession(t, r, key)
+		start := c.startSession
+		if r.Hosted() {
+			start = c.startHosted
+		}
+		made, err := start(t, r, key)
+		if err == nil {
+			err = t.performEffects() // the run steps the session
+		}
 		if err != nil {
 			return err
 		}
@@ -214,7 +221,15 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 		return askback.Session{}, err
 	}
 	var one askback.Session
-	err := c.engine.update(ctx, func(t *tx) error {
+	hosted, err := c.hosts(ctx, cmd.Action(), id)
+	if err != nil {
+		return askback.Session{}, fmt.Errorf("send to %s: %w", id, err)
+	}
+	err = c.engine.update(ctx, func(t *tx) error {
+		if hosted {
+			one, err = c.sendHosted(t, id, cmd)
+			return err
+		}
 		found, err := t.session(id)
 		if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
 			one, err = c.endOwnSession(t, ids.Swap(id, ids.Ask), cmd)
@@ -234,6 +249,23 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 		return askback.Session{}, fmt.Errorf("send to %s: %w", id, err)
 	}
 	return one, nil
+}
+
+// hosts reports whether a session is that of a hosted run. If it is, the principal may do the
+// action on it.
+func (c *client) hosts(ctx context.Context, action askback.Action, id string) (bool, error) {
+	row, err := c.engine.store.Read(ctx, kindSession, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fromStore(err)
+	}
+	state, err := decodeSession(row)
+	if err != nil || !state.Session.Hosted {
+		return false, err
+	}
+	return true, c.authorizeSession(action, state.Session.Owner)
 }
 
 // endOwnSession handles a command to the implicit session of a single ask. EndTurn and

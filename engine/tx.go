@@ -18,8 +18,8 @@ import (
 // A tx is one unit of work: the records that it has read or made, their new states, and
 // what is committed with them. [Engine.update] makes one for each attempt.
 //
-// A tx keeps its locks until its changes are published. It locks an ask before a grant, and
-// a grant before a session, and an endpoint last, so that no two wait for each other. A lock keeps out other
+// A tx keeps its locks until its changes are published. It locks a run before an ask, an ask
+// before a grant, a grant before a session, and an endpoint last, so that no two wait for each other. A lock keeps out other
 // callers in this process; the versions of the records keep out other processes.
 type tx struct {
 	engine  *Engine
@@ -223,17 +223,24 @@ func (r *record[S]) step(t *tx, in lifecycle.Input) error {
 		r.history = append(r.history, result.History...)
 	}
 	for _, h := range result.History {
-		start := len(t.json)
-		var err error
-		if t.json, err = h.Append(t.json); err != nil {
+		if err := t.addEvent(r.row, h); err != nil {
 			return err
 		}
-		t.change.Events = append(t.change.Events, store.Event{
-			Stream: r.row.Stream, Subject: r.row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
-		})
 	}
 	t.effects = append(t.effects, result.Effects...)
 	return refused
+}
+
+// addEvent adds an event about a record to the change.
+func (t *tx) addEvent(row store.Record, h lifecycle.Event) (err error) {
+	start := len(t.json)
+	if t.json, err = h.Append(t.json); err != nil {
+		return err
+	}
+	t.change.Events = append(t.change.Events, store.Event{
+		Stream: row.Stream, Subject: row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
+	})
+	return nil
 }
 
 func (r *record[S]) id() string { return r.row.ID }
@@ -298,6 +305,8 @@ func (t *tx) perform(effect lifecycle.Effect) error {
 		return t.notifySession(f)
 	case lifecycle.CancelOpenAsks:
 		return t.cancelOpenAsks(f)
+	case lifecycle.Resume:
+		return t.addWork(kindSettled, kindAsk, f.AskID, f.SessionID, runWork{})
 	case lifecycle.Send:
 		kind, subject := kindAsk, f.AskID
 		if subject == "" {

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// childKey returns the key of the session of a child.
+func childKey(parent string, w runWork) string {
+	return fmt.Sprintf("child:%s:%d:%d", parent, w.Call, w.Child)
+}
+
+// startChild starts a child of a run, unless the run no longer waits for it. The run may be
+// cancelled at the same time: then it finds no child to cancel, and so the child is cancelled
+// here.
+func (e *Engine) startChild(ctx context.Context, f store.Effect, w runWork) error {
+	parent, err := e.readRun(ctx, f.Subject)
+	if err != nil {
+		return err
+	}
+	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return e.finish(ctx, f, "", nil)
+	}
+	agent, prompt := e.runner.Task(parent.fixed.Run, call, w.Child)
+	limits, err := e.runner.Limits(agent)
+	if err != nil {
+		return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error {
+			return r.step(t, conversation.ChildFinished{Call: w.Call, Child: w.Child, Text: fmt.Sprintf("There is no agent %q.", agent), IsError: true, At: t.now})
+		})
+	}
+	err = e.update(ctx, func(t *tx) error {
+		_, err := e.store.ReadKey(t.ctx, kindSession, childKey(f.Subject, w))
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		row, err := e.store.Read(t.ctx, kindSession, f.Subject)
+		if err != nil {
+			return err
+		}
+		owner, err := decodeSession(row)
+		if err != nil {
+			return err
+		}
+		fixed := runFixed{StartedBy: parent.fixed.StartedBy, Parent: f.Subject, Call: w.Call, Child: w.Child, Run: conversation.Run{
+			Agent: agent, Path: append(slices.Clip(parent.fixed.Path), parent.fixed.Agent), Unattended: parent.fixed.Unattended,
+		}}
+		_, err = t.startRun(fixed, askback.Session{Owner: owner.Session.Owner}, childKey(f.Subject, w), "",
+			conversation.Message{Role: conversation.RoleUser, Text: prompt}, limits)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if parent, err = e.readRun(ctx, f.Subject); err == nil {
+		if _, ok := parent.open(conversation.Delegating, w.Call); !ok {
+			err = e.endChild(ctx, parent, w)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return e.finish(ctx, f, "", nil)
+}
+
+// cancelChild cancels a child, because its parent no longer waits for it.
+func (e *Engine) cancelChild(ctx context.Context, f store.Effect, w runWork) error {
+	parent, err := e.readRun(ctx, f.Subject)
+	if err == nil {
+		err = e.endChild(ctx, parent, w)
+	}
+	if err != nil {
+		return err
+	}
+	return e.finish(ctx, f, "", nil)
+}
+
+// endChild ends a child for good, if it was started.
+func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) error {
+	row, err := e.store.ReadKey(ctx, kindSession, childKey(parent.row.ID, w))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fromStore(err)
+	}
+	return e.update(ctx, func(t *tx) error {
+		r, err := t.run(row.ID)
+		if err != nil {
+			return err
+		}
+		r.cancel = lifecycle.Cancelled{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: parent.fixed.Agent}, Reason: "the run that started it was cancelled", At: t.now,
+		}
+		return r.step(t, conversation.RunCancelled{At: t.now})
+	})
+}
+
+// childFinished tells a run that one of its children has ended its turn. The two belong to
+// different sessions, so the step and the completion are two commits: a repeated step changes
+// nothing.
+func (e *Engine) childFinished(ctx context.Context, f store.Effect, w runWork) error {
+	child, err := e.readRun(ctx, f.Subject)
+	if err != nil {
+		return err
+	}
+	err = e.update(ctx, func(t *tx) error {
+		parent, err := t.run(child.fixed.Parent)
+		if err != nil {
+			return err
+		}
+		return parent.step(t, conversation.ChildFinished{
+			Call: child.fixed.Call, Child: child.fixed.Child, Text: w.Text, IsError: w.Failed, At: t.now,
+		})
+	})
+	if err != nil && !errors.Is(err, askback.ErrNotFound) {
+		return err
+	}
+	return e.finish(ctx, f, "", nil)
+}

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// executeTool runs the tool of a call. That it runs is committed before, with the use of the
+// approval that it needs, so that a tool which changes something runs at most once (F7).
+func (e *Engine) executeTool(ctx context.Context, f store.Effect, w runWork) error {
+	r, err := e.readRun(ctx, f.Subject)
+	if err != nil {
+		return err
+	}
+	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return e.finish(ctx, f, "", nil)
+	}
+	if len(w.Input) > 0 {
+		call.Input = w.Input
+	}
+	runs, err := e.startTool(ctx, f, w, r.fixed.Run, call)
+	if why := refusal(err); why != "" {
+		return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error {
+			return r.step(t, conversation.ToolFinished{Call: w.Call, Text: "The tool did not run, because " + why + ". Ask again if it is still needed.", IsError: true, At: t.now})
+		})
+	}
+	if err != nil || !runs {
+		return err
+	}
+	running, stop := e.watch(ctx, f.Subject, func(s conversation.State) bool { return s.Runs(w.Call) })
+	defer stop()
+	out := e.runner.Execute(running, r.fixed.Run, call)
+	if running.Err() != nil {
+		if errors.Is(context.Cause(running), errUnneeded) {
+			return e.finish(ctx, f, "", nil)
+		}
+		return context.Cause(running) // its outcome is unknown
+	}
+	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
+}
+
+// toolFinished steps a run with the result of a tool.
+func (r *runRecord) toolFinished(t *tx, call int, out conversation.Executed) error {
+	in := conversation.ToolFinished{Call: call, Text: out.Text, IsError: out.IsError, At: t.now}
+	if out.Todos != nil && r.state.Runs(call) {
+		s, err := t.session(r.row.ID)
+		if err != nil {
+			return err
+		}
+		err = s.step(t, lifecycle.SessionCommand{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Command: askback.SetTodos{Todos: out.Todos}, At: t.now,
+		})
+		if err != nil {
+			in.Text, in.IsError = "The todos were not changed: "+err.Error(), true
+		}
+	}
+	return r.step(t, in)
+}
+
+// startTool commits that a tool runs, and consumes the approval that it needs. It reports
+// whether the tool must run. If it must not, the effect is done.
+func (e *Engine) startTool(ctx context.Context, f store.Effect, w runWork, run conversation.Run, call conversation.Call) (runs bool, err error) {
+	var sum string
+	if w.AskID != "" {
+		if sum, err = e.callDigest(run, call); err != nil {
+			return false, err
+		}
+	}
+	err = e.update(ctx, func(t *tx) error {
+		t.exclusive = true // two processes must not both run it
+		r, err := t.run(f.Subject)
+		if err != nil {
+			return err
+		}
+		open, ok := r.open(conversation.Executing, w.Call)
+		if ok && w.AskID != "" && !open.Started {
+			a, err := t.ask(w.AskID)
+			if err == nil {
+				err = a.step(t, lifecycle.Consumed{Digest: sum, At: t.now})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := r.step(t, conversation.ToolStarted{Call: w.Call, At: t.now}); err != nil {
+			return err
+		}
+		if runs = r.state.Runs(w.Call); !runs {
+			t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Node: f.Node})
+		}
+		return t.performEffects() // a grant that was revoked refuses
+	})
+	return runs && err == nil, err
+}
+
+// callDigest returns the digest of the tool call that is about to run.
+func (e *Engine) callDigest(run conversation.Run, call conversation.Call) (string, error) {
+	r, err := e.runner.Question(run, call)
+	if err != nil || r.Confirmation == nil {
+		return "", errors.Join(askback.ErrNotApproved, err)
+	}
+	c := *r.Confirmation
+	c.Input = call.Input
+	return digest("/input", run.Agent, c)
+}
+
+// refusal returns why an approval cannot be used, or "".
+func refusal(err error) string {
+	switch {
+	case errors.Is(err, askback.ErrNotApproved):
+		return "its approval was revoked or has ended"
+	case errors.Is(err, askback.ErrDigest):
+		return "the tool or its arguments are not those that were approved"
+	case errors.Is(err, askback.ErrConsumed):
+		return "its approval was used already"
+	case errors.Is(err, askback.ErrNotFound):
+		return "its approval no longer exists"
+	}
+	return ""
+}

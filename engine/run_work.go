@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// The kinds of the effects of hosted runs. They belong to the record of the run, except for
+// kindSettled, which belongs to an ask.
+const (
+	runPrefix       = "run."
+	kindRequest     = runPrefix + "request"
+	kindTool        = runPrefix + "tool"
+	kindOpenAsk     = runPrefix + "ask"
+	kindSettled     = runPrefix + "settled" // an ask of the run was settled
+	kindStartChild  = runPrefix + "start_child"
+	kindCancelChild = runPrefix + "cancel_child"
+	kindFinished    = runPrefix + "finished" // a child has ended its turn, and its parent must know
+)
+
+// A runWork is the data of an effect of a run.
+type runWork struct {
+	Request int             `json:"request,omitempty"`
+	Attempt int             `json:"attempt,omitempty"`
+	Call    int             `json:"call,omitempty"`
+	Child   int             `json:"child,omitempty"`
+	AskID   string          `json:"ask,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Failed  bool            `json:"failed,omitempty"`
+}
+
+const (
+	runSlots    = 1024             // effects of runs that are performed at once
+	runPause    = time.Second      // the longest pause after the first failure; it doubles with each one
+	runMaxPause = 30 * time.Second // the longest pause
+	noRunPause  = time.Minute      // until another process may have a runner
+)
+
+// queue adds an effect of the run to the change.
+func (r *runRecord) queue(t *tx, kind string, w runWork) error {
+	return t.addWork(kind, kindRun, r.row.ID, r.row.ID, w)
+}
+
+// addWork adds an effect of a run to the change.
+func (t *tx) addWork(kind, subjectKind, subject, stream string, w runWork) error {
+	id, err := ids.New("run_", t.now, t.engine.rand)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(w)
+	t.change.Effects = append(t.change.Effects, store.Effect{
+		ID: id, Kind: kind, SubjectKind: subjectKind, Subject: subject, Stream: stream, Created: t.now, Data: data,
+	})
+	return err
+}
+
+// performRun performs an effect of a run until it succeeds: without it the run would stand
+// still. If ctx ends, the next process performs it.
+func (w *worker) performRun(ctx context.Context, f store.Effect) {
+	e := w.engine
+	err := e.runEffect(ctx, f)
+	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
+		return
+	}
+	pause := min(runPause<<min(f.Attempts-1, 10), runMaxPause)
+	if e.runner == nil {
+		pause = noRunPause
+	}
+	done := store.Completion{ID: f.ID, Node: f.Node, Retry: e.clock().Add(pause), Error: errorText(err)}
+	if errors.Is(err, errUnreadable) || errors.Is(err, askback.ErrDamaged) {
+		done.Retry, done.Dead = time.Time{}, true
+	}
+	e.log.Warn("a step of a hosted run failed", "session", f.Stream, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", err)
+	err = e.update(context.WithoutCancel(ctx), func(t *tx) error {
+		t.change.Done = append(t.change.Done, done)
+		return nil
+	})
+	if err != nil {
+		w.renew.Store(true)
+	}
+}
+
+// runEffect performs an effect of a run, and commits what followed.
+func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.log.Error("a hosted run panicked", "session", f.Stream, "panic", r, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	if e.runner == nil {
+		return errors.New("this process hosts no agents")
+	}
+	var w runWork
+	if err := json.Unmarshal(f.Data, &w); err != nil {
+		return fmt.Errorf("%w: effect %s: %w", errUnreadable, f.ID, err)
+	}
+	switch f.Kind {
+	case kindRequest:
+		return e.requestModel(ctx, f, w)
+	case kindTool:
+		return e.executeTool(ctx, f, w)
+	case kindOpenAsk:
+		return e.openAsk(ctx, f, w)
+	case kindSettled:
+		return e.resumeRun(ctx, f)
+	case kindStartChild:
+		return e.startChild(ctx, f, w)
+	case kindCancelChild:
+		return e.cancelChild(ctx, f, w)
+	case kindFinished:
+		return e.childFinished(ctx, f, w)
+	}
+	return fmt.Errorf("%w: effect of kind %s", errUnreadable, f.Kind)
+}
+
+// isRun reports whether an effect is one of a hosted run.
+func isRun(f store.Effect) bool { return strings.HasPrefix(f.Kind, runPrefix) }
+
+// finish commits the completion of an effect, and the step of a run if fn is not nil. It does
+// so even if ctx has ended.
+func (e *Engine) finish(ctx context.Context, f store.Effect, id string, fn func(t *tx, r *runRecord) error) error {
+	return e.update(context.WithoutCancel(ctx), func(t *tx) error {
+		t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Node: f.Node})
+		if fn == nil {
+			return nil
+		}
+		r, err := t.run(id)
+		if err != nil {
+			return err
+		}
+		return fn(t, r)
+	})
+}
+
+// readRun returns a run as it is stored.
+func (e *Engine) readRun(ctx context.Context, id string) (*runRecord, error) {
+	row, err := e.store.Read(ctx, kindRun, id)
+	if err != nil {
+		return nil, fromStore(err)
+	}
+	return decodeRun(row)
+}
+
+// runHistory returns the events of a run that its model reads.
+func (e *Engine) runHistory(ctx context.Context, id string) (all []conversation.Event, err error) {
+	for after := int64(0); ; {
+		rows, err := e.store.History(ctx, id, after, historyChunk)
+		if err != nil {
+			return nil, fromStore(err)
+		}
+		for _, row := range rows {
+			after = row.Seq
+			switch conversation.EventType(row.Type) {
+			case conversation.EventMessage, conversation.EventToolInput, conversation.EventToolComplete:
+			default:
+				continue
+			}
+			h, ok := e.decodeEvent(row)
+			if !ok {
+				return nil, fmt.Errorf("%w: event %d of session %s", errUnreadable, row.StreamSeq, id)
+			}
+			all = append(all, messageEvent(h))
+		}
+		if len(rows) < historyChunk {
+			return all, nil
+		}
+	}
+}
+
+// errUnneeded is the cause with which a model or a tool ends that its run no longer needs.
+var errUnneeded = errors.New("the run no longer needs this")
+
+// watch returns a context that ends with ctx, and with errUnneeded when the run no longer needs
+// what the caller does.
+func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.State) bool) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	watcher := e.hub.watchRun(id)
+	go func() {
+		defer e.hub.unwatchRun(id, watcher)
+		for watcher.wait(ctx) == nil {
+			r, err := e.readRun(ctx, id)
+			if errors.Is(err, askback.ErrNotFound) || err == nil && !needed(r.state) {
+				cancel(errUnneeded)
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// requestModel requests the model of a run once.
+func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) error {
+	request := conversation.RequestModel{Request: w.Request, Attempt: w.Attempt}
+	needed := func(s conversation.State) bool { return s.Requests(request) }
+	r, err := e.readRun(ctx, f.Subject)
+	if err != nil {
+		return err
+	}
+	if !needed(r.state) {
+		return e.finish(ctx, f, "", nil)
+	}
+	history, err := e.runHistory(ctx, f.Subject)
+	if err != nil {
+		return err
+	}
+	running, stop := e.watch(ctx, f.Subject, needed)
+	defer stop()
+	live := e.hub.begin(f.Subject, w.Request)
+	in := e.runner.Reply(running, r.fixed.Run, request, conversation.Messages(history), live.add)
+	live.end()
+	if _, replied := in.(conversation.ModelReplied); !replied && running.Err() != nil {
+		if errors.Is(context.Cause(running), errUnneeded) {
+			return e.finish(ctx, f, "", nil)
+		}
+		return context.Cause(running)
+	}
+	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
+}
+
+// stamped returns an input with the numbers and the time that the engine sets.
+func stamped(in conversation.Input, w runWork, t *tx) conversation.Input {
+	switch in := in.(type) {
+	case conversation.ModelReplied:
+		in.Request, in.At = w.Request, t.now
+		return in
+	case conversation.ModelFailed:
+		in.Request, in.Attempt, in.At = w.Request, w.Attempt, t.now
+		return in
+	case conversation.RunFailed:
+		in.At = t.now
+		return in
+	}
+	return conversation.RunFailed{Error: fmt.Sprintf("the runner returned %T", in), At: t.now}
+}
+
+// callOf returns a call of a run, with its plan, if the run makes it now in this phase.
+func (e *Engine) callOf(ctx context.Context, r *runRecord, phase conversation.Phase, n int) (call conversation.Call, ok bool, err error) {
+	open, ok := r.open(phase, n)
+	if !ok {
+		return call, false, nil
+	}
+	for before := int64(0); ; {
+		rows, err := e.store.Recent(ctx, r.row.ID, before, historyChunk)
+		if err != nil {
+			return call, false, fromStore(err)
+		}
+		for _, row := range rows {
+			before = row.Seq
+			if row.Type != string(conversation.EventToolInput) {
+				continue
+			}
+			if h, ok := e.decodeEvent(row); ok && h.Call == n {
+				return conversation.Call{N: n, ID: h.CallID, Tool: h.Tool, Input: h.Input, Plan: open.Plan}, true, nil
+			}
+		}
+		if len(rows) < historyChunk {
+			return call, false, fmt.Errorf("%w: call %d of session %s is missing", errUnreadable, n, r.row.ID)
+		}
+	}
+}
