@@ -64,7 +64,8 @@ const (
 	ActDeliveries Action = "deliveries" // list deliveries
 	ActRetry      Action = "retry"      // send such a delivery again
 	ActEndpoints  Action = "endpoints"  // list and change receivers of webhooks
-	ActStart      Action = "start"      // start a session
+	ActStart      Action = "start"      // start a session for a run that happens elsewhere
+	ActRun        Action = "run"        // start a hosted agent
 	ActFollow     Action = "follow"     // read a session with its messages and events
 	ActSessions   Action = "sessions"   // list sessions with their status, without messages
 	ActMessage    Action = "message"    // send a message to a session
@@ -85,7 +86,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen, ActDirectory,
+	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen, ActDirectory,
 }
 
 // A Relation is how a principal is related to the record on which it acts.

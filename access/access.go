@@ -37,6 +37,7 @@ var table = []rule{
 
 	{askback.Agent, askback.ActEndpoints, owner},
 	{askback.Agent, askback.ActStart, anyRelation},
+	{askback.Agent, askback.ActRun, anyRelation},
 	{askback.Agent, askback.ActFollow, owner},
 	{askback.Agent, askback.ActReport, owner},
 	{askback.Agent, askback.ActEnd, owner},
@@ -51,6 +52,7 @@ var table = []rule{
 	{askback.Responder, askback.ActReassign, addressed},
 	{askback.Responder, askback.ActSnooze, seen},
 	{askback.Responder, askback.ActSeen, seen},
+	{askback.Responder, askback.ActRun, anyRelation},
 	{askback.Responder, askback.ActFollow, addressed},
 	{askback.Responder, askback.ActMessage, addressed},
 	{askback.Responder, askback.ActEnd, addressed},

@@ -72,7 +72,11 @@ func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*ses
 
 // Start implements [askback.Sessions].
 func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
-	if err := c.authorize(askback.ActStart); err != nil {
+	action := askback.ActStart
+	if r.Hosted() {
+		action = askback.ActRun
+	}
+	if err := c.authorize(action); err != nil {
 		return askback.Session{}, err
 	}
 	if err := r.Check(); err != nil {

@@ -118,7 +118,7 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 	case "PUT /asks/{id}/snooze":
 		return `{"until": "` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
 	case "POST /sessions":
-		return `{"external": true}`
+		return `{"agent": "poem", "prompt": "Go."}`
 	case "POST /sessions/{id}/messages":
 		return `{"text": "Hello"}`
 	case "PUT /sessions/{id}/todos":

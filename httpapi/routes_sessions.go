@@ -8,7 +8,7 @@ import (
 // sessionRoutes are the routes for sessions.
 var sessionRoutes = []route{
 	{
-		method: "POST", path: base + "/sessions", action: askback.ActStart, limit: maxBody, serve: (*call).startSession,
+		method: "POST", path: base + "/sessions", action: askback.ActRun, limit: maxBody, serve: (*call).startSession,
 		tag: "sessions", summary: "Start a session for a run.",
 		detail: "201 for a new session; 200 for an existing session with this key. Another callback_url changes that of the session; 409 if the session is over.",
 		who:    forAgents, in: "SessionRequest", out: "Session", statuses: []int{200, 201, 409},
