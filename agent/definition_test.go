@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,16 @@ func TestWrongDefinitionChangesNothing(t *testing.T) {
 	}
 }
 
+func TestAgentsAreSortedByName(t *testing.T) {
+	a, _ := support()
+	b, c := a, a
+	b.Name, c.Name = "b", "a"
+	want := []askback.HostedAgent{{Name: "a", Description: "Answers tickets."}, {Name: "b", Description: "Answers tickets."}, {Name: "support", Description: "Answers tickets."}}
+	if got := newRunner(t, a, b, c).Agents(); !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestLimitsAreThoseOfTheDefinition(t *testing.T) {
 	d, _ := support()
 	d.MaxTurns, d.MaxAsks = 7, 3
@@ -90,6 +101,7 @@ func TestPatternsDecideBeforeAnnotations(t *testing.T) {
 		{"tickets.search", "", "search", true, true},
 		{"tickets", "", "search", true, true},
 		{"*.search", "*", "search", true, true},
+		{"*", "*", "a/b", true, true},
 		{"", "tickets.close", "close", false, false},
 		{"", "tickets", "close", false, false},
 		{"", "tickets.*", "a/b", false, false},

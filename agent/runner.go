@@ -72,6 +72,15 @@ func (r *Runner) all() []*hosted {
 	return slices.SortedFunc(maps.Values(r.agents), func(a, b *hosted) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// Agents returns the agents, sorted by name.
+func (r *Runner) Agents() []askback.HostedAgent {
+	var list []askback.HostedAgent
+	for _, a := range r.all() {
+		list = append(list, askback.HostedAgent{Name: a.Name, Description: a.Description})
+	}
+	return list
+}
+
 // Limits returns the limits of a run of an agent. The error is [askback.ErrNotFound] if there is
 // no such agent.
 func (r *Runner) Limits(name string) (conversation.Limits, error) {

@@ -125,11 +125,14 @@ func TestWrongCallsAreRejectedWithAdvice(t *testing.T) {
 		{"todo_write", `{"todos":[{"content":"a","status":"done"}]}`, "/todos/0/status: a todo is pending, in_progress or completed"},
 		{"todo_write", `{}`, `Example: {"todos": [{"content": "Save it", "status": "pending"}]}`},
 		{"spawn_agents", `{"tasks":[]}`, "/tasks: a call has 1 to 8 tasks, not 0"},
+		{"spawn_agents", `{"tasks":[` + strings.Repeat(`{"prompt":"a"},`, 8) + `{"prompt":"a"}]}`, "/tasks: a call has 1 to 8 tasks, not 9"},
+		{"spawn_agents", `{"tasks":[{"prompt":"a","agent":"` + strings.Repeat("x", 1000) + `"}]}`, "/tasks/0/agent: there is no agent "},
 		{"spawn_agents", `{"tasks":[{"prompt":" "}]}`, "/tasks/0: prompt is missing"},
 		{"spawn_agents", `{"tasks":[{"prompt":"a","agent":"suport"}]}`, `/tasks/0/agent: there is no agent "suport". The agents are support.`},
 		{"tickets__close", `{"id":12345678901234567890}`, "a person cannot approve this input exactly"},
 		{"tickets__close", `{"id":1,"id":2}`, "a person cannot approve this input exactly"},
 		{"tickets__search", `[]`, "its input is not a JSON object"},
+		{"tickets__search", "{\"q\":\"\xff\"}", "its input is not a JSON object"},
 	} {
 		got := plan(t, r, m, attended, call(c.tool, c.input))
 		if got.Kind != conversation.KindRejected || !strings.Contains(got.Error, c.want) || len([]rune(got.Error)) > 400 {
