@@ -1906,6 +1906,58 @@ func (g *Group) readJSON(r *codec.Reader) {
 	}
 }
 
+// AppendJSON appends h to b as JSON, in the format of docs/wire.md §2.
+func (h HostedAgent) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, h.Name)
+	b = append(b, `,"description":`...)
+	b = codec.AppendStringOrNull(b, h.Description)
+	b = append(b, `,"schedule":`...)
+	b = codec.AppendStringOrNull(b, h.Schedule)
+	b = append(b, `,"time_zone":`...)
+	b = codec.AppendStringOrNull(b, h.TimeZone)
+	b = append(b, `,"next_run":`...)
+	b = codec.AppendTime(b, h.NextRun)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns h as JSON, in the format of docs/wire.md §2.
+func (h HostedAgent) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *h. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (h *HostedAgent) UnmarshalJSON(b []byte) error {
+	var out HostedAgent
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*h = out
+	}
+	return err
+}
+
+func (h *HostedAgent) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			h.Name = r.String()
+		case "description":
+			h.Description = r.String()
+		case "schedule":
+			h.Schedule = r.String()
+		case "time_zone":
+			h.TimeZone = r.String()
+		case "next_run":
+			h.NextRun = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
 // Clone returns a deep copy of a.
 func (a Ask) Clone() Ask {
 	a.Path = slices.Clone(a.Path)

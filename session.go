@@ -147,8 +147,12 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 
 // A HostedAgent is an agent that Askback runs itself. [Sessions] starts it.
 type HostedAgent struct {
-	Name        string `api:"name"`        // the name of its definition
-	Description string `api:"description"` // what it does; may be empty
+	Name        string `api:"name"`             // the name of its definition
+	Description string `api:"description,null"` // what it does
+	// Schedule has the times at which its runs start, as a line of cron; "" if it has none (E15).
+	Schedule string    `api:"schedule,null"`
+	TimeZone string    `api:"time_zone,null"` // the time zone of the schedule
+	NextRun  time.Time `api:"next_run"`       // when the schedule starts the next run; zero: never
 }
 
 // A SessionQuery selects sessions. The zero value selects all, newest first.
@@ -347,6 +351,8 @@ func checkMessage(at, text string) error {
 // that every method of [Asker] may return. Send also returns [ErrAsksOpen], and
 // [ErrEnded] if the session is over for good.
 type Sessions interface {
+	// HostedAgents returns the agents that Askback runs itself, ordered by name.
+	HostedAgents(ctx context.Context) ([]HostedAgent, error)
 	// Start creates a session. With the key of an earlier one it returns that
 	// session in its present state, with Repeated set. The error is [ErrEnded] if the
 	// callback of a session that is over for good would change.

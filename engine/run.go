@@ -250,7 +250,7 @@ func (e *Engine) checkHosted(r askback.SessionRequest) error {
 	}
 	_, err := e.runner.Limits(r.Agent)
 	if errors.Is(err, askback.ErrNotFound) {
-		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: "name one of the hosted agents"}}
+		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: e.agentNames()}}
 	}
 	return err
 }

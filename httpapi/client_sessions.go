@@ -50,6 +50,11 @@ func sessionBody(r askback.SessionRequest) body[askback.SessionRequest] {
 	return body[askback.SessionRequest]{r, withMember(appendSessionRequest, "external", "true")}
 }
 
+// HostedAgents implements [askback.Sessions].
+func (c *Client) HostedAgents(ctx context.Context) ([]askback.HostedAgent, error) {
+	return fetchItems[askback.HostedAgent](ctx, c, "/hosted-agents")
+}
+
 // Start implements [askback.Sessions].
 func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
 	if err := r.Check(); err != nil {

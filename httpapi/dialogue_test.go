@@ -80,6 +80,7 @@ func newDialogue(t *testing.T) *dialogue {
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{
 		Channels: map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
+		Runner:   hosts{},
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{
 			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,

@@ -9,9 +9,14 @@ import (
 var sessionRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions", action: askback.ActRun, limit: maxBody, serve: (*call).startSession,
-		tag: "sessions", summary: "Start a session for a run.",
-		detail: "201 for a new session; 200 for an existing session with this key. Another callback_url changes that of the session; 409 if the session is over.",
-		who:    forAgents, in: "SessionRequest", out: "Session", statuses: []int{200, 201, 409},
+		tag: "sessions", summary: "Start a hosted agent, or a session for a run elsewhere.",
+		detail: "Only an agent starts a session for a run elsewhere. 201 for a new session; 200 for an existing session with this key. Another callback_url changes that of the session; 409 if the session is over.",
+		who:    forBoth, in: "SessionRequest", out: "Session", statuses: []int{200, 201, 409},
+	},
+	{
+		method: "GET", path: base + "/hosted-agents", action: askback.ActRun, serve: (*call).hostedAgents,
+		tag: "sessions", summary: "List the agents that this server runs itself.",
+		who: forBoth, out: "HostedAgentPage",
 	},
 	{
 		method: "GET", path: base + "/sessions", action: askback.ActFollow, or: askback.ActSessions, serve: (*call).sessions,

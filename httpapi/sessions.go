@@ -26,6 +26,10 @@ func (c *call) startSession() error {
 	return c.reply(status, s)
 }
 
+func (c *call) hostedAgents() error {
+	return c.result(itemsOf(c.client.HostedAgents(c.r.Context())))
+}
+
 func (c *call) session() error {
 	return c.result(c.client.Session(c.r.Context(), c.id()))
 }

@@ -116,6 +116,10 @@ func (c client) People(ctx context.Context) ([]askback.Person, error) {
 	return retry0(ctx, c, askback.Client.People)
 }
 
+func (c client) HostedAgents(ctx context.Context) ([]askback.HostedAgent, error) {
+	return retry0(ctx, c, askback.Client.HostedAgents)
+}
+
 func (c client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	return retry0(ctx, c, askback.Client.Agents)
 }

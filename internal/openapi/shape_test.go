@@ -64,6 +64,7 @@ var (
 		Name: "ana", Email: "a@b.c", Slack: "U1", TimeZone: "UTC", Quiet: "22:00-07:00", Groups: []string{"payments"}, Source: askback.SourceAPI,
 		By: "olga", ChangedAt: nine, Warning: "w",
 	}
+	hosted  = askback.HostedAgent{Name: "poem", Description: "d", Schedule: "0 7 * * *", TimeZone: "UTC", NextRun: nine}
 	group   = askback.Group{Name: "payments", People: []string{"ana"}, Source: askback.SourceAPI, By: "olga", ChangedAt: nine, Warning: "w"}
 	session = askback.Session{
 		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
@@ -93,7 +94,7 @@ var full = map[string]any{
 	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
-	"Person": listed, "Vote": vote, "FollowUp": followUp, "Group": group, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
+	"Person": listed, "Vote": vote, "FollowUp": followUp, "Group": group, "HostedAgent": hosted, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
 	"Event": askback.Event{Cursor: "c", Seq: 1, SessionID: "ses_" + id, Type: "agent_complete", At: nine, Data: raw(`{"x": 1}`)},
 }
 
@@ -111,7 +112,7 @@ var least = map[string]any{
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
 	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
 	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Channel: askback.ChannelAPI, CreatedAt: nine},
-	"Person": askback.Person{Source: askback.SourceToken}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "Group": askback.Group{People: []string{}, Source: askback.SourceSettings}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
+	"Person": askback.Person{Source: askback.SourceToken}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "HostedAgent": askback.HostedAgent{}, "Group": askback.Group{People: []string{}, Source: askback.SourceSettings}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
 	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{}},
 	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
 }
