@@ -155,6 +155,9 @@ func (s *source) property(m member, f schemaForm) *orderedJSON {
 
 func (s *source) textProperty(m member, out *orderedJSON) {
 	values := slices.Clone(s.values[m.goType])
+	if len(values) == 1 {
+		values = nil // a constant of a type with other values, such as a position in a stream
+	}
 	if m.is("null") {
 		out.setAny("type", []string{"string", "null"})
 		if len(values) > 0 {
