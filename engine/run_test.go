@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,6 +32,8 @@ type host struct {
 type scriptRunner struct {
 	scripts map[string][]conversation.ModelReplied
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
+	settled func(o askback.Outcome)                                                                // called with each outcome; may be nil
+	server  string                                                                                 // of the tools; "" is files
 	reply   func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
 
 	mu       sync.Mutex
@@ -93,11 +96,14 @@ func (r *scriptRunner) Question(_ conversation.Run, call conversation.Call) (ask
 		err := json.Unmarshal(call.Input, &in)
 		return askback.Request{Questions: []askback.Question{{Text: in.Question, Options: askback.Options("A", "B")}}}, err
 	}
-	return askback.Request{Confirmation: &askback.Confirmation{Server: "files", ToolName: call.Tool, Input: call.Input}}, nil
+	return askback.Request{Confirmation: &askback.Confirmation{Server: cmp.Or(r.server, "files"), ToolName: call.Tool, Input: call.Input}}, nil
 }
 
 func (r *scriptRunner) Outcome(_ conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled {
 	o := a.Outcome
+	if r.settled != nil {
+		r.settled(*o)
+	}
 	if call.Kind == conversation.KindTool {
 		return conversation.AskSettled{Approved: o.Approved(), Input: o.Input, Text: "denied: " + o.Reason}
 	}
@@ -273,10 +279,12 @@ func TestCancelledHostedRunEndsWhatItDoes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{
 				scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("Again.")}},
-				execute: func(ctx context.Context, _ conversation.Call) conversation.Executed {
-					<-ctx.Done()
-					return conversation.Executed{Text: "stopped", IsError: true}
-				},
+			}
+			ended := false
+			r.execute = func(ctx context.Context, _ conversation.Call) conversation.Executed {
+				<-ctx.Done()
+				ended = true
+				return conversation.Executed{Text: "stopped", IsError: true}
 			}
 			h := newHost(t, r)
 			defer h.stop()
@@ -287,7 +295,7 @@ func TestCancelledHostedRunEndsWhatItDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = h.settled(s.ID)
-			h.check("took", time.Since(begun), time.Duration(0))
+			h.check("the tool ended", fmt.Sprint(ended, time.Since(begun)), "true 0s")
 			want, final := askback.SessionCancelled, true
 			if _, turn := cmd.(askback.EndTurn); turn {
 				want, final = askback.SessionCompleted, false

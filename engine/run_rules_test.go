@@ -1,0 +1,241 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// A request that fails is made again after a pause, without a goroutine that waits, and its
+// tokens are counted.
+func TestFailedRequestOfAHostedRunIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		h := newHost(t, &scriptRunner{reply: func(context.Context, conversation.Run, func(string)) conversation.Input {
+			if requests++; requests < 3 {
+				return conversation.ModelFailed{Error: "overloaded", Retry: true, After: time.Minute, Usage: conversation.Usage{InputTokens: 5}}
+			}
+			return says("End.")
+		}})
+		defer h.stop()
+		begun := time.Now()
+		s := h.run("Go.")
+		for s.Status == askback.SessionRunning {
+			<-time.After(time.Second)
+			s = h.settled(s.ID)
+		}
+		h.check("session", fmt.Sprint(s.Status, s.Tokens, time.Since(begun)), "completed22 2m0s")
+	})
+}
+
+// A run whose agent is gone, or whose model refuses, fails with a sentence.
+func TestHostedRunFailsWithASentence(t *testing.T) {
+	for _, in := range []conversation.Input{
+		conversation.RunFailed{Error: "the agent is gone"}, conversation.ModelFailed{Error: "the agent is gone"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHost(t, &scriptRunner{reply: func(context.Context, conversation.Run, func(string)) conversation.Input { return in }})
+			defer h.stop()
+			s := h.run("Go.")
+			h.check("session", fmt.Sprint(s.Status, s.Error, s.Final()), "failedthe agent is gonetrue")
+			_, err := h.ana.Send(t.Context(), s.ID, askback.SendMessage{Text: "Go on."})
+			if !errors.Is(err, askback.ErrEnded) {
+				t.Errorf("a message to it: got %v, want %v", err, askback.ErrEnded)
+			}
+		})
+	}
+}
+
+// A deadline with on_timeout fail fails the run, and the others let it go on (E7, F5).
+func TestDeadlineOfAHostedRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}
+		h := newHost(t, r)
+		defer h.stop()
+		h.engine.Set(engine.Settings{Routes: []askback.Route{{Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline}}})
+		s := h.run("Go.")
+		<-time.After(2 * time.Hour)
+		s = h.settled(s.ID)
+		h.check("session", fmt.Sprint(s.Status, s.AsksPending), "completed0")
+		h.check("the model read", h.heard(s.ID)[2], "result 1: expired")
+	})
+}
+
+// What a person writes while an ask is open waits for its outcome, and answers nothing.
+func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}})
+		defer h.stop()
+		s := h.run("Go.")
+		a := h.asked()
+		if _, err := h.ana.Send(t.Context(), s.ID, askback.SendMessage{Text: "Make it short."}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.ana.Send(t.Context(), s.ID, askback.ResumeSession{}); !errors.Is(err, askback.ErrAsksOpen) {
+			t.Errorf("resume: got %v, want %v", err, askback.ErrAsksOpen)
+		}
+		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("A")); err != nil {
+			t.Fatal(err)
+		}
+		s = h.settled(s.ID)
+		h.check("the model read", h.heard(s.ID)[2:], []string{"result 1: answer: A", "user: Make it short."})
+		page, err := h.ana.Messages(t.Context(), s.ID, "", 0)
+		var texts []string
+		for _, m := range page.Items {
+			texts = append(texts, m.By+": "+m.Text)
+		}
+		h.check("messages", fmt.Sprint(strings.Join(texts, "\n"), err), "ana: Go.\nana: Make it short.\n: End.<nil>")
+		h.check("events", strings.Count(strings.Join(h.events(s.ID), "\n"), "message_queued Make it short."), 1)
+	})
+}
+
+// Programs cannot report for a hosted session, and an agent sees only those that it started.
+func TestHostedSessionBelongsToWhoStartedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}}})
+		defer h.stop()
+		bot, eve := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}), h.engine.As(askback.Principal{Kind: askback.Agent, Name: "poem"})
+		one, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Payload: json.RawMessage("{\"text\":\"```\"}"), Key: "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Other.", Key: "k"})
+		h.check("the same key", fmt.Sprint(again.ID, again.Repeated, err), one.ID+"true <nil>")
+		s := h.settled(one.ID)
+		h.check("owner", fmt.Sprint(s.Owner, s.StartedBy, string(s.Payload)), "bot{\"text\":\"```\"}")
+		h.check("the model read", h.heard(s.ID), []string{"user: The payload:\n````json\n{\"text\":\"```\"}\n````"})
+		for _, cmd := range []askback.Command{askback.Report{Text: "x"}, askback.Complete{}, askback.SetTodos{}} {
+			if _, err := bot.Send(t.Context(), s.ID, cmd); !errors.As(err, new(askback.Invalid)) {
+				t.Errorf("%T: got %v, want an Invalid", cmd, err)
+			}
+		}
+		for _, cmd := range []askback.Command{askback.EndTurn{}, askback.EndSession{}} {
+			if _, err := eve.Send(t.Context(), s.ID, cmd); !errors.Is(err, askback.ErrNotFound) {
+				t.Errorf("%T by another agent: got %v, want %v", cmd, err, askback.ErrNotFound)
+			}
+		}
+		if _, err := eve.Get(t.Context(), h.asked().ID); !errors.Is(err, askback.ErrNotFound) {
+			t.Errorf("an agent with the name of the hosted one reads its ask: %v", err)
+		}
+		if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "nil", Prompt: "x"}); !errors.As(err, new(askback.Invalid)) {
+			t.Errorf("an unknown agent: got %v, want an Invalid", err)
+		}
+		if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem"}); !errors.Is(err, askback.ErrForbidden) {
+			t.Errorf("a person registers an external run: got %v, want %v", err, askback.ErrForbidden)
+		}
+	})
+}
+
+// A grant that is revoked after it approved a call, and before the tool runs, does not let it
+// run (F7, F8).
+func TestRevokedGrantStopsTheTool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
+			says("", call("confirmed", `{"n":1}`)), says("", call("confirmed", `{"n":1}`)), says("End."),
+		}}}
+		h := newHost(t, r)
+		defer h.stop()
+		s := h.run("Go.")
+		a, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.ApproveAll})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.settled = func(o askback.Outcome) {
+			if o.Actor.Kind == askback.ActorPolicy {
+				if _, err := h.ana.Revoke(t.Context(), a.Outcome.GrantID); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		s = h.settled(s.ID)
+		h.check("executed", len(r.executed), 1)
+		h.check("the model read", strings.Contains(h.heard(s.ID)[4], "approval was revoked"), true)
+	})
+}
+
+// A tool whose arguments are no longer those that were approved does not run (F7).
+func TestChangedCallIsNotApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("confirmed", `{"n":1}`)), says("End.")}}}
+		h := newHost(t, r)
+		defer h.stop()
+		s := h.run("Go.")
+		r.settled = func(askback.Outcome) { r.server = "other" } // the definition was changed
+		if _, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.Approve}); err != nil {
+			t.Fatal(err)
+		}
+		s = h.settled(s.ID)
+		h.check("executed", len(r.executed), 0)
+		h.check("the model read", strings.Contains(h.heard(s.ID)[2], "not those that were approved"), true)
+	})
+}
+
+// The engine that has no runner keeps the work of runs for one that has.
+func TestRunsWaitForAServerWithAgents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memstore.New()
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}}
+		h.start(s)
+		one := h.run("Go.")
+		a := h.asked()
+		h.stop()
+		plain := engine.New(s, &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); _ = plain.Run(ctx) }()
+		if _, err := plain.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID, askback.Choose("A")); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(12 * time.Hour)
+		stop()
+		<-done
+		h.start(s)
+		defer h.stop()
+		<-time.After(2 * time.Minute)
+		one = h.settled(one.ID)
+		h.check("session", fmt.Sprint(one.Status, string(one.Result)), `completed"End."`)
+	})
+}
+
+// Old runs are deleted with their sessions, and not before (E9).
+func TestOldRunsAreDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memstore.New()
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}}
+		h.start(s)
+		defer h.stop()
+		h.engine.Set(engine.Settings{Retention: 24 * time.Hour})
+		one := h.run("Go.")
+		a := h.asked()
+		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("A")); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Hour)
+		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("B")); !errors.Is(err, askback.ErrSettled) {
+			t.Fatal(err)
+		}
+		kept := func() (kinds []string) {
+			synctest.Wait()
+			for _, kind := range []string{"session", "run"} {
+				if _, err := s.Read(t.Context(), kind, one.ID); err == nil {
+					kinds = append(kinds, kind)
+				}
+			}
+			return kinds
+		}
+		<-time.After(20 * time.Hour)
+		h.check("kept while its ask is", kept(), []string{"session", "run"})
+		<-time.After(20 * time.Hour)
+		h.check("kept", kept(), []string{})
+	})
+}
