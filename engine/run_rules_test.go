@@ -150,15 +150,15 @@ func TestRevokedGrantStopsTheTool(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.settled = func(o askback.Outcome) {
+		r.whenSettled(func(o askback.Outcome) {
 			if o.Actor.Kind == askback.ActorPolicy {
 				if _, err := h.ana.Revoke(t.Context(), a.Outcome.GrantID); err != nil {
 					t.Error(err)
 				}
 			}
-		}
+		})
 		s = h.settled(s.ID)
-		h.check("executed", len(r.executed), 1)
+		h.check("executed", len(r.ran()), 1)
 		h.check("the model read", strings.Contains(h.heard(s.ID)[4], "approval was revoked"), true)
 	})
 }
@@ -170,12 +170,12 @@ func TestChangedCallIsNotApproved(t *testing.T) {
 		h := newHost(t, r)
 		defer h.stop()
 		s := h.run("Go.")
-		r.settled = func(askback.Outcome) { r.server = "other" } // the definition was changed
+		r.whenSettled(func(askback.Outcome) { r.server = "other" }) // the definition was changed
 		if _, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.Approve}); err != nil {
 			t.Fatal(err)
 		}
 		s = h.settled(s.ID)
-		h.check("executed", len(r.executed), 0)
+		h.check("executed", len(r.ran()), 0)
 		h.check("the model read", strings.Contains(h.heard(s.ID)[2], "not those that were approved"), true)
 	})
 }

@@ -101,8 +101,11 @@ func (r *scriptRunner) Question(_ conversation.Run, call conversation.Call) (ask
 
 func (r *scriptRunner) Outcome(_ conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled {
 	o := a.Outcome
-	if r.settled != nil {
-		r.settled(*o)
+	r.mu.Lock()
+	settled := r.settled
+	r.mu.Unlock()
+	if settled != nil {
+		settled(*o)
 	}
 	if call.Kind == conversation.KindTool {
 		return conversation.AskSettled{Approved: o.Approved(), Input: o.Input, Text: "denied: " + o.Reason}
@@ -115,6 +118,20 @@ func (r *scriptRunner) Outcome(_ conversation.Run, call conversation.Call, a ask
 
 func (r *scriptRunner) Task(_ conversation.Run, _ conversation.Call, child int) (agent, prompt string) {
 	return "child", fmt.Sprintf("task %d", child)
+}
+
+// ran returns the tools that ran, with their arguments.
+func (r *scriptRunner) ran() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.executed)
+}
+
+// whenSettled sets what is called with each outcome.
+func (r *scriptRunner) whenSettled(fn func(o askback.Outcome)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settled = fn
 }
 
 func newHost(t *testing.T, r *scriptRunner) *host {
@@ -219,7 +236,7 @@ func TestHostedRunAsksAndGoesOn(t *testing.T) {
 		defer h.stop()
 		s := h.run("Write.")
 		h.check("status", s.Status, askback.SessionWaiting)
-		h.check("executed", h.runner.executed, []string{`read {"path":"x"}`})
+		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`})
 		a := h.asked()
 		h.check("ask", fmt.Sprint(a.SessionID, a.Agent, a.Owner, a.StartedBy), s.ID+"poemhosted:poemana")
 		<-time.After(48 * time.Hour) // of the bubble: a person takes days
@@ -228,7 +245,7 @@ func TestHostedRunAsksAndGoesOn(t *testing.T) {
 		}
 		s = h.settled(s.ID)
 		h.check("session", fmt.Sprint(s.Status, s.Phase, string(s.Result), s.Tokens, s.CostUSD, s.Hosted, s.StartedBy, s.AsksTotal), `completedidle"All done."24 1 trueana1`)
-		h.check("executed", h.runner.executed, []string{`read {"path":"x"}`, `write {"n":1}`})
+		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`, `write {"n":1}`})
 		h.check("the model read", strings.Join(h.heard(s.ID), "\n"), strings.Join([]string{
 			"user: Write.", "assistant: First. read ask write", "result 1: done read", "result 2: answer: B", "result 3: done write",
 		}, "\n"))
@@ -266,7 +283,7 @@ func TestHostedRunConfirmsItsTools(t *testing.T) {
 			}
 		}
 		h.check("status", fmt.Sprint(s.Status, s.AsksTotal), "completed4")
-		h.check("executed", h.runner.executed, []string{`confirmed {"n":20}`, `confirmed {"n":3}`, `confirmed {"n":3}`})
+		h.check("executed", h.runner.ran(), []string{`confirmed {"n":20}`, `confirmed {"n":3}`, `confirmed {"n":3}`})
 		h.check("denied", h.heard(s.ID)[2], "result 1: denied: not now")
 		page, _ := h.ana.List(t.Context(), askback.Query{Status: askback.Answered, Limit: 1})
 		h.check("by", page.Items[0].Outcome.Actor.Kind, askback.ActorPolicy)
@@ -443,8 +460,8 @@ func TestHostedRunGoesOnAfterACrash(t *testing.T) {
 				t.Errorf("it went on after %v, want at most 20s", took)
 			}
 			h.check("status", one.Status, askback.SessionCompleted)
-			if !slices.Equal(h.runner.executed, want) {
-				t.Errorf("%s ran %v, want %v", tool, h.runner.executed, want)
+			if !slices.Equal(h.runner.ran(), want) {
+				t.Errorf("%s ran %v, want %v", tool, h.runner.ran(), want)
 			}
 			if result := h.heard(one.ID)[2]; strings.Contains(result, "unknown") != (tool == "write") {
 				t.Errorf("%s: the model read %q", tool, result)
