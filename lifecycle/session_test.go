@@ -28,6 +28,9 @@ import (
 //	09:05 deploy-bot plans Read, Write
 //	09:00 deploy-bot starts, calling https://…    or: …, configured https://…
 //	09:05 deploy-bot calls https://… from now on
+//	09:00 poem starts, hosted
+//	09:05 the run goes on                         ends its turn: "Rain."
+//	09:05 the run fails: error                    is cancelled: reason
 //	09:05 delivery 1 is sent                      as in the transcripts of asks
 func TestSessionsMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/sessions/*.txt")
@@ -56,6 +59,9 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	if what, ok := strings.CutPrefix(rest, "delivery "); ok {
 		return deliveryEvent(t, s.Deliveries, at, what)
 	}
+	if what, ok := strings.CutPrefix(rest, "the run "); ok {
+		return runChange(t, s, what, at)
+	}
 	who, did, _ := strings.Cut(rest, " ")
 	if id, how, ok := strings.Cut(rest, " is "); ok && strings.HasPrefix(id, "ask_") {
 		how, fails := strings.CutSuffix(how, ", then fail")
@@ -79,6 +85,8 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	did, said, _ := strings.Cut(did, ": ")
 	verb, object, _ := strings.Cut(did, " ")
 	switch {
+	case did == "starts, hosted":
+		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "hosted:" + who, Agent: who, Hosted: true}, At: at}
 	case verb == "starts":
 		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, At: at}
 	case verb == "asks":
@@ -106,6 +114,28 @@ func sessionEvent(t *testing.T, s lifecycle.SessionState, line string) lifecycle
 	}
 	t.Fatalf("cannot read %q", line)
 	return nil
+}
+
+// runChange returns the input for what the run of a hosted session did.
+func runChange(t *testing.T, s lifecycle.SessionState, what string, at time.Time) lifecycle.Input {
+	t.Helper()
+	in := lifecycle.RunChanged{
+		Status: askback.SessionRunning, Tokens: s.Session.Tokens + 10, CostUSD: s.Session.CostUSD, At: at,
+		Cancel: lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: s.Session.Agent}, At: at},
+	}
+	did, said, _ := strings.Cut(what, ": ")
+	switch did {
+	case "goes on":
+	case "ends its turn":
+		in.Status, in.Idle, in.Result = askback.SessionCompleted, true, json.RawMessage(said)
+	case "fails":
+		in.Status, in.Error = askback.SessionFailed, said
+	case "is cancelled":
+		in.Status, in.Error = askback.SessionCancelled, said
+	default:
+		t.Fatalf("cannot read %q", what)
+	}
+	return in
 }
 
 func describeSession(before lifecycle.SessionState, r lifecycle.Result[lifecycle.SessionState], err error) string {
@@ -152,6 +182,7 @@ func anySessionRun(t *rapid.T) []sessionTransition {
 	}
 	at := nine
 	started := lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at}
+	started.Session.Hosted = rapid.Bool().Draw(t, "hosted")
 	if rapid.Bool().Draw(t, "callback") {
 		started.Callback = "https://Agents.example.com/calls?key=secret"
 	}
@@ -188,7 +219,13 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 			askback.SetTodos{Todos: []askback.Todo{{Content: "a", Status: askback.TodoPending}}},
 			askback.SetTodos{},
 		}
+		runs := []lifecycle.RunChanged{
+			{Status: askback.SessionRunning, Tokens: 7, At: at}, {Status: askback.SessionCompleted, Idle: true, Result: json.RawMessage(`"x"`), At: at},
+			{Status: askback.SessionFailed, Error: said, At: at}, {Status: askback.SessionCancelled, At: at},
+		}
 		switch n := rapid.IntRange(0, 19).Draw(t, "kind"); {
+		case n == 19 && s.Session.Hosted:
+			return rapid.SampledFrom(runs).Draw(t, "run")
 		case n < 6:
 			return lifecycle.AskOpened{ID: "ask_1", At: at}
 		case n < 12 && s.Session.AsksPending > 0:
@@ -218,6 +255,8 @@ func TestSessionInvariantsHold(t *testing.T) {
 			case lifecycle.AskClosed: // the history of the ask has the event
 				counted = true
 			case lifecycle.CallbackChanged: // the address may be secret
+				counted = true
+			case lifecycle.RunChanged: // the run has the event
 				counted = true
 			}
 			if m.result.Unchanged && (changed || len(m.result.History)+len(m.result.Effects) > 0) {
