@@ -167,6 +167,25 @@ func TestPromptHasSectionOfEachAskTool(t *testing.T) {
 	}
 }
 
+func TestPromptSaysWhetherSubAgentsMayAsk(t *testing.T) {
+	for _, c := range []struct {
+		run    conversation.Run
+		bubble bool
+		want   string
+	}{
+		{attended, false, "cannot ask people: find out"},
+		{attended, true, "They may ask people."},
+		{unattended, false, "cannot ask people. They"},
+		{unattended, true, "cannot ask people. They"},
+	} {
+		d, m := support()
+		d.Bubble = c.bubble
+		if _, system := offered(t, newRunner(t, d), m, c.run); !strings.Contains(system, c.want) {
+			t.Errorf("%+v: got\n%s", c, system)
+		}
+	}
+}
+
 func TestOnlyNamedToolsAreOffered(t *testing.T) {
 	d, m := support()
 	d.Tools = []string{"tickets.search", "tickets.close"}

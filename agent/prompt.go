@@ -53,10 +53,13 @@ func (s session) prompt(o offer, agents []*hosted) string {
 func (s session) spawnSection(agents []*hosted) string {
 	var b strings.Builder
 	b.WriteString("## Starting agents\n\nWith spawn_agents you start agents that work side by side. They see only the prompt you give them")
-	if s.Bubble {
+	switch {
+	case s.asker == nil:
+		b.WriteString(", and cannot ask people.")
+	case s.Bubble:
 		b.WriteString(". They may ask people.")
-	} else {
-		b.WriteString(", and cannot ask people: ask what they need to know before you start them.")
+	default:
+		b.WriteString(", and cannot ask people: find out what they need to know before you start them.")
 	}
 	b.WriteString(" They start no agents. The agents are:\n")
 	for _, a := range agents {
