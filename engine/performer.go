@@ -133,7 +133,16 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 		w.renew.Store(true)
 	}
 	for _, f := range effects {
-		slots := w.slotFor(f)
+		slots := w.slots
+		if isRun(f) {
+			slots = w.runs
+		}
+		select {
+		case slots <- struct{}{}:
+		default: // of a run: deliveries must not wait for models
+			w.group.Go(func() { w.postpone(work, f) })
+			continue
+		}
 		w.count(f.Node, 1)
 		w.group.Go(func() {
 			switch {
@@ -158,18 +167,15 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 	return err
 }
 
-// slotFor takes a slot for an effect, and returns the slots of which it is one. An effect of a
-// hosted run takes one of its own, if one is free, so that deliveries do not wait for models.
-func (w *worker) slotFor(f store.Effect) chan struct{} {
-	if isRun(f) {
-		select {
-		case w.runs <- struct{}{}:
-			return w.runs
-		default:
-		}
+// postpone puts an effect back for runPause, because all slots are taken.
+func (w *worker) postpone(ctx context.Context, f store.Effect) {
+	err := w.engine.update(context.WithoutCancel(ctx), func(t *tx) error {
+		t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Node: f.Node, Retry: t.now.Add(runPause)})
+		return nil
+	})
+	if err != nil {
+		w.renew.Store(true)
 	}
-	w.slots <- struct{}{}
-	return w.slots
 }
 
 // beatOld records a heartbeat for each earlier name with effects that are still performed.

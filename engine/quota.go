@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,10 +42,14 @@ const countPause = 30 * time.Second
 // reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The
 // caller must call done, and pass whether the ask was opened. The asks in the store are
 // counted at the first call for an owner, and before a rejection at most once per
-// countPause. Without a limit, nothing is counted.
+// countPause. Without a limit, nothing is counted. A hosted agent has only the limit of the
+// settings, because each of its runs has one open ask at a time.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(e.maxOpen())
-	if limit == 0 {
+	if strings.HasPrefix(owner, askback.HostedPrefix) {
+		limit = int64(e.settings.Load().MaxOpen)
+	}
+	if limit <= 0 {
 		return func(bool) {}, nil
 	}
 	u := e.quota.usage(owner)

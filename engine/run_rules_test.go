@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -237,5 +238,53 @@ func TestOldRunsAreDeleted(t *testing.T) {
 		h.check("kept while its ask is", kept(), []string{"session", "run"})
 		<-time.After(20 * time.Hour)
 		h.check("kept", kept(), []string{})
+	})
+}
+
+// More models than slots run one after another, and deliveries do not wait for them. Hosted
+// agents may have more open asks than others.
+func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const runs = 400
+		busy, most, release := 0, 0, make(chan struct{})
+		var mu sync.Mutex
+		r := &scriptRunner{}
+		r.reply = func(_ context.Context, run conversation.Run, _ func(string)) conversation.Input {
+			mu.Lock()
+			busy++
+			most = max(most, busy)
+			mu.Unlock()
+			<-release
+			mu.Lock()
+			defer mu.Unlock()
+			busy--
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if len(r.messages[run.ID]) > 1 {
+				return says("End.")
+			}
+			return says("", call("ask", `{"question":"Which?"}`))
+		}
+		hook := &receiver{}
+		h := &host{t: t, runner: r, channels: map[string]engine.Channel{"webhook": hook}}
+		h.start(memstore.New())
+		defer h.stop()
+		for range runs {
+			if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		if _, err := bot.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Now?"}}, CallbackURL: callback}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		h.check("deliveries", len(hook.events()), 1)
+		close(release)
+		<-time.After(time.Minute)
+		synctest.Wait()
+		l, err := h.engine.Load(t.Context())
+		h.check("open asks", fmt.Sprint(l.Pending, err, most <= 256), fmt.Sprint(runs+1, nil, true))
 	})
 }

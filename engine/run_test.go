@@ -24,7 +24,9 @@ type host struct {
 	engine *engine.Engine
 	ana    askback.Client
 	runner *scriptRunner
-	stop   context.CancelFunc
+
+	channels map[string]engine.Channel
+	stop     context.CancelFunc
 }
 
 // A scriptRunner replies to the n-th request of an agent's run with the n-th entry of its
@@ -142,7 +144,7 @@ func newHost(t *testing.T, r *scriptRunner) *host {
 }
 
 func (h *host) start(s engine.Store) {
-	h.engine = engine.New(s, &engine.Options{Runner: h.runner, MaxOpen: 100})
+	h.engine = engine.New(s, &engine.Options{Runner: h.runner, Channels: h.channels, MaxOpen: 100})
 	h.ana = h.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	ctx, stop := context.WithCancel(h.t.Context())
 	done := make(chan struct{})

@@ -41,7 +41,7 @@ type runWork struct {
 }
 
 const (
-	runSlots    = 1024             // effects of runs that are performed at once
+	runSlots    = 256              // effects of runs that are performed at once
 	runPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	runMaxPause = 30 * time.Second // the longest pause
 	noRunPause  = time.Minute      // until another process may have a runner
