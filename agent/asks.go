@@ -61,7 +61,7 @@ func (s session) ask(call conversation.Call) (askback.Request, error) {
 	if call.Tool == ConfirmAction {
 		return asktool.Confirmation(call.Input)
 	}
-	q, err := asktool.Questions(call.Input)
+	q, err := asktool.Questions(written(call.Input))
 	if err != nil || !s.asker.needsDefaults() {
 		return q, err
 	}

@@ -24,13 +24,29 @@ func NewCall(id, tool, input string, cut bool) conversation.Call {
 		c.Input = raw
 		return c
 	}
-	c.Input, _ = json.Marshal(map[string]string{"INVALID_JSON": input})
+	c.Input, _ = json.Marshal(map[string]string{invalidJSON: input})
 	c.Kind = conversation.KindRejected
-	c.Error = fmt.Sprintf("The call was not made, because its input is not a JSON object. Call %s again with one.", tool)
+	c.Error = notAnObject(tool)
 	if cut {
 		c.Error = fmt.Sprintf("The call was not made, because your reply reached its maximum length in the middle of the input. Call %s again with a shorter input, or split it into several calls.", tool)
 	}
 	return c
+}
+
+// invalidJSON is the member of an input that has what the model wrote instead of an object.
+const invalidJSON = "INVALID_JSON"
+
+func notAnObject(tool string) string {
+	return fmt.Sprintf("The call was not made, because its input is not a JSON object. Call %s again with one.", tool)
+}
+
+// written returns the input of a call as the model wrote it.
+func written(input json.RawMessage) []byte {
+	var object map[string]string
+	if err := json.Unmarshal(input, &object); err == nil && len(object) == 1 && object[invalidJSON] != "" {
+		return []byte(object[invalidJSON])
+	}
+	return input
 }
 
 // CallIDs returns an id for each call in the messages, by its N. It is that of the model if it

@@ -23,14 +23,16 @@ const (
 	noTool          = "There is no tool %q. The tools are %s."
 )
 
-// plan returns a call of the model with its plan. It leaves out calls that are rejected already.
+// plan returns a call of the model with its plan. It leaves out calls that are rejected already,
+// except for those of ask_user_question, whose decoder repairs some inputs that are no objects.
 func (s session) plan(c conversation.Call, o offer) conversation.Call {
-	if c.Kind != "" {
-		c.Tool = validTool(c.Tool)
-		return c
+	if c.Kind == "" {
+		c = NewCall(c.ID, c.Tool, string(c.Input), false) // models of other programs may not have done that
 	}
-	c = NewCall(c.ID, c.Tool, string(c.Input), false) // models of other programs may not have done that
 	if name, ok := asktool.Canonical(c.Tool); ok {
+		if name == AskUserQuestion && c.Error == notAnObject(c.Tool) {
+			c.Plan = conversation.Plan{}
+		}
 		c.Tool = name
 	}
 	c.Tool = validTool(c.Tool)

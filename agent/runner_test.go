@@ -4,11 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/agent"
+	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/conversation"
 )
 
@@ -166,5 +171,50 @@ func TestRunWithoutDefinitionFails(t *testing.T) {
 	}
 	if m.got.System != "" {
 		t.Error("the model was requested")
+	}
+}
+
+// What real models sent is repaired to the same questions, or rejected with the same text, as by
+// package asktool (F15).
+func TestMalformedQuestionsAreRepairedOrRejected(t *testing.T) {
+	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
+	if err != nil || len(paths) < 40 {
+		t.Fatalf("%d files: %v", len(paths), err)
+	}
+	d, m := support()
+	r := newRunner(t, d)
+	repaired := 0
+	for _, path := range paths {
+		file, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input := strings.TrimSuffix(string(file.Files[0].Data), "\n")
+		want, mistake := asktool.Questions([]byte(input))
+		c := plan(t, r, m, attended, agent.NewCall("c1", "AskUserQuestion", input, false))
+		var object map[string]any
+		if err := json.Unmarshal(c.Input, &object); err != nil || c.Tool != "ask_user_question" {
+			t.Errorf("%s: got %s %s", path, c.Tool, c.Input)
+		}
+		if mistake != nil {
+			if c.Kind != conversation.KindRejected || c.Error != mistake.Error() {
+				t.Errorf("%s: got %+v, want %v", path, c.Plan, mistake)
+			}
+			continue
+		}
+		got, err := r.Question(attended, c)
+		if c.Kind != conversation.KindAsk || err != nil || !equalJSON(got.Questions, want.Questions) || !slices.Equal(got.Warnings, want.Warnings) {
+			t.Errorf("%s: got %+v, %v, want %+v", path, got, err, want)
+		}
+		repaired++
+	}
+	if repaired < 20 || len(paths)-repaired < 10 {
+		t.Errorf("%d of %d are repaired", repaired, len(paths))
+	}
+	if c := plan(t, r, m, attended, agent.NewCall("c1", "ask_user_question", `{"question": "Which?"`, true)); c.Kind != conversation.KindRejected {
+		t.Errorf("got %+v of a reply that was cut", c)
+	}
+	if c := plan(t, r, m, attended, agent.NewCall("c1", "confirm_action", `"{\"action\": \"Delete it\"}"`, false)); c.Kind != conversation.KindRejected {
+		t.Errorf("got %+v", c)
 	}
 }
