@@ -115,6 +115,7 @@ var layers = map[string][]string{
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"internal/fakes"},
+	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/modelhttp/modeltest", "store/memstore"},
 	"test/newcomer":    {"internal/fakes", "internal/pause"},
 	"test/screens":     {"*"},
 	"scripts/...":      {},

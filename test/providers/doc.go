@@ -1,0 +1,2 @@
+// Package providers tests hosted runs whose model providers fail.
+package providers
