@@ -120,6 +120,22 @@ func TestPatternsDecideBeforeAnnotations(t *testing.T) {
 			t.Errorf("%+v: got %v", c, got)
 		}
 	}
+	d := agent.Definition{Confirm: []string{"files.delete*", "mail"}, Allow: []string{"files.*"}}
+	for _, c := range []struct {
+		server, tool   string
+		readOnly, want bool
+	}{
+		{"files", "read", true, false},
+		{"files", "write", false, false},
+		{"files", "delete_all", true, true},
+		{"files", "delete/all", false, true},
+		{"mail", "list", true, true},
+		{"other", "files.read", false, true},
+	} {
+		if got := d.Confirms(c.server, c.tool, c.readOnly); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
 }
 
 // A served is a toolset whose list changes and fails.

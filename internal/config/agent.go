@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -217,27 +216,4 @@ func agentNameProblem(s string) string {
 		return "is not a name of at most 64 lower-case letters, digits, -, _ and ."
 	}
 	return ""
-}
-
-// Asks reports whether the agent has a tool that asks people.
-func (a Agent) Asks() bool {
-	return slices.Contains(a.Tools, "ask_user_question") || slices.Contains(a.Tools, "confirm_action")
-}
-
-// Confirms reports whether a person must approve a tool of a server. readOnly is what the
-// server says of it, which counts if no pattern of the definition matches (D5).
-func (a Agent) Confirms(server, tool string, readOnly bool) bool {
-	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x00") } // a "*" also matches a slash
-	matches := func(pattern string) bool {
-		whole, _ := path.Match(flat(pattern), flat(server+"."+tool))
-		all, _ := path.Match(flat(pattern), flat(server))
-		return whole || all
-	}
-	switch {
-	case slices.ContainsFunc(a.Confirm, matches):
-		return true
-	case slices.ContainsFunc(a.Allow, matches):
-		return false
-	}
-	return !readOnly
 }

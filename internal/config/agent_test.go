@@ -47,9 +47,6 @@ func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if !got.Asks() {
-		t.Error("the agent cannot ask")
-	}
 }
 
 // weekdays returns the schedule "0 7 * * mon-fri" in Berlin.
@@ -100,29 +97,5 @@ func TestPromptNeedsNoFrontMatter(t *testing.T) {
 	}
 	if _, err := config.LoadAgent("a.md", iotest.ErrReader(errors.New("the disk is gone")), env); err == nil || !strings.Contains(err.Error(), "read a.md: the disk is gone") {
 		t.Errorf("a file that cannot be read: got %v", err)
-	}
-}
-
-// A person approves each tool that is not said to read only, unless the definition decides (D5).
-func TestToolsNeedApproval(t *testing.T) {
-	a := config.Agent{Confirm: []string{"files.delete*", "mail"}, Allow: []string{"files.*", "tickets.search"}}
-	for _, c := range []struct {
-		server, tool   string
-		readOnly, want bool
-	}{
-		{"files", "read", true, false},
-		{"files", "write", false, false},
-		{"files", "delete_all", true, true},
-		{"files", "delete/all", false, true},
-		{"mail", "list", true, true},
-		{"tickets", "search", false, false},
-		{"tickets", "close", false, true},
-		{"tickets", "list", true, false},
-		{"other", "files.read", false, true},
-		{"files", "a/b", false, false},
-	} {
-		if got := a.Confirms(c.server, c.tool, c.readOnly); got != c.want {
-			t.Errorf("%+v: got %v", c, got)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestDefinitionIsValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Name != demo.Name || a.Model != demo.Name || !a.Asks() || !a.AsyncQuestions {
+	if a.Name != demo.Name || a.Model != demo.Name || !slices.Contains(a.Tools, "confirm_action") || !a.AsyncQuestions {
 		t.Errorf("got %+v", a)
 	}
 }
