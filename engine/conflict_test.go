@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -262,4 +263,22 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 	wantError(t, err, askback.ErrStopping)
 	_, err = newFixture(t, p.store, nil).agent.Get(t.Context(), a.ID)
 	wantError(t, err, askback.ErrStopping)
+}
+
+// What another process has just approved is consumed, although the cache of this one has the ask
+// as it was.
+func TestStaleCacheRefusesNothing(t *testing.T) {
+	s := memstore.New()
+	here, there := engine.New(s, nil), engine.New(s, nil)
+	agent := here.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	a, err := agent.Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agent.Consume(t.Context(), a.ID, a.Confirmation.Digest); err != nil {
+		t.Errorf("consume: %v", err)
+	}
 }

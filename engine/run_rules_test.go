@@ -288,3 +288,50 @@ func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 		h.check("open asks", fmt.Sprint(l.Pending, err, most <= 256), fmt.Sprint(runs+1, nil, true))
 	})
 }
+
+// Two processes share the runs of a store: each tool runs once, and each question is asked once
+// (F1).
+func TestTwoProcessesShareHostedRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memstore.New()
+		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem":  {says("", call("write", `{"n":1}`), call("spawn", `{}`)), says("", call("confirmed", `{"n":2}`)), says("End.")},
+			"child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
+		}}
+		one, two := &host{t: t, runner: r}, &host{t: t, runner: r}
+		one.start(s)
+		defer one.stop()
+		two.start(s)
+		defer two.stop()
+		const runs = 20
+		for i := range runs {
+			h := []*host{one, two}[i%2]
+			if _, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answered := 0
+		for range 4 {
+			<-time.After(time.Minute)
+			synctest.Wait()
+			page, err := two.ana.List(t.Context(), askback.Query{Limit: askback.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, a := range page.Items {
+				h, answer := []*host{one, two}[i%2], askback.Choose("A")
+				if a.Kind == askback.Confirm {
+					answer = askback.Answer{Decision: askback.Approve}
+				}
+				if _, err := h.ana.Answer(t.Context(), a.ID, answer); err != nil {
+					t.Errorf("answer %s: %v", a.ID, err)
+				}
+				answered++
+			}
+		}
+		one.check("answers", answered, runs*3)
+		one.check("tools that ran", len(r.ran()), runs*2)
+		page, err := one.ana.Sessions(t.Context(), askback.SessionQuery{Status: askback.SessionCompleted, Limit: askback.MaxLimit})
+		one.check("completed", fmt.Sprint(len(page.Items), err), fmt.Sprint(runs*3, " ", nil))
+	})
+}

@@ -52,6 +52,9 @@ func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error
 	}()
 	refused := fn(t)
 	if refused != nil && !errors.Is(refused, askback.ErrSettled) {
+		if t.isStale() {
+			return store.ErrConflict
+		}
 		return refused
 	}
 	err := t.commit()
@@ -63,6 +66,23 @@ func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error
 		e.log.Warn("a late answer is not in the history", "error", err)
 	}
 	return refused
+}
+
+// isStale reports whether another process has changed an ask of the tx, which may be from the
+// cache. It is called for a tx that is refused: committing it would be a conflict.
+func (t *tx) isStale() bool {
+	for _, r := range t.records {
+		a, ok := r.(*askRecord)
+		if !ok || a.row.Version == 0 {
+			continue
+		}
+		row, err := t.engine.store.Read(t.ctx, kindAsk, a.row.ID)
+		if err == nil && row.Version != a.row.Version || errors.Is(err, store.ErrNotFound) {
+			t.engine.cache.drop(a.row.ID)
+			return true
+		}
+	}
+	return false
 }
 
 // commit performs the effects of the steps, commits the changes and publishes them. If the
