@@ -38,6 +38,9 @@ race=(-race -gcflags='modernc.org/...=-race=false')
 longest='/web$'
 in_browser='^TestChromium'
 
+# These packages wait for programs that they start, so they have a lane of their own.
+waiting='/test/faults$'
+
 # omitted prints "folder<tab>test" for each test that is omitted with the race detector.
 omitted() {
 	find . -name '*_test.go' -print0 | xargs -0 awk '
@@ -70,7 +73,9 @@ with_race() {
 	tests+=(';')
 	cases=25 add "${race[@]}" < <(grep -Ev "$no_race|$longest" <<<"$all")
 	tests+=(';')
-	cases=100 add < <(grep -E "$no_race" <<<"$all")
+	cases=100 add < <(grep -E "$no_race" <<<"$all" | grep -Ev "$waiting")
+	tests+=(';')
+	cases=100 add < <(grep -E "$waiting" <<<"$all")
 	local folder names
 	while read -r folder names; do
 		tests+=(';')
