@@ -112,6 +112,63 @@ func TestEngineRunsAgentsAcrossRestarts(t *testing.T) {
 	})
 }
 
+func TestApprovalsOfARunAreUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := support()
+		d.Model = script(t, `
+- tools: [{name: ask_user_question, input: {question: Which?, options: [A, B]}}]
+- tools: [{name: confirm_action, input: {action: Delete it}}]
+- expect: '{"confirmed":true,'
+  tools: [{name: tickets__close, input: {id: 7}}]
+- reply: Done.
+`)
+		s := serve(t, memstore.New(), d)
+		id := s.start(askback.SessionRequest{Agent: "support", Prompt: "Go."})
+		s.answer(askback.Choose("B"))
+		s.answer(askback.Decide(askback.Approve, ""))
+		s.answer(askback.Decide(askback.Approve, ""))
+		if got := s.ended(id); got != `completed "Done."` {
+			t.Errorf("got %s", got)
+		}
+		page, err := s.person("ana").List(t.Context(), askback.Query{Status: askback.AnyStatus})
+		if err != nil || len(page.Items) != 3 {
+			t.Fatalf("got %+v, %v", page, err)
+		}
+		for _, a := range page.Items {
+			if a.ConsumedAt.IsZero() != (a.Kind == askback.Questions) {
+				t.Errorf("%s %+v: consumed at %v", a.Kind, a.Confirmation, a.ConsumedAt)
+			}
+		}
+		s.stop()
+	})
+}
+
+func TestUsedApprovalConfirmsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := support()
+		d.Model = script(t, `
+- tools: [{name: confirm_action, input: {action: Delete it}}]
+- expect: 'This is not approved, because its approval was used already. Do not do this.'
+  reply: Left.
+`)
+		data := memstore.New()
+		s := serve(t, data, d)
+		id := s.start(askback.SessionRequest{Agent: "support", Prompt: "Go."})
+		s.stop()
+		ask := s.asked()
+		s.answer(askback.Decide(askback.Approve, ""))
+		run := s.engine.As(askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + "support", Channel: askback.ChannelAPI})
+		if _, err := run.Consume(t.Context(), ask.ID, ask.Confirmation.Digest); err != nil {
+			t.Fatal(err)
+		}
+		s = serve(t, data, d)
+		if got := s.ended(id); got != `completed "Left."` {
+			t.Errorf("got %s", got)
+		}
+		s.stop()
+	})
+}
+
 func TestTimeoutsOfDefinitionsHold(t *testing.T) {
 	for _, c := range []struct {
 		onTimeout askback.OnTimeout

@@ -7,6 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -81,8 +82,36 @@ func (e *Engine) resumeRun(ctx context.Context, f store.Effect) error {
 	}
 	out := e.runner.Outcome(r.fixed.Run, call, a.state.Ask)
 	out.Call, out.AskID = n, a.state.Ask.ID
-	return e.finish(ctx, f, f.Stream, func(t *tx, r *runRecord) error {
+	resume := func(t *tx, r *runRecord) error {
 		out.At = t.now
 		return r.step(t, out)
+	}
+	err = e.finish(ctx, f, f.Stream, func(t *tx, r *runRecord) error {
+		if err := t.deliverOutcome(f.Subject, call); err != nil {
+			return err
+		}
+		if err := resume(t, r); err != nil {
+			return err
+		}
+		return t.performEffects() // a grant that was revoked refuses
 	})
+	if why := refusal(err); why != "" {
+		out.Approved, out.IsError, out.Text = false, true, "This is not approved, because "+why+". Do not do this. Ask again if it is still needed."
+		return e.finish(ctx, f, f.Stream, resume)
+	}
+	return err
+}
+
+// deliverOutcome records that a run has the outcome of its ask, if that is an approval of an
+// action that the model described: it is consumed (F7). The approval of a tool is consumed when
+// the tool runs, and of other outcomes the history of the session has the result of the call.
+func (t *tx) deliverOutcome(id string, call conversation.Call) error {
+	a, err := t.ask(id)
+	if err != nil {
+		return err
+	}
+	if o := a.state.Ask.Outcome; call.Kind == conversation.KindAsk && o.Approved() {
+		return a.step(t, lifecycle.Consumed{Digest: o.Digest, At: t.now})
+	}
+	return nil
 }
