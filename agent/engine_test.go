@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -164,6 +165,39 @@ func TestUsedApprovalConfirmsNothing(t *testing.T) {
 		s = serve(t, data, d)
 		if got := s.ended(id); got != `completed "Left."` {
 			t.Errorf("got %s", got)
+		}
+		s.stop()
+	})
+}
+
+func TestApprovedToolOfAServerThatIsAwayDoesNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := support()
+		set := &served{Toolset: tickets()}
+		set.list = set.Toolset.Tools
+		d.Toolsets = []agent.Toolset{set}
+		d.Model = script(t, `
+- tools: [{name: tickets__close, input: {id: 7}}]
+- expect: 'The tool did not run, because tickets__close was not called: the tools of the server tickets cannot be listed: connection refused.'
+  reply: Left.
+`)
+		s := serve(t, memstore.New(), d)
+		id := s.start(askback.SessionRequest{Agent: "support", Prompt: "Go."})
+		ask := s.asked()
+		<-time.After(time.Hour)
+		failures := 0
+		set.list = func(ctx context.Context) ([]agent.ToolInfo, error) {
+			if failures++; failures == 1 {
+				return nil, errors.New("connection refused")
+			}
+			return tickets().Tools(ctx)
+		}
+		s.answer(askback.Decide(askback.Approve, ""))
+		if got := s.ended(id); got != `completed "Left."` {
+			t.Errorf("got %s", got)
+		}
+		if ask, err := s.person("ana").Get(t.Context(), ask.ID); err != nil || !ask.ConsumedAt.IsZero() {
+			t.Errorf("got %+v, %v", ask, err)
 		}
 		s.stop()
 	})

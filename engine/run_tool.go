@@ -105,17 +105,27 @@ func (e *Engine) startTool(ctx context.Context, f store.Effect, w runWork, run c
 // callDigest returns the digest of the tool call that is about to run.
 func (e *Engine) callDigest(run conversation.Run, call conversation.Call) (string, error) {
 	r, err := e.runner.Question(run, call)
-	if err != nil || r.Confirmation == nil {
-		return "", errors.Join(askback.ErrNotApproved, err)
+	if err != nil {
+		return "", noQuestion{err}
+	}
+	if r.Confirmation == nil {
+		return "", askback.ErrNotApproved
 	}
 	c := *r.Confirmation
 	c.Input = call.Input
 	return digest("/input", run.Agent, c)
 }
 
+// A noQuestion is the error of a runner that cannot tell what was approved, such as of a tool whose
+// server is away now.
+type noQuestion struct{ error }
+
 // refusal returns why an approval cannot be used, or "".
 func refusal(err error) string {
+	no, unknown := errors.AsType[noQuestion](err)
 	switch {
+	case unknown:
+		return no.Error()
 	case errors.Is(err, askback.ErrNotApproved):
 		return "its approval was revoked or has ended"
 	case errors.Is(err, askback.ErrDigest):
