@@ -24,6 +24,7 @@ type plan struct {
 	followers int   // event streams for the fan-out
 	recovery  []int // numbers of pending asks at which the process is killed
 	settled   int   // asks for the growth of the database
+	hosted    int   // hosted runs that wait for people
 
 	others []peer   // the peers to measure
 	peers  *peerSet // those that run; nil before they are started

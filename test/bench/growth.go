@@ -60,6 +60,11 @@ func grow(ctx context.Context, path string, n int) (size int64, err error) {
 	if err := errors.Join(err, s.close()); err != nil {
 		return 0, err
 	}
+	return sizeOf(path)
+}
+
+// sizeOf returns the size of the files of a database that is closed.
+func sizeOf(path string) (size int64, err error) {
 	for _, suffix := range []string{"", "-wal"} {
 		info, err := os.Stat(path + suffix)
 		switch {

@@ -2,7 +2,7 @@
 // question on the same disk, and with the plain SQL statements of Askback. README.md explains
 // the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,scale]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-what record,askback] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery,growth,hosted,scale]
 //	[-pending N] [-settled N] [-data FILE] [-peers] [-docs FOLDER] [-quick] [-json]
 package main
 
@@ -77,7 +77,7 @@ func (o options) lines(out io.Writer) io.Writer {
 }
 
 // partNames are the parts in their default order. The option -only can name them in another.
-var partNames = []string{"cycle", "memory", "streams", "recovery", "growth", "scale"}
+var partNames = []string{"cycle", "memory", "streams", "recovery", "growth", "hosted", "scale"}
 
 // A part of the benchmark measures, and prints the results as tables and as
 // lines of JSON.
@@ -85,7 +85,7 @@ type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) erro
 
 var parts = map[string]part{
 	"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart, "growth": growthPart,
-	"scale": scalePart,
+	"hosted": hostedPart, "scale": scalePart,
 }
 
 func parse(args []string, notes io.Writer) (o options, err error) {
@@ -100,7 +100,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	flags.IntVar(&o.large.pending, "pending", 0, "`number` of pending asks in the large database of scale; 1000000 by default, or 20000 with -quick")
 	flags.IntVar(&o.large.settled, "settled", 0, "`number` of settled asks in it; 5000000 by default, or 100000 with -quick")
 	flags.StringVar(&o.data, "data", "", "`file` with the large database of scale, kept afterwards; it is made if it does not exist")
-	only := flags.String("only", strings.Join(partNames[:5], ","), "`parts` to measure; scale must be named, because it needs 10 GB")
+	only := flags.String("only", strings.Join(partNames[:6], ","), "`parts` to measure; scale must be named, because it needs 10 GB")
 	names := flags.String("what", "", "`cases` of cycle to measure, such as record,askback; all by default")
 	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
 	flags.BoolFunc("peers", "measure other products too; -peers=NAME,NAME selects them", func(list string) (err error) {
@@ -113,13 +113,13 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		return o, err
 	}
 	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
-	o.followers, o.settled = 1000, 5000
+	o.followers, o.settled, o.hosted = 1000, 5000, 10_000
 	large := dataset{1_000_000, 5_000_000}
 	if *quick {
 		large = dataset{20_000, 100_000}
 		o.duration, o.rounds = 300*time.Millisecond, 3
 		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
-		o.followers, o.settled = 100, 1000
+		o.followers, o.settled, o.hosted = 100, 1000, 1000
 	}
 	o.large = dataset{cmp.Or(o.large.pending, large.pending), cmp.Or(o.large.settled, large.settled)}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 || o.large.pending < 0 || o.large.settled < 0 {

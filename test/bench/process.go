@@ -30,6 +30,7 @@ func child(ctx context.Context, args []string) error {
 	}
 	do, ok := map[string]childCommand{
 		"memory": memoryChild, "serve": serveChild, "load": loadChild, "resume": resumeChild, "reads": readsChild, "clean": cleanChild,
+		"host": hostChild, "rehost": rehostChild,
 	}[args[0]]
 	if !ok {
 		return fmt.Errorf("child: no command %s", args[0])
@@ -75,6 +76,11 @@ func (p *process) read(into any) error {
 		return fmt.Errorf("read from the child: %w", err)
 	}
 	return nil
+}
+
+// stop lets the child end by itself and waits for it.
+func (p *process) stop() error {
+	return errors.Join(ignoreClosed(p.stdin.Close()), p.cmd.Wait())
 }
 
 // kill sends SIGKILL to the child and waits for it.
