@@ -46,6 +46,10 @@ type Definition struct {
 	// Confirm counts more. Of the others, those that only read need no approval (D5).
 	Confirm, Allow []string
 
+	// Schedule has the times at which runs start by themselves; nil: they do not. See
+	// [ParseSchedule].
+	Schedule Schedule
+
 	// Bubble lets sub-agents ask people, and use tools that a person must approve.
 	Bubble bool
 }

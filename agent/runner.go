@@ -76,7 +76,11 @@ func (r *Runner) all() []*hosted {
 func (r *Runner) Agents() []askback.HostedAgent {
 	var list []askback.HostedAgent
 	for _, a := range r.all() {
-		list = append(list, askback.HostedAgent{Name: a.Name, Description: a.Description})
+		one := askback.HostedAgent{Name: a.Name, Description: a.Description}
+		if a.Schedule != nil {
+			one.Schedule, one.TimeZone = a.Schedule.Text(), a.Schedule.Zone()
+		}
+		list = append(list, one)
 	}
 	return list
 }

@@ -27,13 +27,13 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback strin
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
 		}
-		return sessionCallback(row, err)
+		return sessionCallback(row, err, n)
 	case n.sessionKey == "":
 		return ids.Swap(a.ID, ids.Session), "", nil // an implicit session, without a record
 	}
 	row, err := c.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
-		return sessionCallback(row, err)
+		return sessionCallback(row, err, n)
 	}
 	made, err := c.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
 	if err != nil {
@@ -42,13 +42,19 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback strin
 	return made.row.ID, "", nil
 }
 
-// sessionCallback returns the id and the callback of a session that was read with the error
-// err. If err is not nil, sessionCallback only returns it.
-func sessionCallback(row store.Record, err error) (id, callback string, _ error) {
+// sessionCallback returns the id and the callback of the session of a new ask, which was read
+// with the error err. If err is not nil, sessionCallback only returns it. Only the run of a
+// hosted session asks in it: it would not go on after an ask of another agent.
+func sessionCallback(row store.Record, err error, n *newAsk) (id, callback string, _ error) {
 	if err != nil {
 		return "", "", err
 	}
 	state, err := decodeSession(row)
+	if err == nil && state.Session.Hosted && n.asked.Call == 0 {
+		err = askback.Invalid{{
+			Pointer: "/session_id", Detail: "Askback runs this session itself, and only its agent asks in it", Fix: "leave out the session, or use another session_key",
+		}}
+	}
 	return row.ID, state.Callback, err
 }
 

@@ -24,14 +24,18 @@ var (
 
 // Parameters of several routes.
 var (
-	queryWait   = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
-	queryCursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
-	queryLimit  = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
-	queryAgent  = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
-	queryAfter  = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
-	headerLast  = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
-	headerTrace = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid one is ignored."}
-	headerKey   = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
+	queryWait       = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
+	queryCursor     = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
+	queryLimit      = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
+	queryAgent      = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
+	queryAfter      = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
+	headerLast      = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
+	headerTrace     = openapi.Param{Name: "traceparent", Description: "The trace that the ask is part of (W3C Trace Context). An invalid one is ignored."}
+	headerDelivery  = openapi.Param{Name: "webhook-id", Description: "The name of the delivery, of at most 128 characters. A repeat has the same."}
+	headerSent      = openapi.Param{Name: "webhook-timestamp", Description: "With a signature, the time in seconds since 1970, at most five minutes from now."}
+	headerSignature = openapi.Param{Name: "webhook-signature", Description: "The signature of the id, the time and the body, as Standard Webhooks describes it: v1 and base64."}
+	headerHookKey   = openapi.Param{Name: "Idempotency-Key", Description: "With a token, the name of the delivery instead of webhook-id."}
+	headerKey       = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
 )
 
 // about is the general part of the OpenAPI document.

@@ -28,7 +28,8 @@ import (
 // (A4, A5, B1, B4, B5, D2, E2, E11, F8, F11). The first line of a request names the
 // principal that sends it. A request comes a second after the previous one. "later 2h"
 // before it moves the clock further, "send" makes one attempt at a delivery, which the
-// receiver refuses, and "stop" stops the server. Ids are numbered in the
+// receiver refuses, "run" runs hosted agents until they wait or end, "sign poem msg_1" signs
+// the request as a webhook, and "stop" stops the server. Ids are numbered in the
 // order in which they appear.
 func TestRepliesMatchDialogues(t *testing.T) {
 	racedetector.Omit(t)
@@ -71,6 +72,8 @@ type dialogue struct {
 	now atomic.Int64
 	ids [][2]string // an id, and its numbered form
 	out refusing
+	// signer has the secret, "poem" or "other", and the id by which the next request is signed.
+	signer []string
 }
 
 func newDialogue(t *testing.T) *dialogue {
@@ -80,7 +83,7 @@ func newDialogue(t *testing.T) *dialogue {
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{
 		Channels: map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
-		Runner:   hosts{},
+		Runner:   hostedAgents(t),
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{
 			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,
@@ -92,7 +95,8 @@ func newDialogue(t *testing.T) *dialogue {
 			}},
 		},
 	})
-	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics)})
+	clock := func() time.Time { return time.Unix(0, s.now.Load()) }
+	h := httpapi.NewHandler(e, &httpapi.Options{Hooks: hooks(clock), PublicURL: "https://ask.example.com", Metrics: http.HandlerFunc(someMetrics)})
 	s.fixture = &fixture{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
 	s.server, s.client = httptest.NewServer(checkTraffic(t, h)), &http.Client{}
 	t.Cleanup(func() {
@@ -124,6 +128,9 @@ func (s *dialogue) exchange(request string) string {
 		secret = s.token(principals[words[3]])
 	}
 	var header []string
+	for name, values := range s.signature(body) {
+		header = append(header, name, values[0])
+	}
 	for _, line := range lines[1:] {
 		name, value, _ := strings.Cut(line, ": ")
 		header = append(header, name, s.expand(value))
@@ -145,6 +152,10 @@ func (s *dialogue) runCommands(request string) string {
 				s.t.Fatal(err)
 			}
 			s.now.Add(int64(d))
+		case line == "run":
+			s.runHosted()
+		case strings.HasPrefix(line, "sign "):
+			s.signer = strings.Fields(line)[1:]
 		case line == "send":
 			s.out.sendAll(s.t, s.engine)
 		case line == "stop":

@@ -117,6 +117,16 @@ func (h *Handler) FillLarge() (release func()) {
 	}
 }
 
+// FillUnverified takes the place of all webhooks that are not verified yet.
+func (h *Handler) FillUnverified() {
+	for range maxUnverified {
+		h.unverified <- struct{}{}
+	}
+}
+
+// SetUnverifiedTime sets how long the body of a webhook that is not verified yet may take.
+func (h *Handler) SetUnverifiedTime(d time.Duration) { h.unverifiedTime = d }
+
 // SetPause sets the first pause before a stream reconnects.
 func (c *Client) SetPause(d time.Duration) { c.pause = d }
 

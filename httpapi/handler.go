@@ -51,6 +51,9 @@ type Options struct {
 	Ready func(context.Context) (Readiness, error)
 	// Metrics replies with the metrics of this server. If it is nil, the reply is a problem.
 	Metrics http.Handler
+	// Hooks verifies the signatures of webhooks that start agents. If it is nil, only tokens
+	// start them.
+	Hooks HookVerifier
 	// MaxStreams is how many event streams a principal may have open; 0 is no limit.
 	MaxStreams int
 	Log        *slog.Logger // nil: nothing is logged
@@ -67,10 +70,12 @@ type Handler struct {
 	frames  frames
 	hooks   claudehook.Runner // the hook calls in progress
 	large   chan struct{}     // semaphore: one entry for each large event being parsed
+	// unverified is a semaphore: one entry for each webhook whose signature is not verified yet.
+	unverified chan struct{}
 	// description returns the OpenAPI document; the first call generates it.
 	description func() (description, error)
 	// Copies of the constants, which tests change.
-	heartbeatTime, frameTime, slowBodyTime time.Duration
+	heartbeatTime, frameTime, slowBodyTime, unverifiedTime time.Duration
 	// stopping is cancelled by Stop.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -86,8 +91,8 @@ func NewHandler(a Authenticator, o *Options) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.heartbeatTime, h.frameTime, h.slowBodyTime = heartbeatTime, frameTime, slowBodyTime
-	h.large = make(chan struct{}, maxLarge)
+	h.heartbeatTime, h.frameTime, h.slowBodyTime, h.unverifiedTime = heartbeatTime, frameTime, slowBodyTime, unverifiedTime
+	h.large, h.unverified = make(chan struct{}, maxLarge), make(chan struct{}, maxUnverified)
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.description = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
 	h.register()
@@ -163,6 +168,9 @@ func (c *call) prepare(rt *route) error {
 	}
 	if err := c.h.cross.Check(c.r); err != nil {
 		return errCrossOrigin
+	}
+	if rt.signed && c.r.Header.Get("Authorization") == "" {
+		return c.authenticateHook(rt)
 	}
 	if err := c.authenticate(rt); err != nil {
 		return err

@@ -26,7 +26,7 @@ type routeFixture struct {
 // newRouteFixture creates an ask to ana in a session of bot, a grant for bot, and a token.
 func newRouteFixture(t *testing.T) *routeFixture {
 	db, out := memstore.New(), &refusing{}
-	w := newFixtureOn(t, engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": out, "telegram": chat{}, "webpush": browsers{}}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t), Channels: map[string]engine.Channel{"webhook": out, "telegram": chat{}, "webpush": browsers{}}}), db, &httpapi.Options{Metrics: http.HandlerFunc(someMetrics)})
 	ctx := context.Background()
 	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
@@ -92,7 +92,7 @@ func (s *routeFixture) path(route string) string {
 	case strings.Contains(route, "/contacts/"):
 		id = s.contactID
 	}
-	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
+	return strings.NewReplacer("{id}", id, "{name}", "flat", "{agent}", "poem").Replace(route)
 }
 
 // body returns a valid body for a route.
@@ -117,6 +117,8 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 		return `{"to": ["ana", "ben"]}`
 	case "PUT /asks/{id}/snooze":
 		return `{"until": "` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"}`
+	case "POST /hooks/{agent}":
+		return `{"topic": "rain"}`
 	case "POST /sessions":
 		return `{"agent": "poem", "prompt": "Go."}`
 	case "POST /sessions/{id}/messages":
@@ -258,6 +260,9 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 		} {
 			if name == "unknown field" && strings.HasSuffix(rt.Path, "/draft") {
 				continue // a draft may be any object
+			}
+			if strings.HasPrefix(rt.Path, "/hooks/{agent}") && (c.status[0] != c.status[len(c.status)-1]) {
+				continue // a payload may be any JSON
 			}
 			got := s.send(rt.Method, s.path(rt.Path), secret, c.body, "Content-Type", c.kind)
 			if got.status != c.status[0] && got.status != c.status[len(c.status)-1] {

@@ -14,6 +14,7 @@ type route struct {
 	action askback.Action // the action to authorize; "" only if open is set
 	or     askback.Action // an alternative action, for another kind of principal
 	open   bool           // needs no token
+	signed bool           // takes a signature instead of a token
 	limit  int64          // maximum size of the body in bytes; 0: no body
 	serve  func(*call) error
 	query  params // the only query keys that requests may have
@@ -44,7 +45,7 @@ var notFoundDetails = map[string]string{
 	"/api/":           "unknown path",
 	"/conversations/": "unknown path",
 	"/agent/":         "unknown path",
-	"/hooks/":         "this release does not start agents, so it has no hooks for them; an agent can ask by POST " + base + "/asks",
+	"/hooks/":         "unknown path; POST /hooks/{agent} starts an agent",
 }
 
 // register registers all routes, and handlers that write a problem for unknown paths

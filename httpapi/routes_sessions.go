@@ -19,6 +19,13 @@ var sessionRoutes = []route{
 		who: forBoth, out: "HostedAgentPage",
 	},
 	{
+		method: "POST", path: "/hooks/{agent}", action: askback.ActStart, signed: true, limit: askback.MaxInput, serve: (*call).startHook,
+		tag: "sessions", summary: "Start a hosted agent by a webhook.",
+		detail: "The body is the payload for the agent: any JSON. Instead of a token, the request may have a signature of Standard Webhooks with the webhook_secret of the agent. " +
+			"The same delivery again is the same session.",
+		who: forAgents, in: "HookPayload", out: "HookStarted", statuses: []int{202}, header: params{headerDelivery, headerSent, headerSignature, headerHookKey},
+	},
+	{
 		method: "GET", path: base + "/sessions", action: askback.ActFollow, or: askback.ActSessions, serve: (*call).sessions,
 		tag: "sessions", summary: "List sessions.",
 		detail: "Sessions that were created for a single ask are not listed; see the list of asks. For an operator, texts are left out.",

@@ -16,7 +16,7 @@ var layers = map[string][]string{
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/spelling"},
+	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/schedule", "internal/spelling"},
 	"agent/scripted":                {"agent", "conversation"},
 	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
 	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},

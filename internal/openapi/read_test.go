@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/openapi"
 	"github.com/askback/askback/internal/openapi/openapitest"
 	"github.com/askback/askback/store/memstore"
@@ -70,6 +71,7 @@ var readers = map[string]func([]byte) error{
 		r.Name = "dana"
 		return directory.CheckPerson(r)
 	},
+	"HookPayload": func(raw []byte) error { _, err := jcs.Parse(raw); return err },
 	"GroupRequest": func(raw []byte) error {
 		people, err := decode.GroupRequest(raw)
 		if err != nil {

@@ -204,6 +204,8 @@ func pathParam(before string) string {
 		return "The id of the endpoint: whe_…"
 	case "contacts":
 		return "The id of the contact: ctc_…"
+	case "hooks":
+		return "The name of a hosted agent."
 	case "tokens":
 		return "The id of the token: tok_…"
 	}

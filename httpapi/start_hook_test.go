@@ -1,0 +1,99 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+// newHookFixture returns a server whose agents are started by webhooks.
+func newHookFixture(t *testing.T) *fixture {
+	t.Helper()
+	db := memstore.New()
+	return newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db, &httpapi.Options{Hooks: hooks(time.Now)})
+}
+
+// A dial is a connection to a server on which a test writes requests.
+func (w *fixture) dial() net.Conn {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		w.t.Fatal(err)
+	}
+	return conn
+}
+
+// sendSigned sends the head of a webhook with a body of 1000 bytes, and the begin of that. It
+// returns the reply, whose body is closed.
+func (w *fixture) sendSigned(h http.Header, begin string) *http.Response {
+	w.t.Helper()
+	conn := w.dial()
+	var head strings.Builder
+	if err := h.Write(&head); err != nil {
+		w.t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST /hooks/poem HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n%s\r\n%s", head.String(), begin)
+	got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got.Body.Close()
+	return got
+}
+
+// A webhook whose header shows that it is forged or old is refused before its body comes (T43).
+func TestForgedHookIsRefusedBeforeItsBodyComes(t *testing.T) {
+	w := newHookFixture(t)
+	old := sign(t, poemSecret, "msg_1", time.Now().Add(-6*time.Minute), "{}")
+	for name, h := range map[string]http.Header{"without a signature": {}, "old": old} {
+		if got := w.sendSigned(h, ""); got.StatusCode != http.StatusUnauthorized || !got.Close {
+			t.Errorf("%s: got status %d; closed: %t", name, got.StatusCode, got.Close)
+		}
+	}
+}
+
+// Senders without the secret can keep neither many bodies in memory nor a connection for long
+// (T43).
+func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
+	w := newHookFixture(t)
+	w.handler.SetUnverifiedTime(50 * time.Millisecond)
+	h := sign(t, poemSecret, "msg_1", time.Now(), "{}")
+	if got := w.sendSigned(h, "{"); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("got status %d for a body that does not end", got.StatusCode)
+	}
+	w.handler.FillUnverified()
+	if got := w.sendSigned(h, "{"); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" || !got.Close {
+		t.Errorf("got status %d and %v for a webhook too many", got.StatusCode, got.Header)
+	}
+	if got := w.send("POST", "/hooks/poem", w.token(bot), `{}`); got.status != http.StatusAccepted {
+		t.Errorf("got %d %s with a token", got.status, got.body)
+	}
+}
+
+// A server without the secrets of agents takes only tokens.
+func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
+	db := memstore.New()
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: hostedAgents(t)}), db, nil)
+	var header []string
+	for name, values := range sign(t, poemSecret, "msg_1", time.Now(), "{}") {
+		header = append(header, name, values[0])
+	}
+	if got := w.send("POST", "/hooks/poem", "", "{}", header...); got.status != http.StatusUnauthorized {
+		t.Errorf("got %d %s", got.status, got.body)
+	}
+	if got := w.send("POST", "/hooks/poem", w.token(bot), "{}"); got.status != http.StatusAccepted {
+		t.Errorf("got %d %s with a token", got.status, got.body)
+	}
+}
