@@ -24,9 +24,9 @@ func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback
 	case !ok:
 		return askback.Request{}, errors.New(gone(run.Agent))
 	case s.asker == nil && s.isChild():
-		return askback.Request{}, errors.New(childAsks)
+		return askback.Request{}, advice(childAsks)
 	case s.asker == nil:
-		return askback.Request{}, errors.New(programAsks)
+		return askback.Request{}, advice(programAsks)
 	}
 	var q askback.Request
 	var err error
@@ -41,6 +41,12 @@ func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback
 	}
 	return q, err
 }
+
+// An advice is an error that tells the model what to do instead.
+type advice string
+
+// Error returns the sentences for the model.
+func (a advice) Error() string { return string(a) }
 
 // questionTime is the time in which the servers must list their tools for a question.
 const questionTime = 10 * time.Second

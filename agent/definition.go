@@ -77,7 +77,7 @@ func (d *Definition) Check() error {
 		all = append(all, fmt.Errorf("agent %s: "+format, append([]any{d.Name}, args...)...))
 	}
 	if !definitionName.MatchString(d.Name) {
-		return fmt.Errorf("%q is not a name of an agent: write at most 64 lower-case letters, digits, -, _ and .", d.Name)
+		return fmt.Errorf("%q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name)
 	}
 	if d.Model == nil {
 		add("it has no model")
