@@ -15,9 +15,6 @@ import (
 
 // Question returns what people are asked for a call: the questions or the action of an ask tool,
 // or whether a tool may be called. An error is the result of the call.
-//
-// The tools of the server are listed if no request to the model of this process needed them, as
-// after a restart.
 func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback.Request, error) {
 	s, ok := r.session(run)
 	switch {

@@ -141,14 +141,10 @@ func TestPatternsDecideBeforeAnnotations(t *testing.T) {
 // A served is a toolset whose list changes and fails.
 type served struct {
 	agent.Toolset
-	list  func(context.Context) ([]agent.ToolInfo, error)
-	lists int
+	list func(context.Context) ([]agent.ToolInfo, error)
 }
 
-func (s *served) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
-	s.lists++
-	return s.list(ctx)
-}
+func (s *served) Tools(ctx context.Context) ([]agent.ToolInfo, error) { return s.list(ctx) }
 
 func TestMissingToolsAreFound(t *testing.T) {
 	d, _ := support()

@@ -184,7 +184,6 @@ func TestApprovedToolOfAServerThatIsAwayDoesNotRun(t *testing.T) {
 		s := serve(t, memstore.New(), d)
 		id := s.start(askback.SessionRequest{Agent: "support", Prompt: "Go."})
 		ask := s.asked()
-		<-time.After(time.Hour)
 		failures := 0
 		set.list = func(ctx context.Context) ([]agent.ToolInfo, error) {
 			if failures++; failures == 1 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback"
@@ -256,26 +255,23 @@ func TestNamesForModelsAreValidAndDiffer(t *testing.T) {
 	}
 }
 
-func TestListOfToolsIsUsedForAMinute(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d, m := support()
-		set := &served{Toolset: tickets()}
-		set.list = set.Toolset.Tools
-		d.Toolsets = []agent.Toolset{set}
-		r := newRunner(t, d)
-		for range 3 {
-			offered(t, r, m, attended)
-			r.Execute(t.Context(), attended, call("tickets__search", `{}`))
-		}
-		if set.lists != 1 {
-			t.Errorf("listed %d times", set.lists)
-		}
-		<-time.After(time.Minute)
-		offered(t, r, m, attended)
-		if set.lists != 2 {
-			t.Errorf("listed %d times after a minute", set.lists)
-		}
-	})
+func TestChangedToolsAreOfferedAtOnce(t *testing.T) {
+	d, m := support()
+	set := &served{Toolset: tickets()}
+	set.list = set.Toolset.Tools
+	d.Toolsets = []agent.Toolset{set}
+	r := newRunner(t, d)
+	search := plan(t, r, m, attended, call("tickets__search", `{}`))
+	set.list = func(context.Context) ([]agent.ToolInfo, error) {
+		return []agent.ToolInfo{{Tool: agent.Tool{Name: "search"}}, {Tool: agent.Tool{Name: "new"}}, {Tool: agent.Tool{Name: "new", Description: "Again."}}}, nil
+	}
+	if got, _ := offered(t, r, m, attended); !slices.Equal(got[4:], []string{"tickets__new", "tickets__search"}) {
+		t.Errorf("got %q", got)
+	}
+	// The server does not say any more that it only reads.
+	if got := r.Execute(t.Context(), attended, search); !got.IsError || !strings.Contains(got.Text, "a person must approve it now") {
+		t.Errorf("got %+v", got)
+	}
 }
 
 func TestServerThatIsAwayIsAskedAgain(t *testing.T) {

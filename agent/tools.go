@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/askback/askback/asktool"
@@ -21,10 +20,6 @@ type server struct {
 	set  Toolset
 	all  bool
 	only []string // if not all
-
-	mu     sync.Mutex
-	listed []ToolInfo
-	until  time.Time // when listed is too old
 }
 
 // servers returns the toolsets of a definition, by name.
@@ -44,43 +39,19 @@ func servers(d *Definition) []*server {
 	return list
 }
 
-const (
-	// listAge is how long a list of tools is used. Each request to a model needs the list, and
-	// tools seldom change.
-	listAge = time.Minute
-	// listTime is the time in which a server must list its tools. Servers that are commands may
-	// have to be downloaded first.
-	listTime = time.Minute
-)
+// listTime is the time in which a server must list its tools. Servers that are commands may have
+// to be downloaded first.
+const listTime = time.Minute
 
-// tools returns the tools that the agent may use, by name. They are listed at most once in
-// listAge.
-func (s *server) tools(ctx context.Context) ([]ToolInfo, error) {
-	s.mu.Lock()
-	listed, until := s.listed, s.until
-	s.mu.Unlock()
-	if time.Now().Before(until) {
-		return listed, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	listed, err := s.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listed, s.until = listed, time.Now().Add(listAge)
-	return listed, nil
-}
-
-// list asks the server for its tools.
-func (s *server) list(ctx context.Context) (tools []ToolInfo, err error) {
+// tools returns the tools that the agent may use, by name.
+func (s *server) tools(ctx context.Context) (tools []ToolInfo, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &ModelError{Err: fmt.Errorf("the server %s panicked: %v", s.set.Name(), p)}
 		}
 	}()
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	all, err := s.set.Tools(ctx)
 	if err != nil {
 		return nil, &ModelError{Err: fmt.Errorf("the tools of the server %s cannot be listed: %w", s.set.Name(), err), Retry: true}

@@ -14,7 +14,8 @@ type Toolset interface {
 	// Name returns its name, which is at most 32 letters, digits, hyphens and underscores. People
 	// see it as the server of a tool.
 	Name() string
-	// Tools returns the tools. An error is temporary: the run tries again.
+	// Tools returns the tools. It is called for each request to a model and for each call, so it
+	// should keep a list that takes time. An error is temporary: the run tries again.
 	Tools(ctx context.Context) ([]ToolInfo, error)
 	// Call runs a tool. When ctx ends, it must end within a second.
 	Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed
