@@ -21,6 +21,7 @@ var sitePages = []sitePage{
 	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, askback.ActList},
 	{pages.PageLink{Name: "Sessions", Path: pages.SessionsPath, Place: pages.InBar}, askback.ActFollow},
 	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, askback.ActGrants},
+	{pages.PageLink{Name: "Run an agent", Path: pages.RunPath, About: "Start an agent of this server, and follow what it does."}, askback.ActRun},
 	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, askback.ActPeople},
 	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, what is open for them, and the groups they are in."}, askback.ActPeople},
 	{pages.PageLink{Name: "Routes", Path: pages.RoutesPath, About: "Who gets which asks, and what follows if no one answers."}, askback.ActPeople},
@@ -38,6 +39,9 @@ const morePath = "/more"
 func (s *site) linksFor(who askback.Principal) []pages.PageLink {
 	var links []pages.PageLink
 	for _, p := range sitePages {
+		if p.Path == pages.RunPath && len(s.auth.HostedAgents()) == 0 {
+			continue
+		}
 		if p.action == "" || s.auth.May(who, p.action) == nil {
 			links = append(links, p.PageLink)
 		}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/askback/askback"
@@ -28,15 +27,17 @@ func (s *site) sessions(w http.ResponseWriter, r request) error {
 
 // session shows the timeline of a session: its newest asks, and its messages.
 func (s *site) session(w http.ResponseWriter, r request) error {
+	return s.renderSession(w, r, http.StatusOK, "", "")
+}
+
+// renderSession renders the page of a session. problem is why a message was not sent, and text
+// is that message.
+func (s *site) renderSession(w http.ResponseWriter, r request, status int, problem, text string) error {
 	one, err := r.client.Session(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	asks, err := r.client.List(r.Context(), askback.Query{Status: askback.AnyStatus, SessionID: one.ID, Limit: askback.MaxLimit})
-	if err != nil {
-		return err
-	}
-	messages, more, err := r.messages(one.ID)
 	if err != nil {
 		return err
 	}
@@ -48,12 +49,19 @@ func (s *site) session(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	r.frame.Page = pages.SessionsPath
-	t := pages.SessionPage{
-		Session: view.SessionOf(one), Moments: view.Timeline(one, asks.Items, messages, late, sent),
-		More: asks.NextCursor != "", MoreMessages: more, MoreLate: moreLate,
+	t := pages.SessionPage{Session: view.SessionOf(one), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem, Text: text}
+	if one.Hosted {
+		t.Moments, t.Older, err = s.hostedMoments(r, one, asks.Items, late, sent)
+	} else {
+		var messages []askback.Message
+		messages, t.MoreMessages, err = r.messages(one.ID)
+		t.Moments = view.Timeline(one, asks.Items, messages, late, sent)
 	}
-	return s.render(w, r.Request, http.StatusOK, pages.Session(r.frame, t))
+	if err != nil {
+		return err
+	}
+	r.frame.Page = pages.SessionsPath
+	return s.render(w, r.Request, status, pages.Session(r.frame, t))
 }
 
 // maxMessages and maxMessageBytes limit the messages of a timeline, whose number and size an
@@ -81,25 +89,4 @@ func (r request) messages(id string) (all []askback.Message, more bool, err erro
 			return all, cursor != "", nil
 		}
 	}
-}
-
-// liveSession tells an open page of a session to load its content again after each event. It
-// also does so when it begins, because the session may have changed since the page was
-// rendered.
-func (s *site) liveSession(w http.ResponseWriter, r request) error {
-	id := r.PathValue("id")
-	if _, err := r.client.Session(r.Context(), id); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	out := newLiveWriter(w, cancel, func() error { return s.reauthenticate(r) })
-	defer out.stop()
-	out.start()
-	for ev, err := range r.client.Events(ctx, id, askback.Cursor(r.Header.Get("Last-Event-ID"))) {
-		if err != nil || out.send(ev.Cursor, "reload", nil) != nil {
-			return nil // the client has left, or reconnects
-		}
-	}
-	return nil
 }

@@ -39,6 +39,13 @@ type Authenticator interface {
 	// LateAnswers returns the late answers to an ask, or to those of a session that the
 	// principal may see, oldest first. more reports whether there may be older ones.
 	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
+	// SessionHistory returns the newest events of a session that the principal may see, oldest
+	// first. more reports whether there are older ones.
+	SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error)
+	// Children returns the sessions that the hosted agent of a session started, oldest first.
+	Children(ctx context.Context, p askback.Principal, id string) ([]askback.Session, error)
+	// HostedAgents returns the agents that can be started, in order of name.
+	HostedAgents() []askback.HostedAgent
 	// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a
 	// person, until stop is called.
 	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
@@ -77,7 +84,7 @@ type Options struct {
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim, its draft and its form that reassigns it, /history
-// with its asks and its export, /sessions, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /people, /groups, /routes, /more,
+// with its asks and its export, /sessions with their messages and cancellation, /run, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /people, /groups, /routes, /more,
 // /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
@@ -106,9 +113,6 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /asks/{id}/reassign", s.authenticated(s.reassignPage))
 	mux.Handle("POST /asks/{id}/reassign", s.authenticated(s.reassign))
 	mux.Handle("POST /asks/{id}/draft", s.authenticated(s.saveDraft))
-	mux.Handle("GET "+pages.SessionsPath, s.authenticated(s.sessions))
-	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))
-	mux.Handle("GET "+pages.SessionsPath+"/{id}/live", s.authenticated(s.liveSession))
 	mux.Handle("GET "+pages.HistoryPath, s.authenticated(s.history))
 	mux.Handle("GET "+pages.HistoryPath+"/export", s.authenticated(s.export))
 	mux.Handle("GET "+pages.HistoryPath+"/{id}", s.authenticated(s.historyAsk))
@@ -117,6 +121,7 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET /agents", s.authenticated(s.agents))
 	mux.Handle("GET /people", s.authenticated(s.people))
 	mux.Handle("GET /numbers", s.authenticated(s.numbers))
+	s.handleSessions(mux)
 	s.handleOperation(mux)
 	s.handlePush(mux)
 	mux.Handle("GET "+morePath, s.authenticated(s.more))
@@ -137,6 +142,17 @@ func New(auth Authenticator, o *Options) http.Handler {
 	guard.AddInsecureBypassPattern("POST " + linkPattern)
 	guard.SetDenyHandler(s.handler(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
 	return secureHeaders(guard.Handler(mux))
+}
+
+// handleSessions adds the pages of sessions, and that which starts a hosted agent.
+func (s *site) handleSessions(mux *http.ServeMux) {
+	mux.Handle("GET "+pages.SessionsPath, s.authenticated(s.sessions))
+	mux.Handle("GET "+pages.SessionsPath+"/{id}", s.authenticated(s.session))
+	mux.Handle("GET "+pages.SessionsPath+"/{id}/live", s.authenticated(s.liveSession))
+	mux.Handle("POST "+pages.SessionsPath+"/{id}/message", s.authenticated(s.sendMessage))
+	mux.Handle("POST "+pages.SessionsPath+"/{id}/cancel", s.authenticated(s.cancelRun))
+	mux.Handle("GET "+pages.RunPath, s.authenticated(s.startPage))
+	mux.Handle("POST "+pages.RunPath, s.authenticated(s.startRun))
 }
 
 // handleOperation adds the pages of tokens, log-ins, and what is sent.

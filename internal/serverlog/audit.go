@@ -17,6 +17,9 @@ type Engine interface {
 	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
 	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
 	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
+	SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error)
+	Children(ctx context.Context, p askback.Principal, id string) ([]askback.Session, error)
+	HostedAgents() []askback.HostedAgent
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	Logout(ctx context.Context, secret string) error

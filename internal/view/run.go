@@ -75,15 +75,6 @@ type runData struct {
 	Ask     *askback.Ask     `json:"ask"`
 }
 
-// The types of the events of a hosted run.
-const (
-	eventMessageDelta  = "message_delta"
-	eventMessageQueued = "message_queued"
-	eventToolInput     = "tool_input_ready"
-	eventToolStart     = "tool_start"
-	eventToolComplete  = "tool_complete"
-)
-
 // Read returns the view of an event. Data that it cannot read is left out.
 func (r *Run) Read(ev askback.Event) RunEvent {
 	e := RunEvent{Type: ev.Type, Seq: ev.Seq, At: ev.At}
@@ -101,11 +92,11 @@ func (r *Run) Read(ev askback.Event) RunEvent {
 		e.Ask = &a
 	}
 	switch ev.Type {
-	case eventMessageDelta:
+	case askback.EventMessageDelta:
 		e.Message = r.delta(d)
-	case askback.EventMessage, eventMessageQueued:
+	case askback.EventMessage, askback.EventMessageQueued:
 		e.Message = r.message(ev.Type, d)
-	case eventToolInput, eventToolStart, eventToolComplete:
+	case askback.EventToolInput, askback.EventToolStart, askback.EventToolComplete:
 		e.Call = r.call(ev.Type, d)
 	case askback.EventTodosChanged:
 		e.Todos = todosOf(d.Todos)
@@ -156,9 +147,9 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 		c.Arguments, _ = FormatJSON(d.Input)
 	}
 	switch kind {
-	case eventToolStart:
+	case askback.EventToolStart:
 		c.Started = true
-	case eventToolComplete:
+	case askback.EventToolComplete:
 		c.Finished, c.Failed, c.Output = true, d.IsError, safetext.Block(outputText(d.Output))
 	}
 	if r.calls == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -21,11 +22,13 @@ type Session struct {
 	Ended     bool
 	Failed    bool
 	Waiting   bool
-	Pending   int // open asks
-	Total     int // all asks
+	Idle      bool // its turn has ended, and a message starts the next one
+	Pending   int  // open asks
+	Total     int  // all asks
 	Todos     []Todo
 	Hosted    bool          // Askback runs it
 	Parent    safetext.Text // the id of the session that started it
+	StartedBy safetext.Text // the person who started a hosted one
 	Used      string        // the tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
 	Error     safetext.Text
 	Created   time.Time
@@ -49,21 +52,30 @@ func SessionOf(s askback.Session) Session {
 		ID: safetext.Line(s.ID), Agent: safetext.Line(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
 		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
 		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
-		Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), Used: usedBy(s),
+		Idle: s.Ended() && !s.Final(), Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
 	}
-	if s.Owner != s.Agent {
+	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
 		v.Owner = safetext.Line(s.Owner)
 	}
 	v.Todos = todosOf(s.Todos)
 	switch {
 	case v.Waiting:
 		v.Status = "waiting for an answer"
-	case s.Ended() && !s.Final():
+	case v.Idle && s.ParentID == "": // that of a child has returned its result
 		v.Status = "between turns"
 	default:
 		v.Status = string(s.Status)
 	}
 	return v
+}
+
+// maxTitle is the maximum number of characters of the title of a run.
+const maxTitle = 100
+
+// RunTitle returns the title of a run with a prompt: the beginning of its first line.
+func RunTitle(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	return shorten(strings.TrimSpace(line), maxTitle)
 }
 
 // usedBy returns what the requests of a session to its model used, and what that cost if the
@@ -91,7 +103,7 @@ func Grouped(n int64) string {
 	return s
 }
 
-// A Moment is an entry in the timeline of a session. One of Ask, Text, What and
+// A Moment is an entry in the timeline of a session. One of Ask, Text, What, Call, Child and
 // Delivery is set. ClaimedBy, Late and Delivery are also set with Ask.
 type Moment struct {
 	At      time.Time
@@ -101,9 +113,17 @@ type Moment struct {
 	By      safetext.Text // the person who sent the message; empty if the agent did
 	What    string        // a change of the session
 
+	Markdown  Markdown // the message of a hosted agent, formatted
+	OfProgram bool     // a program sent the message, and neither a person nor the agent
+	Queued    bool     // the agent gets the message when its calls have ended
+	Call      *Call    // a tool call of a hosted agent
+	Child     *Session // a session that the hosted agent started
+
 	ClaimedBy safetext.Text // the person who began to look at Ask
 	Late      *LateAnswer   // a late answer to Ask
 	Delivery  *Delivery     // what became of a message about Ask, or about the session if Ask is nil
+
+	seq int64 // the number of its event, for the order of those at the same time; 0: unknown
 }
 
 // Timeline returns what happened in a session, newest last. Deliveries are at the time of

@@ -16,6 +16,7 @@ htmx.registerExtension("trusted", {
   htmx_before_morph_node: (_, { oldNode, newNode }) => {
     if (oldNode.id === "list") keepLoadedRows(oldNode, newNode);
     if (oldNode.classList?.contains("is-measured")) newNode.classList.add("is-measured");
+    if (oldNode.localName === "details" && oldNode.closest(".timeline, .cancel-run")) newNode.toggleAttribute("open", oldNode.open);
     if (oldNode.id !== "detail") return true;
     oldNode.replaceChildren(...newNode.childNodes);
     htmx.process(oldNode);
@@ -297,9 +298,22 @@ document.addEventListener("submit", (event) => {
   if (event.target.matches("form.ask")) event.target.dataset.sent = "true";
 });
 
-// Events are missing in the stream: load the list again.
-document.addEventListener("reload", () => {
-  htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
+// The page has changed, or events are missing in the stream: load it again. Changes during that
+// are one.
+let reloading = false;
+let changedMeanwhile = false;
+document.addEventListener("reload", async () => {
+  changedMeanwhile = true;
+  if (reloading) return;
+  reloading = true;
+  try {
+    while (changedMeanwhile) {
+      changedMeanwhile = false;
+      await htmx.ajax("GET", location.pathname + location.search, { target: "body", swap: "innerMorph" });
+    }
+  } finally {
+    reloading = false;
+  }
 });
 
 function announce(text) {

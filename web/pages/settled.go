@@ -90,6 +90,9 @@ func argumentsLabel(a view.Ask) string {
 // capitalText returns t as a string whose first letter is a capital.
 func capitalText(t view.Text) string { return capitalize(t.String()) }
 
+// Sentence returns words as a sentence.
+func Sentence(words string) string { return capitalize(words) + "." }
+
 func capitalize(s string) string {
 	if s == "" {
 		return s

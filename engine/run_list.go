@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// HostedAgents returns the agents that can be started here, in order of name.
+func (e *Engine) HostedAgents() []askback.HostedAgent {
+	if e.runner == nil {
+		return nil
+	}
+	return e.runner.Agents()
+}
+
+// maxChildren is how many children [Engine.Children] returns. A run may start any number.
+const maxChildren = 200
+
+// Children returns the sessions that the run of a session started, oldest first.
+func (e *Engine) Children(ctx context.Context, p askback.Principal, id string) (children []askback.Session, err error) {
+	c := &client{e, p}
+	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+		return nil, fmt.Errorf("children of %s: %w", id, err)
+	}
+	r, err := e.readRun(ctx, id)
+	if errors.Is(err, askback.ErrNotFound) {
+		return nil, nil // its agent runs elsewhere
+	}
+	if err != nil {
+		return nil, fmt.Errorf("children of %s: %w", id, err)
+	}
+	for call := 1; call <= r.state.Calls && len(children) < maxChildren; call++ {
+		for child := 0; ; child++ {
+			row, err := e.store.ReadKey(ctx, kindSession, childKey(id, runWork{Call: call, Child: child}))
+			if errors.Is(err, store.ErrNotFound) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("children of %s: %w", id, fromStore(err))
+			}
+			s, err := decodeSession(row)
+			if err != nil {
+				continue // damaged; the others can be read
+			}
+			children = append(children, s.Session)
+		}
+	}
+	return children, nil
+}

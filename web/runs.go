@@ -1,0 +1,124 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// hostedMoments returns the timeline of a hosted session, and reports whether it has no older
+// events.
+func (s *site) hostedMoments(r request, one askback.Session, asks []askback.Ask, late []askback.LateAnswer, sent []askback.Delivery) (all []view.Moment, older bool, err error) {
+	events, older, err := s.auth.SessionHistory(r.Context(), r.principal, one.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	children, err := s.auth.Children(r.Context(), r.principal, one.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	return view.RunTimeline(one, events, children, asks, late, sent), older, nil
+}
+
+// maxRunForm is the limit in bytes for a form with a message.
+const maxRunForm = 1 << 20
+
+// sendMessage sends a message of the person to a session.
+func (s *site) sendMessage(w http.ResponseWriter, r request) error {
+	form, err := readValues(w, r.Request, maxRunForm)
+	if err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	id, text := r.PathValue("id"), form.Get("text")
+	_, err = r.client.Send(r.Context(), id, askback.SendMessage{Text: text})
+	if problem := problemOf(err); problem != "" {
+		return s.renderSession(w, r, http.StatusUnprocessableEntity, problem, text)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r.Request, pages.SessionsPath+"/"+id, http.StatusSeeOther)
+	return nil
+}
+
+// cancelRun ends the turn of a session, or the session for good.
+func (s *site) cancelRun(w http.ResponseWriter, r request) error {
+	form, err := readValues(w, r.Request, maxRunForm)
+	if err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	var cmd askback.Command
+	switch form.Get("what") {
+	case "turn":
+		cmd = askback.EndTurn{}
+	case "session":
+		cmd = askback.EndSession{}
+	default:
+		return errForm
+	}
+	if _, err := r.client.Send(r.Context(), r.PathValue("id"), cmd); err != nil && !errors.Is(err, askback.ErrEnded) {
+		return err
+	}
+	http.Redirect(w, r.Request, pages.SessionsPath+"/"+r.PathValue("id"), http.StatusSeeOther)
+	return nil
+}
+
+// startPage has the form that starts a hosted agent.
+func (s *site) startPage(w http.ResponseWriter, r request) error {
+	return s.renderStart(w, r, http.StatusOK, pages.StartPage{Agent: r.URL.Query().Get("agent")})
+}
+
+func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages.StartPage) error {
+	p.Agents = view.OfHostedAgents(s.auth.HostedAgents())
+	return s.render(w, r.Request, status, pages.StartRun(r.frame, p))
+}
+
+// startRun starts a hosted agent, and leads to the page of its session.
+func (s *site) startRun(w http.ResponseWriter, r request) error {
+	form, err := readValues(w, r.Request, maxRunForm)
+	if err != nil {
+		return err
+	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
+	p := pages.StartPage{Agent: form.Get("agent"), Prompt: form.Get("prompt")}
+	in := askback.SessionRequest{Agent: p.Agent, Prompt: p.Prompt, Title: view.RunTitle(p.Prompt)}
+	if !in.Hosted() {
+		p.Problem = "Write what the agent shall do."
+		return s.renderStart(w, r, http.StatusUnprocessableEntity, p)
+	}
+	one, err := r.client.Start(r.Context(), in)
+	if p.Problem = problemOf(err); p.Problem != "" {
+		return s.renderStart(w, r, http.StatusUnprocessableEntity, p)
+	}
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r.Request, pages.SessionsPath+"/"+one.ID, http.StatusSeeOther)
+	return nil
+}
+
+// problemOf returns the sentence for a person about an error that the form can correct, or "".
+func problemOf(err error) string {
+	var invalid askback.Invalid
+	var later *askback.RetryError
+	switch {
+	case errors.As(err, &invalid) && len(invalid) > 0:
+		return pages.Sentence(invalid[0].Detail)
+	case errors.Is(err, askback.ErrEnded):
+		return "This session has ended for good. The message was not sent."
+	case errors.As(err, &later):
+		return pages.Sentence(later.Error())
+	}
+	return ""
+}
