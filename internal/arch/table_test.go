@@ -22,6 +22,7 @@ var layers = map[string][]string{
 	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
 	"agent/openai":                  {"agent", "conversation", "internal/modelhttp"},
 	"agent/openai/openaitest":       {"internal/modelhttp/modeltest"},
+	"agent/mcptools":                {"agent", "conversation"},
 	"internal/demo":                 {"agent", "conversation", "internal/pause"},
 	"internal/modelhttp":            {"agent", "internal/loopback"},
 	"internal/modelhttp/modeltest":  {"agent", "conversation"},
@@ -213,7 +214,7 @@ var owners = map[string]owner{
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
 	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi/openapitest"}},
 
-	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "examples/files-server"}, "one serves the ask tools, the other is an example of a server"},
+	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
 	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted"}, "one reads settings, the other scripts of models"},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},

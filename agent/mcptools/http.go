@@ -1,0 +1,76 @@
+package mcptools
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// newHTTPClient returns a client that sends the headers of the settings to the origin of the
+// endpoint only, and follows redirects only there.
+func newHTTPClient(s *Server) *http.Client {
+	endpoint, _ := url.Parse(s.o.URL) // New has checked it
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.TLSHandshakeTimeout = 10 * time.Second
+	return &http.Client{
+		Transport: &transport{base, endpoint, s.o.Headers},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			switch {
+			case !sameOrigin(req.URL, endpoint):
+				return errors.New("it redirects to another server; write the address of that one")
+			case len(via) > 3:
+				return errors.New("it redirects again and again")
+			}
+			return nil
+		},
+	}
+}
+
+func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
+
+type transport struct {
+	base     *http.Transport
+	endpoint *url.URL
+	headers  map[string]string
+}
+
+// CloseIdleConnections makes [http.Client.CloseIdleConnections] work.
+func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
+
+// RoundTrip sends a request. A reply that is not a stream is limited; the events of a stream are
+// limited by their reader.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if sameOrigin(req.URL, t.endpoint) {
+		for name, value := range t.headers {
+			req.Header.Set(name, value)
+		}
+	}
+	reply, err := t.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type")); kind != "text/event-stream" {
+		reply.Body = &limited{reply.Body, maxMessage}
+	}
+	return reply, nil
+}
+
+// A limited is a body that fails after a number of bytes.
+type limited struct {
+	io.ReadCloser
+	left int
+}
+
+func (b *limited) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the reply has more than %d bytes", maxMessage)
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

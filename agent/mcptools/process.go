@@ -1,0 +1,165 @@
+package mcptools
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// inherited are the variables that every command gets. No others are passed on: the environment
+// of the server has secrets, such as the keys of models and the tokens of Askback.
+var inherited = []string{"PATH", "HOME", "LANG", "TMPDIR"}
+
+// environment returns the environment of a command.
+func environment(o Options) []string {
+	env := []string{}
+	for _, name := range slices.Concat(inherited, inheritedHere) {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Env)) {
+		env = append(env, name+"="+o.Env[name]) // the last one counts
+	}
+	return env
+}
+
+// A process is the process of a command.
+type process struct {
+	server *Server
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout *os.File
+	errs   *lines
+
+	done chan struct{} // closed when it has ended
+	err  error         // of the end
+}
+
+// start starts the command of a server, in a group of processes of its own.
+func start(s *Server) (*process, error) {
+	cmd := exec.Command(s.o.Command[0], s.o.Command[1:]...)
+	cmd.Dir, cmd.Env = s.o.Dir, environment(s.o)
+	errs := &lines{write: func(text string) { s.log.Info("MCP server wrote to standard error", "text", s.hide(text)) }}
+	cmd.Stderr = errs
+	cmd.WaitDelay = time.Second // if another process has inherited standard error
+	ownGroup(cmd)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	// Not cmd.StdoutPipe, from which Wait would take what is not read yet.
+	stdout, childStdout, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdin.Close())
+	}
+	cmd.Stdout = childStdout
+	err = cmd.Start()
+	_ = childStdout.Close() // the child has its own
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the command cannot be started: %w", err), stdin.Close(), stdout.Close())
+	}
+	p := &process{server: s, cmd: cmd, stdin: stdin, stdout: stdout, errs: errs, done: make(chan struct{})}
+	s.log.Info("MCP server started", "pid", cmd.Process.Pid)
+	go func() {
+		p.err = cmd.Wait()
+		kill(cmd) // what it started, so that its output ends too
+		errs.flush()
+		if p.err != nil {
+			s.log.Warn("MCP server ended", "pid", cmd.Process.Pid, "error", p.err)
+		} else {
+			s.log.Info("MCP server ended", "pid", cmd.Process.Pid)
+		}
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// outcome returns how the process ended, with the last line that it wrote to standard error.
+func (p *process) outcome() error {
+	how := "exit status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if last := p.errs.final(); last != "" {
+		how += ": " + cut(last, 300)
+	}
+	return fmt.Errorf("the command ended: %s", how)
+}
+
+// stop ends the process as the specification of MCP describes it: first its input ends, then it
+// gets a signal, and then it is killed. It returns when the process has ended.
+func (p *process) stop() {
+	_ = p.stdin.Close()
+	if !wait(p.done, p.server.o.Stop) {
+		terminate(p.cmd)
+		if !wait(p.done, p.server.o.Stop) {
+			kill(p.cmd)
+			<-p.done
+		}
+	}
+	_ = p.stdout.Close()
+}
+
+// maxLine is the maximum length of a line in the log in bytes. Longer ones are several lines.
+const maxLine = 2000
+
+// A lines is a writer that calls write with each line.
+type lines struct {
+	write func(text string)
+
+	mu      sync.Mutex
+	pending []byte
+	last    string
+}
+
+// Write writes the lines that are complete.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = append(l.pending, p...)
+	for {
+		i := bytes.IndexByte(l.pending, '\n')
+		switch {
+		case i >= 0 && i <= maxLine:
+			l.one(l.pending[:i])
+			l.pending = l.pending[i+1:]
+		case len(l.pending) > maxLine:
+			l.one(l.pending[:maxLine])
+			l.pending = l.pending[maxLine:]
+		default:
+			l.pending = bytes.Clone(l.pending)
+			return len(p), nil
+		}
+	}
+}
+
+func (l *lines) one(b []byte) {
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(b), "�")); text != "" {
+		l.last = text
+		l.write(text)
+	}
+}
+
+// final returns the last line.
+func (l *lines) final() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}
+
+// flush writes a last line that does not end.
+func (l *lines) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.one(l.pending)
+	l.pending = nil
+}

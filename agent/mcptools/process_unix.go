@@ -1,0 +1,21 @@
+//go:build unix
+
+package mcptools
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// inheritedHere are the variables that programs need on this system.
+var inheritedHere []string
+
+// ownGroup makes a command start in a group of processes of its own, which can be ended together
+// and gets no signals of our terminal.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// terminate asks the group of a command to end.
+func terminate(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+
+// kill kills the group of a command.
+func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,228 @@
+// Package mcptools has the tools of MCP servers for hosted agents: of commands, which it starts
+// when they are first needed, and of endpoints with streamable HTTP.
+//
+// A server is not trusted. What it returns is text for a model; its size is limited, and nothing
+// in it is followed. Its annotations are hints: a server that marks a tool as read-only may lie,
+// so the definition of an agent decides which servers it believes.
+package mcptools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/conversation"
+)
+
+// Options configure a [Server]. It has a command or a URL.
+type Options struct {
+	Command []string          // a program and its arguments
+	Dir     string            // where it runs; "": the working directory
+	Env     map[string]string // what it has in its environment, in addition to PATH, HOME, LANG and TMPDIR
+
+	URL     string // of an endpoint with streamable HTTP
+	Headers map[string]string
+
+	// Log gets the lines that a command writes to standard error; nil discards them.
+	Log *slog.Logger
+	// Start is the time in which a server must be ready; default 1 minute, because a command may
+	// have to be downloaded first. Call is the longest time of a call; default 1 hour. Stop is how
+	// long a command has to end after its input did, and again after a signal; default 2 seconds.
+	Start, Call, Stop time.Duration
+}
+
+// A Server is an MCP server. Its connection is made when it is first needed, and again when it
+// has ended.
+type Server struct {
+	name string
+	o    Options
+	log  *slog.Logger
+	ctx  context.Context // ends when the server is closed
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	current *session // nil: there is no connection
+	running sync.WaitGroup
+	closed  bool
+}
+
+var _ agent.Toolset = (*Server)(nil)
+
+// New returns a server without connecting to it.
+func New(name string, o Options) (*Server, error) {
+	switch {
+	case len(o.Command) == 0 && o.URL == "":
+		return nil, fmt.Errorf("the server %s has neither a command nor a URL", name)
+	case len(o.Command) > 0 && o.URL != "":
+		return nil, fmt.Errorf("the server %s has both a command and a URL", name)
+	}
+	if o.URL != "" {
+		if u, err := url.Parse(o.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return nil, fmt.Errorf("the URL of the server %s is not one of http or https", name)
+		}
+	}
+	o.Start, o.Call, o.Stop = cmp.Or(o.Start, time.Minute), cmp.Or(o.Call, time.Hour), cmp.Or(o.Stop, 2*time.Second)
+	s := &Server{name: name, o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name)}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s, nil
+}
+
+// Name returns the name of the server.
+func (s *Server) Name() string { return s.name }
+
+// Close ends the calls in progress and the connection. If the server is a command, Close ends its
+// process and those that it started, and returns when they have ended.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.stop()
+	s.running.Wait()
+}
+
+// session returns a session that is connected. All callers share one.
+func (s *Server) session(ctx context.Context) (*session, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, errClosed
+	}
+	c := s.current
+	if c == nil {
+		c = newSession(s)
+		s.current = c
+		s.running.Go(c.run)
+	}
+	s.mu.Unlock()
+	select {
+	case <-c.ready:
+		return c, c.failed
+	case <-ctx.Done():
+		return nil, fmt.Errorf("it is not ready yet: %w", ctx.Err())
+	}
+}
+
+// forget makes the next caller connect again.
+func (s *Server) forget(c *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == c {
+		s.current = nil
+	}
+}
+
+var (
+	errClosed = errors.New("Askback is stopping")
+	errEnded  = errors.New("the connection ended")
+)
+
+// Tools returns the tools of the server. They are listed again when the server announces that
+// they changed, and after a new connection.
+func (s *Server) Tools(ctx context.Context) ([]agent.ToolInfo, error) {
+	for again := true; ; again = false {
+		c, err := s.session(ctx)
+		var tools []agent.ToolInfo
+		if err == nil {
+			tools, err = c.tools(ctx)
+		}
+		switch {
+		case err == nil:
+			return tools, nil
+		case again && c != nil && c.ctx.Err() != nil && ctx.Err() == nil && s.ctx.Err() == nil && c.failed == nil:
+			continue // the connection had ended before
+		}
+		return nil, errors.New(s.clean(err))
+	}
+}
+
+// Call runs a tool. It returns at once when ctx ends, and sends the server that the call is
+// cancelled.
+func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed {
+	limited, cancel := context.WithTimeout(ctx, s.o.Call)
+	defer cancel()
+	for again := true; ; again = false {
+		c, err := s.session(limited)
+		if err != nil {
+			return failed("The tool was not called: the server %s cannot be reached: %s", s.name, s.clean(err))
+		}
+		result, err := perform(limited, c, func(ctx context.Context) (*mcp.CallToolResult, error) {
+			return c.client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: input})
+		})
+		switch {
+		case err == nil:
+			return executed(result)
+		case again && errors.Is(err, mcp.ErrSessionMissing):
+			c.end(err) // the server rejected the request, so the tool did not run
+			continue
+		case ctx.Err() != nil:
+			return failed("The call was cancelled. It is not known what the tool did before.")
+		case limited.Err() != nil:
+			return failed("The server %s has not replied within %v, and the call was cancelled. It is not known what the tool did before.", s.name, s.o.Call)
+		}
+		return s.rejected(c, err)
+	}
+}
+
+// rejected returns the result of a call that the server rejected or did not finish.
+func (s *Server) rejected(c *session, err error) conversation.Executed {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return failed("The server %s rejected the call: %s", s.name, s.clean(errors.New(e.Message)))
+	}
+	if c.ctx.Err() == nil {
+		return failed("The reply of the server %s cannot be read, so it is not known what the tool did: %s", s.name, s.clean(err))
+	}
+	return failed("The connection to the server %s ended before the result, so it is not known what the tool did: %s", s.name, s.clean(err))
+}
+
+func failed(format string, args ...any) conversation.Executed {
+	return conversation.Executed{Text: fmt.Sprintf(format, args...), IsError: true}
+}
+
+// maxError is the maximum length of an error in bytes.
+const maxError = 2000
+
+// clean returns an error as one line without the secrets of the settings.
+func (s *Server) clean(err error) string {
+	text := s.hide(err.Error())
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "…"
+	}
+	return text
+}
+
+// minSecret is the length of a value from which it is hidden: text has shorter ones by chance.
+const minSecret = 6
+
+// hide replaces the secrets of the settings in a text: values of headers and of the environment
+// of the command, and the query of the URL.
+func (s *Server) hide(text string) string {
+	secret := func(value string) {
+		if len(value) >= minSecret {
+			text = strings.ReplaceAll(text, value, "…")
+		}
+	}
+	for _, value := range s.o.Headers {
+		secret(value)
+		_, credential, _ := strings.Cut(value, " ") // after the scheme
+		secret(credential)
+	}
+	for _, value := range s.o.Env {
+		secret(value)
+	}
+	if u, err := url.Parse(s.o.URL); err == nil && s.o.URL != "" {
+		secret(u.RawQuery)
+	}
+	return text
+}

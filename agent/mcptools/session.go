@@ -1,0 +1,250 @@
+package mcptools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/askback/askback/agent"
+)
+
+// maxMessage is the maximum size of a message of a server in bytes. A larger one ends the
+// connection.
+const maxMessage = 16 << 20
+
+// A session is one connection to a server.
+type session struct {
+	server *Server
+	ctx    context.Context // ends with the connection
+	cancel context.CancelCauseFunc
+	ready  chan struct{} // closed when it is connected, or when that failed
+
+	// These are set before ready is closed.
+	process *process // nil: the server is not a command
+	client  *mcp.ClientSession
+	failed  error // why it could not connect
+
+	probing    atomic.Bool
+	unfinished atomic.Int32 // requests in progress, and those that were cancelled
+
+	mu      sync.Mutex
+	listed  []agent.ToolInfo // nil: not listed yet, or they changed
+	changes int              // how often the server announced a change
+}
+
+func newSession(s *Server) *session {
+	c := &session{server: s, ready: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	return c
+}
+
+// end ends the session for a reason.
+func (c *session) end(reason error) {
+	c.server.forget(c)
+	c.cancel(reason)
+}
+
+// run connects, and holds the connection until it or the server ends.
+func (c *session) run() {
+	s := c.server
+	var stop func()
+	c.client, stop, c.failed = c.connect()
+	if c.failed != nil {
+		s.log.Warn("MCP server cannot be reached", "error", s.clean(c.failed))
+		c.end(c.failed)
+		close(c.ready)
+		return
+	}
+	close(c.ready)
+	ended := make(chan error, 1)
+	go func() { ended <- c.client.Wait() }()
+	select {
+	case err := <-ended:
+		c.end(c.reason(err))
+	case <-c.ctx.Done():
+		s.forget(c)
+	}
+	stop()
+	if cause := context.Cause(c.ctx); s.ctx.Err() == nil {
+		s.log.Warn("connection to MCP server ended", "error", s.clean(cause))
+	}
+}
+
+// reason returns why the connection ended. For a command, that is how its process ended.
+func (c *session) reason(err error) error {
+	if p := c.process; p != nil && wait(p.done, time.Second) {
+		return p.outcome()
+	}
+	if err == nil {
+		return errEnded
+	}
+	return err
+}
+
+// connect starts the command, if the server is one, and connects. The function stop, if the error
+// is nil, ends both.
+func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) {
+	s := c.server
+	ctx, cancel := context.WithTimeout(c.ctx, s.o.Start)
+	defer cancel()
+	var transport mcp.Transport
+	end := func() {}
+	if len(s.o.Command) > 0 {
+		p, err := start(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.process, end = p, p.stop
+		transport = &mcp.IOTransport{Reader: p.stdout, Writer: p.stdin, MaxLineLength: maxMessage}
+	} else {
+		h := newHTTPClient(s)
+		end = h.CloseIdleConnections
+		transport = &mcp.StreamableClientTransport{Endpoint: s.o.URL, HTTPClient: h, MaxEventSize: maxMessage}
+	}
+	// It advertises no abilities: a server reads no local files, and asks neither models nor people.
+	o := &mcp.ClientOptions{
+		Capabilities:           &mcp.ClientCapabilities{},
+		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changed() },
+	}
+	implementation := &mcp.Implementation{Name: "askback", Title: "Askback", Version: "1"}
+	client, err = within(ctx, func() (*mcp.ClientSession, error) {
+		return mcp.NewClient(implementation, o).Connect(ctx, transport, nil)
+	})
+	if err != nil {
+		switch {
+		case ctx.Err() == nil:
+			err = c.reason(err)
+		case c.ctx.Err() == nil:
+			err = fmt.Errorf("it was not ready within %v", s.o.Start)
+		}
+		end()
+		return nil, nil, err
+	}
+	return client, func() {
+		// The client waits for calls, which a process that hangs does not answer.
+		if c.unfinished.Load() > 0 && len(s.o.Command) == 0 {
+			wait(nil, cancelTime)
+		}
+		closed := make(chan struct{})
+		go func() { defer close(closed); _ = client.Close() }()
+		if len(s.o.Command) == 0 {
+			wait(closed, s.o.Stop)
+		}
+		end()
+	}, nil
+}
+
+// cancelTime is a pause before an endpoint is left. In it, the client sends in the background which
+// requests are cancelled; a process needs none, because it ends.
+const cancelTime = 100 * time.Millisecond
+
+// wait waits until done is closed, at most for d.
+func wait(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// within returns what f returns, or the error of ctx when it ends before. Then f goes on.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := f()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		select { // both may be the case
+		case o := <-done:
+			return o.value, o.err
+		default:
+		}
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// perform performs a request in a session. It returns at once when ctx or the session ends, even
+// if the server does not read its input any more.
+func perform[T any](ctx context.Context, c *session, request func(context.Context) (T, error)) (T, error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	c.unfinished.Add(1)
+	value, err := within(inner, func() (T, error) { return request(inner) })
+	if inner.Err() == nil {
+		c.unfinished.Add(-1)
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		err = ctx.Err()
+		c.probe()
+	case c.ctx.Err() != nil:
+		err = context.Cause(c.ctx)
+	case isBroken(err) || !isReply(err) && c.isBroken():
+		wait(c.ctx.Done(), time.Second) // the session ends with a better reason
+		c.end(err)
+		err = context.Cause(c.ctx)
+	}
+	return value, err
+}
+
+// isBroken reports whether an error means that the connection cannot be used any more.
+func isBroken(err error) bool {
+	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)
+}
+
+// isReply reports whether an error is one that the server returned.
+func isReply(err error) bool {
+	_, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok
+}
+
+// isBroken reports whether the connection has failed. The client returns the error of a message
+// that it cannot read to the request that waits, and only later ones get that of a connection.
+func (c *session) isBroken() bool {
+	ctx, cancel := context.WithTimeout(c.ctx, time.Second)
+	defer cancel()
+	_, err := within(ctx, func() (struct{}, error) { return struct{}{}, c.client.Ping(ctx, nil) })
+	return err != nil && isBroken(err)
+}
+
+// probeTime is how long a server has to respond after a request that did not end.
+const probeTime = 30 * time.Second
+
+// probe ends the session if the server does not respond any more, so that the next request makes
+// a new one.
+func (c *session) probe() {
+	if !c.probing.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer c.probing.Store(false)
+		ctx, cancel := context.WithTimeout(c.ctx, probeTime)
+		defer cancel()
+		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, c.client.Ping(ctx, nil) })
+		if ctx.Err() != nil && c.ctx.Err() == nil {
+			c.end(fmt.Errorf("it did not respond within %v after a request that did not end", probeTime))
+		}
+	}()
+}

@@ -1,0 +1,129 @@
+package mcptools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/askback/askback/agent"
+)
+
+// The limits of the tools of one server. Descriptions and schemas are a part of every request to
+// a model. Tools with more are left out, except for descriptions, which are cut.
+const (
+	maxTools       = 500
+	maxName        = 128 // as the specification recommends
+	maxDescription = 8 << 10
+	maxSchema      = 64 << 10
+)
+
+// changed is called when the server announces that its tools changed.
+func (c *session) changed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listed = nil
+	c.changes++
+}
+
+// tools returns the tools, which it lists if they are not known or changed.
+func (c *session) tools(ctx context.Context) ([]agent.ToolInfo, error) {
+	c.mu.Lock()
+	listed, changes := c.listed, c.changes
+	c.mu.Unlock()
+	if listed != nil {
+		return listed, nil
+	}
+	listed, err := perform(ctx, c, c.list)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.changes == changes {
+		c.listed = listed
+	}
+	return listed, nil
+}
+
+// list requests the tools, page by page.
+func (c *session) list(ctx context.Context) ([]agent.ToolInfo, error) {
+	all := []agent.ToolInfo{}
+	params := &mcp.ListToolsParams{}
+	for range maxTools { // a page may be empty
+		page, err := c.client.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range page.Tools {
+			info, problem := convert(t)
+			if problem != "" {
+				c.server.log.Warn("a tool of an MCP server is left out", "tool", info.Name, "problem", problem)
+				continue
+			}
+			all = append(all, info)
+		}
+		if len(all) > maxTools {
+			return nil, fmt.Errorf("it has more than %d tools", maxTools)
+		}
+		if page.NextCursor == "" {
+			return all, nil
+		}
+		params = &mcp.ListToolsParams{Cursor: page.NextCursor}
+	}
+	return nil, fmt.Errorf("its list of tools has more than %d pages", maxTools)
+}
+
+// convert returns a tool as agents have it, or why it cannot be used.
+func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
+	hints := cmp.Or(t.Annotations, &mcp.ToolAnnotations{})
+	info = agent.ToolInfo{
+		Tool:     agent.Tool{Name: t.Name, Description: cut(t.Description, maxDescription)},
+		Title:    cut(cmp.Or(t.Title, hints.Title), maxName),
+		ReadOnly: hints.ReadOnlyHint,
+	}
+	info.Destructive = !info.ReadOnly && (hints.DestructiveHint == nil || *hints.DestructiveHint)
+	switch {
+	case strings.TrimSpace(t.Name) == "":
+		return info, "it has no name"
+	case strings.ContainsFunc(t.Name, unicode.IsControl):
+		return info, "its name has control characters"
+	case len(t.Name) > maxName:
+		info.Name = cut(t.Name, maxName)
+		return info, fmt.Sprintf("its name has more than %d bytes", maxName)
+	}
+	schema, ok := t.InputSchema.(map[string]any)
+	if !ok {
+		return info, "its schema is not a JSON object"
+	}
+	if _, typed := schema["type"]; !typed {
+		schema = maps.Clone(schema) // the client keeps it
+		schema["type"] = "object"
+	}
+	if schema["type"] != "object" {
+		return info, "its input is not a JSON object"
+	}
+	raw, err := json.Marshal(schema)
+	if err != nil || len(raw) > maxSchema {
+		return info, fmt.Sprintf("its schema has more than %d bytes", maxSchema)
+	}
+	info.Schema = raw
+	return info, ""
+}
+
+// cut returns the beginning of a text, with at most n bytes and "…".
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
