@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
@@ -29,6 +31,9 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 	n := &newAsk{}
 	request, wrong := e.runner.Question(r.fixed.Run, call)
 	if wrong == nil {
+		if err := e.explain(ctx, r.row.ID, w.Call, &request); err != nil {
+			return err
+		}
 		request.Agent, request.SessionID, request.StartedBy = r.fixed.Agent, r.row.ID, r.fixed.StartedBy
 		request.Key = "run:" + r.row.ID + ":" + strconv.Itoa(w.Call)
 		err := c.prepare(ctx, n, request)
@@ -102,16 +107,76 @@ func (e *Engine) resumeRun(ctx context.Context, f store.Effect) error {
 	return err
 }
 
-// deliverOutcome records that a run has the outcome of its ask, if that is an approval of an
-// action that the model described: it is consumed (F7). The approval of a tool is consumed when
-// the tool runs, and of other outcomes the history of the session has the result of the call.
+// deliverOutcome records that a run has the outcome of its ask. An approval of an action that the
+// model described is consumed (F7), and that of a tool is consumed when the tool runs. Other
+// outcomes are acknowledged.
 func (t *tx) deliverOutcome(id string, call conversation.Call) error {
 	a, err := t.ask(id)
 	if err != nil {
 		return err
 	}
-	if o := a.state.Ask.Outcome; call.Kind == conversation.KindAsk && o.Approved() {
+	switch o := a.state.Ask.Outcome; {
+	case !o.Approved():
+		return a.step(t, lifecycle.Acked{At: t.now})
+	case call.Kind == conversation.KindAsk:
 		return a.step(t, lifecycle.Consumed{Digest: o.Digest, At: t.now})
 	}
 	return nil
+}
+
+// explain adds to a request what people need to know before they decide: to the approval of a
+// call, what the model wrote with the call; to questions, the payload with which the run started,
+// if it is an object.
+func (e *Engine) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
+	switch {
+	case q.Confirmation != nil && q.Confirmation.Context == "":
+		explained := *q.Confirmation
+		explained.Context, err = e.textBefore(ctx, id, n)
+		q.Confirmation = &explained
+	case q.Confirmation == nil && len(q.Context) == 0:
+		row, err := e.store.Read(ctx, kindSession, id)
+		if err != nil {
+			return fromStore(err)
+		}
+		s, err := decodeSession(row)
+		if p := bytes.TrimLeft(s.Session.Payload, " \t\r\n"); err == nil && len(p) <= askback.MaxContext && bytes.HasPrefix(p, []byte("{")) {
+			q.Context = p
+		}
+		return err
+	}
+	return err
+}
+
+// textBefore returns the text of the message that has a call, or "" if it has none.
+func (e *Engine) textBefore(ctx context.Context, id string, n int) (string, error) {
+	found := false
+	for before := int64(0); ; {
+		rows, err := e.store.Recent(ctx, id, before, historyChunk)
+		if err != nil {
+			return "", fromStore(err)
+		}
+		for _, row := range rows {
+			before = row.Seq
+			kind := conversation.EventType(row.Type)
+			if kind != conversation.EventToolInput && kind != conversation.EventMessage {
+				continue
+			}
+			h, ok := e.decodeEvent(row)
+			if found = found || ok && kind == conversation.EventToolInput && h.Call == n; found && kind == conversation.EventMessage {
+				return limitContext(h.Text), nil
+			}
+		}
+		if len(rows) < historyChunk {
+			return "", nil
+		}
+	}
+}
+
+// limitContext returns the end of a text that is too long for a context: the reason for a call is
+// close to it.
+func limitContext(text string) string {
+	if text = strings.TrimSpace(text); len(text) <= askback.MaxContext {
+		return text
+	}
+	return "…" + strings.ToValidUTF8(text[len(text)-askback.MaxContext+len("…"):], "")
 }

@@ -255,7 +255,7 @@ func TestHostedRunAsksAndGoesOn(t *testing.T) {
 			"session_started", "message user Write.", "state_change llm_requesting", "message assistant First.",
 			"tool_input_ready call_1 read", "tool_input_ready call_2 ask", "tool_input_ready call_3 write",
 			"state_change tool_executing", "tool_start call_1 read", "tool_complete call_1 read done read",
-			"question_pending", "state_change awaiting_user_response", "question_answered", "tool_complete call_2 ask answer: B",
+			"question_pending", "state_change awaiting_user_response", "question_answered", "answer_acked", "tool_complete call_2 ask answer: B",
 			"state_change tool_executing", "tool_start call_3 write", "tool_complete call_3 write done write",
 			"state_change llm_requesting", "message assistant All done.", "state_change idle", "agent_complete", "session_completed",
 		}, "\n"))
