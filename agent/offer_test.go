@@ -154,7 +154,7 @@ func TestPromptHasSectionOfEachAskTool(t *testing.T) {
 		tools    []string
 		has, not string
 	}{
-		{[]string{"ask_user_question"}, "Do not ask:", "confirm_action"},
+		{[]string{"ask_user_question"}, "- before steps that are hard to undo\n", "confirm_action"},
 		{[]string{"confirm_action"}, "Ask with confirm_action", "ask_user_question"},
 	} {
 		d, m := support()

@@ -15,6 +15,7 @@ Ask with ask_user_question:
 - before decisions on architecture that are expensive to change later
 - when requirements are unclear or contradict each other
 - when there are real trade-offs that they should weigh
+- before steps that are hard to undo
 - for preferences, and for names and values that you cannot know
 
 Do not ask:
