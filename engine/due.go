@@ -72,7 +72,7 @@ const (
 	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run processes deadlines, performs effects, deletes old records, fills the index for searches
+// Run processes deadlines, performs effects, starts the runs of schedules, deletes old records, fills the index for searches
 // and stores when tokens were last used, until ctx ends. Then it waits for running effects,
 // whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
 // One goroutine and one timer wait for all deadlines.
@@ -83,6 +83,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
 	group.Go(func() { e.performLoop(ctx) })
+	group.Go(func() { e.scheduleLoop(ctx) })
 	group.Go(func() { e.indexLoop(ctx) })
 	group.Go(func() { e.useLoop(ctx) })
 	defer group.Wait()

@@ -3,17 +3,9 @@ package engine
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/askback/askback"
 )
-
-// A Scheduler is a [Runner] whose agents have schedules (E15).
-type Scheduler interface {
-	// NextRun returns the first time after another at which the schedule of an agent starts a
-	// run. It is the zero time if there is no later one.
-	NextRun(agent string, after time.Time) time.Time
-}
 
 // HostedAgents implements [askback.Sessions].
 func (c *client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {

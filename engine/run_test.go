@@ -41,6 +41,7 @@ type scriptRunner struct {
 	mu       sync.Mutex
 	messages map[string][]conversation.Message // the last request of each run
 	executed []string                          // the tools that ran
+	runs     map[string]conversation.Run       // by id
 }
 
 func call(tool, input string) conversation.Call {
@@ -56,6 +57,13 @@ func says(text string, calls ...conversation.Call) conversation.ModelReplied {
 	return conversation.ModelReplied{Text: text, Calls: calls, Usage: conversation.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}}
 }
 
+// unattended reports whether a program started a run.
+func (r *scriptRunner) unattended(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.runs[id].Unattended
+}
+
 func (r *scriptRunner) Agents() []askback.HostedAgent { return nil }
 
 func (r *scriptRunner) Limits(agent string) (conversation.Limits, error) {
@@ -68,9 +76,9 @@ func (r *scriptRunner) Limits(agent string) (conversation.Limits, error) {
 func (r *scriptRunner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
 	r.mu.Lock()
 	if r.messages == nil {
-		r.messages = map[string][]conversation.Message{}
+		r.messages, r.runs = map[string][]conversation.Message{}, map[string]conversation.Run{}
 	}
-	r.messages[run.ID] = messages
+	r.messages[run.ID], r.runs[run.ID] = messages, run
 	r.mu.Unlock()
 	if r.reply != nil {
 		return r.reply(ctx, run, piece)
