@@ -22,6 +22,14 @@ func ParseSchedule(line string, zone *time.Location) (Schedule, error) {
 	return schedule.Parse(line, zone)
 }
 
+// Callback returns the address that receives the events of the runs of an agent, or "".
+func (r *Runner) Callback(name string) string {
+	if a := r.agent(name); a != nil {
+		return a.Definition.Callback
+	}
+	return ""
+}
+
 // NextRun returns the first time after another one at which a run of an agent starts by itself,
 // or the zero time if there is no later one.
 func (r *Runner) NextRun(name string, after time.Time) time.Time {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/askback/askback"
@@ -29,6 +30,43 @@ func (e *Engine) hostedAgents() []askback.HostedAgent {
 		}
 	}
 	return all
+}
+
+// A CallbackRunner is a [Runner] whose agents have callbacks.
+type CallbackRunner interface {
+	// Callback returns the address that receives the events of the runs of an agent, or "".
+	Callback(agent string) string
+}
+
+// agentCallback returns the address that receives the events of a new run: that of the request
+// or else that of the agent, or "".
+func (e *Engine) agentCallback(r askback.SessionRequest) (string, error) {
+	c, ok := e.runner.(CallbackRunner)
+	if r.CallbackURL != "" || !ok {
+		return r.CallbackURL, nil
+	}
+	callback := c.Callback(r.Agent)
+	if err := e.checkCallback(callback); err != nil {
+		return "", fmt.Errorf("the callback of agent %s: %w", r.Agent, err)
+	}
+	return callback, nil
+}
+
+// preferCallback removes the callback of an agent from the ask of a run whose session has one:
+// that of the session is its starter's, and the ask gets it then.
+func (e *Engine) preferCallback(ctx context.Context, id string, r *askback.Request) error {
+	if r.CallbackURL == "" {
+		return nil
+	}
+	row, err := e.store.Read(ctx, kindSession, id)
+	if err != nil {
+		return fromStore(err)
+	}
+	s, err := decodeSession(row)
+	if s.Callback != "" {
+		r.CallbackURL = ""
+	}
+	return err
 }
 
 // agentNames returns a sentence with the names of the first hosted agents.

@@ -1,13 +1,20 @@
 package engine_test
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
 )
 
 // The payload of a program is data: no text in it can look like the end of its fence (T42).
@@ -56,4 +63,77 @@ func TestOthersCannotAskInAHostedSession(t *testing.T) {
 			t.Errorf("the session is %s with %d asks", got.Status, got.AsksTotal)
 		}
 	})
+}
+
+// calledBackRunner has agents with a callback.
+type calledBackRunner struct{ *scriptRunner }
+
+func (calledBackRunner) Callback(agent string) string {
+	return "https://definition.example.com/" + agent
+}
+
+func (r calledBackRunner) Question(run conversation.Run, call conversation.Call) (askback.Request, error) {
+	q, err := r.scriptRunner.Question(run, call)
+	q.CallbackURL = r.Callback(run.Agent) // as package agent does
+	return q, err
+}
+
+// addressBook is a channel that records which event each address gets.
+type addressBook struct {
+	mu  sync.Mutex
+	got []string
+}
+
+func (b *addressBook) Send(_ context.Context, n askback.Notification) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.got = append(b.got, n.Address+" "+string(n.Delivery.Event))
+	return "", nil
+}
+
+// The events of a run are sent to the callback of its starter, or else to that of its definition
+// (E3).
+func TestEventsOfARunAreSentToItsCallback(t *testing.T) {
+	for url, want := range map[string]string{
+		"": "https://definition.example.com/poem", "https://starter.example.com": "https://starter.example.com",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var sent addressBook
+			runner := calledBackRunner{&scriptRunner{scripts: map[string][]conversation.ModelReplied{
+				"poem": {says("", call("ask", `{"question": "Which?"}`)), says("Done.")},
+			}}}
+			e := engine.New(memstore.New(), &engine.Options{Runner: runner, Channels: map[string]engine.Channel{"webhook": &sent}})
+			go func() { _ = e.Run(t.Context()) }()
+			bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+			s, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Payload: json.RawMessage(`{"topic": "love"}`), CallbackURL: url})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+			page, err := ana.List(t.Context(), askback.Query{SessionID: s.ID})
+			if err != nil || len(page.Items) != 1 || string(page.Items[0].Context) != `{"topic":"love"}` {
+				t.Fatalf("got %+v, %v", page.Items, err)
+			}
+			if _, err := ana.Answer(t.Context(), page.Items[0].ID, askback.Choose("A")); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			events := []string{want + " question_pending", want + " question_answered", want + " session_completed"}
+			slices.Sort(sent.got) // different effects have no order
+			slices.Sort(events)
+			if diff := cmp.Diff(events, sent.got); diff != "" {
+				t.Errorf("callback %q (-want +got):\n%s", url, diff)
+			}
+		})
+	}
+}
+
+// An agent whose callback cannot be used is not started.
+func TestCallbackOfAnAgentNeedsAChannel(t *testing.T) {
+	e := engine.New(memstore.New(), &engine.Options{Runner: calledBackRunner{&scriptRunner{}}})
+	_, err := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."})
+	if err == nil || !strings.Contains(err.Error(), "the callback of agent poem: /callback_url: this server sends no webhooks") {
+		t.Errorf("got %v", err)
+	}
 }

@@ -223,7 +223,11 @@ func (c *client) startHosted(t *tx, r askback.SessionRequest, key string) (*sess
 	} else {
 		fixed.StartedBy, prompt.By = c.who.Name, c.who.Name
 	}
-	return t.startRun(fixed, one, key, r.CallbackURL, prompt, limits)
+	callback, err := c.engine.agentCallback(r)
+	if err != nil {
+		return nil, err
+	}
+	return t.startRun(fixed, one, key, callback, prompt, limits)
 }
 
 // promptOf returns the first message of a run. The payload comes from a program and is data:

@@ -35,6 +35,9 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 			return err
 		}
 		request.Agent, request.SessionID, request.StartedBy = r.fixed.Agent, r.row.ID, r.fixed.StartedBy
+		if err := e.preferCallback(ctx, r.row.ID, &request); err != nil {
+			return err
+		}
 		request.Key = "run:" + r.row.ID + ":" + strconv.Itoa(w.Call)
 		err := c.prepare(ctx, n, request)
 		if wrong = n.late; wrong == nil && errors.As(err, new(askback.Invalid)) {
