@@ -94,7 +94,8 @@ type Settings struct {
 	Issuer string
 	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
 	MaxOpen int
-	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
+	// AsksPerMinute is how many asks an agent may make in a minute, and how many runs of hosted
+	// agents it may start; 0 is no limit. For webhooks, that is for each hosted agent.
 	AsksPerMinute int
 	// DigestAfter is how many questions of one agent a person gets in a minute through one
 	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.

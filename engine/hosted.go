@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/askback/askback"
@@ -50,6 +52,17 @@ func (e *Engine) agentCallback(r askback.SessionRequest) (string, error) {
 		return "", fmt.Errorf("the callback of agent %s: %w", r.Agent, err)
 	}
 	return callback, nil
+}
+
+// limitStarts records that a program starts a run. Programs may start as many runs in a minute as
+// an agent may ask: each run costs requests to a model.
+func (e *Engine) limitStarts(owner string) error {
+	limit := e.settings.Load().AsksPerMinute
+	err := e.quota.limitRate("start\x00"+owner, limit, e.clock())
+	if r, ok := errors.AsType[*askback.RetryError](err); ok {
+		r.Why = fmt.Sprintf("%s started %d runs within a minute, as many as it may; the next one is started in %.0f s", owner, limit, math.Ceil(r.After.Seconds()))
+	}
+	return err
 }
 
 // preferCallback removes the callback of an agent from the ask of a run whose session has one:

@@ -3,11 +3,13 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -136,4 +138,40 @@ func TestCallbackOfAnAgentNeedsAChannel(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the callback of agent poem: /callback_url: this server sends no webhooks") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A program that starts runs without end is stopped by the limit for asks (T43). A repeat of a
+// delivery and a person are not.
+func TestProgramsStartAFewRunsAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(memstore.New(), &engine.Options{Runner: &scriptRunner{}, Settings: engine.Settings{AsksPerMinute: 2}})
+		start := func(kind askback.Kind, name, key string) error {
+			_, err := e.As(askback.Principal{Kind: kind, Name: name}).Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: key})
+			return err
+		}
+		for i, c := range []struct {
+			kind      askback.Kind
+			name, key string
+			fails     string
+		}{
+			{askback.Agent, "bot", "a", ""},
+			{askback.Agent, "bot", "a", ""},
+			{askback.Agent, "bot", "b", ""},
+			{askback.Agent, "bot", "c", "bot started 2 runs within a minute, as many as it may; the next one is started in 60 s"},
+			{askback.Agent, "bot", "b", ""},
+			{askback.Agent, "hosted:poem", "c", ""},
+			{askback.Responder, "ana", "a", ""},
+			{askback.Responder, "ana", "b", ""},
+			{askback.Responder, "ana", "c", ""},
+		} {
+			err := start(c.kind, c.name, c.key)
+			if c.fails == "" && err != nil || c.fails != "" && (!errors.Is(err, askback.ErrTooFast) || !strings.Contains(err.Error(), c.fails)) {
+				t.Errorf("start %d by %s: got %v", i, c.name, err)
+			}
+		}
+		<-time.After(time.Minute)
+		if err := start(askback.Agent, "bot", "c"); err != nil {
+			t.Errorf("a minute later: %v", err)
+		}
+	})
 }

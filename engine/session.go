@@ -93,11 +93,18 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	}
 	key := c.ownerKey(r.Key)
 	var one askback.Session
+	counted := !r.Hosted() || c.who.Kind != askback.Agent
 	err := c.engine.update(ctx, func(t *tx) error {
 		found, err := c.sessionByKey(t, key, r.CallbackURL)
 		if !errors.Is(err, store.ErrNotFound) {
 			one = found
 			return err
+		}
+		if !counted { // not again if the update is repeated
+			if err := c.engine.limitStarts(c.who.Name); err != nil {
+				return err
+			}
+			counted = true
 		}
 		if err := c.engine.checkCallback(r.CallbackURL); err != nil {
 			return err

@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/store/memstore"
@@ -79,6 +81,30 @@ func TestHooksThatAreNotVerifiedAreLimited(t *testing.T) {
 	}
 	if got := w.send("POST", "/hooks/poem", w.token(bot), `{}`); got.status != http.StatusAccepted {
 		t.Errorf("got %d %s with a token", got.status, got.body)
+	}
+}
+
+// A delivery that arrives several times at once starts one run (E1, E10).
+func TestDeliveriesAtOnceStartOneRun(t *testing.T) {
+	w := newHookFixture(t)
+	var header []string
+	for name, values := range sign(t, poemSecret, "msg_1", time.Now(), `{"topic": "rain"}`) {
+		header = append(header, name, values[0])
+	}
+	var all sync.WaitGroup
+	replies := make([]reply, 8)
+	for i := range replies {
+		all.Go(func() { replies[i] = w.send("POST", "/hooks/poem", "", `{"topic": "rain"}`, header...) })
+	}
+	all.Wait()
+	for _, r := range replies {
+		if r.status != http.StatusAccepted || r.body != replies[0].body {
+			t.Errorf("got %d %s, and %s", r.status, r.body, replies[0].body)
+		}
+	}
+	page, err := w.engine.As(ana).Sessions(t.Context(), askback.SessionQuery{})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("got %d sessions, %v", len(page.Items), err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"pgregory.net/rapid"
 
 	"github.com/askback/askback/channel/webhook"
 )
@@ -17,8 +18,7 @@ const (
 )
 
 // signed returns the header of a message that was sent at a time and is signed with a secret.
-func signed(t *testing.T, secret, id string, at time.Time, body string) http.Header {
-	t.Helper()
+func signed(t interface{ Fatal(...any) }, secret, id string, at time.Time, body string) http.Header {
 	w, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -96,4 +96,28 @@ func TestHeaderIsCheckedBeforeTheBody(t *testing.T) {
 			t.Errorf("a header without %s passes", name)
 		}
 	}
+}
+
+// A change of any part of a signed message is noticed.
+func TestChangedMessageIsRefused(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	v := webhook.NewVerifier(func(string) string { return poemSecret }, decoySecret, func() time.Time { return now })
+	id := rapid.StringMatching(`[a-zA-Z0-9_-]{1,40}`)
+	rapid.Check(t, func(t *rapid.T) {
+		name, body := id.Draw(t, "id"), rapid.String().Draw(t, "body")
+		at := now.Add(time.Duration(rapid.IntRange(-300, 300).Draw(t, "seconds")) * time.Second)
+		h := signed(t, poemSecret, name, at, body)
+		if err := v.Verify("poem", h, []byte(body)); err != nil {
+			t.Fatalf("a genuine message is refused: %v", err)
+		}
+		other, otherBody := id.Draw(t, "other id"), rapid.String().Draw(t, "other body")
+		otherAt := at.Add(time.Duration(rapid.IntRange(-2, 2).Draw(t, "later")) * time.Second)
+		same := other == name && otherBody == body && otherAt.Equal(at)
+		h.Set("webhook-id", other)
+		h.Set("webhook-timestamp", strconv.FormatInt(otherAt.Unix(), 10))
+		late := now.Sub(otherAt).Abs() > webhook.SignedFor
+		if err := v.Verify("poem", h, []byte(otherBody)); (err == nil) != (same && !late) {
+			t.Fatalf("the same message: %t; got %v", same, err)
+		}
+	})
 }
