@@ -206,10 +206,15 @@ func (l *loader) checkAgent(a Agent, line int) {
 		l.addProblem(at, "write what the agent is and does, after the front matter", "there is no prompt")
 	case a.OnTimeout != "" && a.OnTimeout != askback.OnTimeoutWait && a.QuestionTimeout == 0:
 		l.addProblem(position{1, 1}, "write question_timeout: 24h", "there is on_timeout but no question_timeout")
+	case a.Name == hookOfClaudeCode && a.WebhookSecret != "":
+		l.addProblem(position{1, 1}, "write another name", "no webhook can start an agent with the name %s: its path is the one for hooks of Claude Code", a.Name)
 	case a.Bubble && !slices.Contains(a.Tools, "spawn_agents"):
 		l.addProblem(position{1, 1}, "add spawn_agents to tools, or remove subagents", "subagents has no effect, because the agent cannot start any")
 	}
 }
+
+// hookOfClaudeCode is the end of the path of the hooks of Claude Code, /hooks/claude-code.
+const hookOfClaudeCode = "claude-code"
 
 func agentNameProblem(s string) string {
 	if !agentName.MatchString(s) {
