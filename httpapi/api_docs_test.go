@@ -86,7 +86,7 @@ func generate(t *testing.T, name string, show []string, tour map[string]exchange
 func formatRequest(request string) string {
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
-	if strings.HasPrefix(lines[0], "later ") {
+	if strings.HasPrefix(lines[0], "later ") || lines[0] == "run" {
 		lines = lines[1:]
 	}
 	words := strings.Fields(lines[0])

@@ -36,7 +36,7 @@ const poemScript = `
 // The scripts of the other agents.
 const (
 	triageScript = "- reply: Nothing is new.\n"
-	brokenScript = "- error: {status: 401}\n"
+	notesScript  = "- error: {status: 401}\n"
 )
 
 // The secrets of the agent poem, and of no agent.
@@ -45,7 +45,7 @@ const (
 	decoySecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 )
 
-// hostedAgents returns a runner of three agents: poem, triage and broken.
+// hostedAgents returns a runner of three agents: poem, triage and notes, whose model rejects its key.
 func hostedAgents(t *testing.T) *agent.Runner {
 	t.Helper()
 	model := func(name, script string) agent.Model {
@@ -66,7 +66,7 @@ func hostedAgents(t *testing.T) *agent.Runner {
 	r, err := agent.NewRunner(
 		agent.Definition{Name: "poem", Description: "Writes poems.", Prompt: "You write poems.", Model: model("poem", poemScript), AsyncQuestions: true},
 		agent.Definition{Name: "triage", Prompt: "You sort mails.", Model: model("triage", triageScript), Schedule: daily},
-		agent.Definition{Name: "broken", Prompt: "You fail.", Model: model("broken", brokenScript)},
+		agent.Definition{Name: "notes", Prompt: "You fail.", Model: model("notes", notesScript)},
 	)
 	if err != nil {
 		t.Fatal(err)
