@@ -183,6 +183,20 @@ func TestChangedCallIsNotApproved(t *testing.T) {
 
 // The engine that has no runner keeps the work of runs for one that has.
 func TestRunsWaitForAServerWithAgents(t *testing.T) {
+	for name, other := range map[string]engine.Runner{"no agents": nil, "another agent": partialRunner{&scriptRunner{}}} {
+		t.Run(name, func(t *testing.T) { testRunWaits(t, other) })
+	}
+}
+
+// A partialRunner has only the agent child.
+type partialRunner struct{ *scriptRunner }
+
+func (partialRunner) Hosts(agent string) bool { return agent == "child" }
+
+// testRunWaits tests that a run of the agent poem waits while only a process with another runner
+// runs.
+func testRunWaits(t *testing.T, other engine.Runner) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}}
@@ -190,7 +204,7 @@ func TestRunsWaitForAServerWithAgents(t *testing.T) {
 		one := h.run("Go.")
 		a := h.asked()
 		h.stop()
-		plain := engine.New(s, &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
+		plain := engine.New(s, &engine.Options{Runner: other, Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = plain.Run(ctx) }()

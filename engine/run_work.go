@@ -74,7 +74,7 @@ func (w *worker) performRun(ctx context.Context, f store.Effect) {
 		return
 	}
 	pause := min(runPause<<min(f.Attempts-1, 10), runMaxPause)
-	if e.runner == nil {
+	if errors.Is(err, errNotHosted) {
 		pause = noRunPause
 	}
 	done := store.Completion{ID: f.ID, Node: f.Node, Retry: e.clock().Add(pause), Error: errorText(err)}
@@ -99,8 +99,8 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if e.runner == nil {
-		return errors.New("this process hosts no agents")
+	if err := e.checkHosts(ctx, f.Stream); err != nil {
+		return err
 	}
 	var w runWork
 	if err := json.Unmarshal(f.Data, &w); err != nil {
@@ -123,6 +123,25 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 		return e.childFinished(ctx, f, w)
 	}
 	return fmt.Errorf("%w: effect of kind %s", errUnreadable, f.Kind)
+}
+
+// errNotHosted is returned for a run whose agent another process must have.
+var errNotHosted = errors.New("this process does not host the agent")
+
+// checkHosts returns errNotHosted if the runner is not one for the agent of a run.
+func (e *Engine) checkHosts(ctx context.Context, id string) error {
+	if e.runner == nil {
+		return errNotHosted
+	}
+	partial, ok := e.runner.(PartialRunner)
+	if !ok {
+		return nil
+	}
+	r, err := e.readRun(ctx, id)
+	if err == nil && !partial.Hosts(r.fixed.Agent) {
+		err = errNotHosted
+	}
+	return err
 }
 
 // isRun reports whether an effect is one of a hosted run.

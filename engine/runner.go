@@ -32,3 +32,11 @@ type Runner interface {
 	// Task returns the agent and the prompt of a child that a call starts.
 	Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string)
 }
+
+// A PartialRunner is a [Runner] that has only some of the agents. Runs of the others wait until
+// another process continues them; with a Runner that is not partial, they fail.
+type PartialRunner interface {
+	Runner
+	// Hosts reports whether the runner has the agent.
+	Hosts(agent string) bool
+}
