@@ -257,6 +257,9 @@ func (v *RunView) Say(words string) error {
 // Pause removes the rows that are replaced, so that a prompt can be drawn. Until [RunView.Resume]
 // nothing is written.
 func (v *RunView) Pause() {
+	f := newFrame(v.options)
+	v.flushHeld(f)
+	v.write(f)
 	v.erase()
 	v.paused = true
 }

@@ -251,7 +251,7 @@ func wait(ctx context.Context, conn *connection.Connector, p *prompt, ask askbac
 		defer close(done)
 		p.serve(prompting, ask, suggestYes)
 	}()
-	settled, err := conn.Agent.Wait(ctx, ask.ID)
+	settled, err := p.waiter.Wait(ctx, ask.ID)
 	stop()
 	<-done
 	p.close(settled)

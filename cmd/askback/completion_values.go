@@ -22,7 +22,7 @@ import (
 var completers = map[string]func(*completion, context.Context) []candidate{
 	"pending": (*completion).pending, "ask": (*completion).asks, "answer": (*completion).answers, "session": (*completion).sessions,
 	"agent": (*completion).agents, "person": (*completion).people, "tag": (*completion).tags, "grant": (*completion).grants, "token": (*completion).tokens,
-	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts, "group": (*completion).groups,
+	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts, "hosted": (*completion).hosted, "group": (*completion).groups,
 	"client": func(*completion, context.Context) (all []candidate) {
 		for _, name := range agentconfig.Clients() {
 			all = append(all, candidate{value: name})
@@ -75,6 +75,23 @@ func (c *completion) each(ctx context.Context, status askback.Status, do func(as
 	}
 	defer done()
 	return lookup{client: client}.each(ctx, status, do)
+}
+
+// hosted returns the hosted agents that can be run.
+func (c *completion) hosted(ctx context.Context) (all []candidate) {
+	client, done, err := c.client()
+	if err != nil {
+		return nil
+	}
+	defer done()
+	agents, err := client.HostedAgents(ctx)
+	if err != nil {
+		return nil
+	}
+	for _, a := range agents {
+		all = append(all, describe(a.Name, a.Description))
+	}
+	return all
 }
 
 // deciding reports whether a flag on the line decides calls.

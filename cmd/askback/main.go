@@ -53,6 +53,7 @@ type commands struct {
 	Inbox    inboxCommand    `cmd:"" help:"Show the open asks, live, and answer them with keys."`
 	Snooze   snoozeCommand   `cmd:"" help:"Hide an ask from your own list until a time."`
 	Show     showCommand     `cmd:"" help:"Show an ask and how it ended."`
+	Run      runCommand      `cmd:"" help:"Run a hosted agent in this terminal."`
 	Serve    serveCommand    `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
 	Hook     hookCommand     `cmd:"" help:"Handle the hooks of Claude Code."`

@@ -20,12 +20,14 @@ type prompt struct {
 	conn    *connection.Connector
 	io      streams
 	id      string
-	command string         // the command that answers
-	ui      asker          // nil if the ask cannot be answered here
-	tty     *terminal.TTY  // nil for a pipe
-	lock    *instance.Lock // of the terminal, while this prompt uses it
-	reason  string         // why the ask cannot be answered here
-	open    bool           // the prompt was still shown when ctx ended
+	command string            // the command that answers
+	ui      asker             // nil if the ask cannot be answered here
+	tty     *terminal.TTY     // nil for a pipe
+	lock    *instance.Lock    // of the terminal, while this prompt uses it
+	reason  string            // why the ask cannot be answered here
+	open    bool              // the prompt was still shown when ctx ended
+	here    bool              // the ask was settled at this prompt
+	waiter  connection.Client // waits for the outcome
 }
 
 // An asker shows asks and returns the answers: a [terminal.Panel] or a [terminal.Prompt].
@@ -40,7 +42,7 @@ type asker interface {
 //
 // At a terminal it is a panel, or lines if plain is true or the terminal can show no panel.
 func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
-	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask)}
+	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask), waiter: conn.Agent}
 	switch {
 	case !conn.CanPrompt():
 	case isForOthers(ctx, conn, ask):
@@ -184,6 +186,7 @@ func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool
 		ask, err = p.conn.Person.Decline(ctx, p.id, r.Reason)
 	}
 	var invalid askback.Invalid
+	p.here = err == nil && ask.Settled()
 	switch {
 	case err == nil && !ask.Settled():
 		note(p.io.err, "recorded: "+ending(ask))

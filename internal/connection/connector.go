@@ -159,6 +159,13 @@ func (c *Connector) PageURL(a askback.Ask) string {
 	return a.PageURL
 }
 
+// IsInstance reports whether this process is the local instance: no server serves the database.
+func (c *Connector) IsInstance() bool {
+	c.connecting <- struct{}{}
+	defer func() { <-c.connecting }()
+	return c.instance != nil && c.instance.failure() == nil
+}
+
 // Close closes the connection. It also closes the [Instance] of this process, if there is
 // one, and waits until it is closed.
 func (c *Connector) Close() error {

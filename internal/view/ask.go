@@ -20,6 +20,7 @@ type Ask struct {
 	ID        safetext.Text
 	Session   safetext.Text   // the id of the session
 	Agent     safetext.Text   // the agent's label for itself; it proves nothing
+	Hosted    bool            // Askback runs the agent, and knows who started it
 	Owner     safetext.Text   // the name of the agent's token, if it differs from Agent
 	Path      []safetext.Text // the parents of a sub-agent
 	To        []safetext.Text // people and groups who may answer; empty for everyone
@@ -141,7 +142,7 @@ func Of(a askback.Ask) Ask {
 		v.tags = append(v.tags, RawText(t))
 	}
 	v.OwnSession = number(a.ID) == number(a.SessionID)
-	if a.Owner != a.Agent {
+	if v.Hosted = a.Owner == askback.HostedPrefix+a.Agent; a.Owner != a.Agent && !v.Hosted {
 		v.Owner = c.line(a.Owner)
 	}
 	c.routing(&v, a)

@@ -82,6 +82,10 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 		add("%s", text)
 	}
 	switch started := a.StartedBy.String(); {
+	case a.Hosted && a.NoSelfApproval && started != "":
+		add("“%s” started this session. Another person must decide.", started)
+	case a.Hosted && started != "":
+		add("“%s” started this session.", started)
 	case a.NoSelfApproval && started != "":
 		add("The agent says that “%s” started this session. Another person must decide.", started)
 	case a.NoSelfApproval:

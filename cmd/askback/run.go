@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+type runCommand struct {
+	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Name of the agent to run. With --resume, the first word of a message to the run."`
+	Prompt  []string `arg:"" optional:"" sep:"none" help:"What the agent shall do; - reads it from standard input."`
+	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow a run that was started before, and write to it. SESSION is its id."`
+	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON, from a file or, with -, from standard input."`
+	JSON    bool     `name:"json" help:"Print the session as JSON when its turn has ended, instead of its last message."`
+	Plain   bool     `env:"ASKBACK_PLAIN" help:"Write and ask line by line at a terminal, as for a screen reader."`
+}
+
+// Run starts a run of a hosted agent, or finds one, and follows it until its turn has ended or,
+// at a terminal, until the user leaves.
+func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err error) {
+	r, err := c.request(&io)
+	if err != nil {
+		return err
+	}
+	conn, err := all.connector(instance.KindAsk)
+	if err != nil {
+		return err
+	}
+	defer func() { err = thenClose(io, conn, err) }()
+	f := &follower{conn: conn, io: io, plain: c.Plain, json: c.JSON}
+	if c.Resume != "" {
+		err, f.message = f.resume(ctx, c.Resume), r.Prompt
+	} else {
+		err = f.start(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	return f.run(ctx)
+}
+
+// request returns what the arguments ask for. If standard input has the prompt or the payload,
+// it is not used for answers.
+func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) {
+	words := c.Prompt
+	if c.Resume != "" && c.Agent != "" {
+		words = append([]string{c.Agent}, words...)
+	}
+	r = askback.SessionRequest{Agent: c.Agent, Prompt: strings.Join(words, " ")}
+	fromInput := r.Prompt == "-"
+	switch {
+	case c.Resume != "" && c.Payload != "":
+		return r, usage("--payload starts a run, and --resume follows one: use one of them")
+	case c.Resume == "" && c.Agent == "":
+		return r, usage(`missing agent; for example: askback run poem "Write about the sea"`)
+	case fromInput && c.Payload == "-":
+		return r, usage("standard input cannot be both the prompt and the payload")
+	case c.Resume == "" && len(c.Prompt) == 0 && c.Payload == "":
+		return r, usage(`missing prompt; write what the agent shall do, - to read it from standard input, or --payload FILE`)
+	}
+	if fromInput {
+		raw, err := readFile("-", io.in)
+		if err != nil {
+			return r, usage(err.Error())
+		}
+		r.Prompt = strings.TrimSpace(string(raw))
+	}
+	if c.Payload != "" {
+		if r.Payload, err = readFile(c.Payload, io.in); err != nil {
+			return r, usage(err.Error())
+		}
+	}
+	if fromInput || c.Payload == "-" {
+		io.in = nil
+	}
+	if r.Prompt == "" && len(r.Payload) == 0 && c.Resume == "" {
+		return r, usage("the prompt is empty")
+	}
+	r.Title = view.RunTitle(r.Prompt)
+	return r, r.Check()
+}
+
+// start starts a run, and begins to follow it with its first event.
+func (f *follower) start(ctx context.Context, r askback.SessionRequest) (err error) {
+	if err := f.watchChildren(ctx); err != nil {
+		return err
+	}
+	if f.session, err = f.conn.User.Start(ctx, r); err != nil {
+		return err
+	}
+	f.after = askback.Beginning
+	return nil
+}
+
+// resume finds a run, and begins to follow it with its present state.
+func (f *follower) resume(ctx context.Context, id string) (err error) {
+	if err := f.watchChildren(ctx); err != nil {
+		return err
+	}
+	if f.session, err = f.conn.User.Session(ctx, id); err != nil {
+		return err
+	}
+	if !f.session.Hosted {
+		return exitError{exitUsage, fmt.Sprintf("%s is not a run of a hosted agent: its agent runs elsewhere", id)}
+	}
+	return nil
+}
+
+// result prints what the run returned: the session with --json, otherwise its last message
+// unless the user has just read it at the same terminal.
+func (f *follower) result() error {
+	if f.json {
+		return printJSON(f.io.out, f.session)
+	}
+	text := resultText(f.session.Result)
+	onTerminal := terminal.IsTerminal(f.io.out)
+	if text == "" || onTerminal && f.tty != nil {
+		return nil
+	}
+	if onTerminal {
+		text = safetext.Block(text).String()
+	}
+	_, err := fmt.Fprintln(f.io.out, strings.TrimRight(text, "\n"))
+	return err
+}
+
+// outcome returns how the command exits after the last turn.
+func (f *follower) outcome() error {
+	s := f.session
+	switch {
+	case s.Status == askback.SessionFailed:
+		return exitError{exitNo, withReason("the run failed", s.Error)}
+	case s.Status == askback.SessionCancelled:
+		return exitError{exitCancelled, "the run was cancelled"}
+	case f.cancelled:
+		return exitError{exitCancelled, "the turn was cancelled; to go on:\n  askback run --resume " + s.ID}
+	}
+	return nil
+}
+
+// left returns the error for a run that the user left.
+func (f *follower) left() error {
+	if f.session.Ended() {
+		return exitError{exitInterrupted, ""}
+	}
+	text := "left " + f.session.ID + "; to follow it again:\n  askback run --resume " + f.session.ID
+	if f.conn.IsInstance() {
+		text += "\nNo server runs, so the run goes on when one does: askback serve"
+	}
+	return exitError{exitInterrupted, text}
+}

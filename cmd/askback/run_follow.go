@@ -1,0 +1,442 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+// A follower shows a run, answers its asks at the terminal, and sends what the user writes. All
+// its state belongs to the goroutine of [follower.run].
+type follower struct {
+	conn  *connection.Connector
+	io    streams
+	plain bool
+	json  bool
+
+	session   askback.Session
+	after     askback.Cursor // where the events of the session begin
+	children  askback.Cursor // where those of all sessions begin; "": children are not followed
+	family    map[string]string
+	message   string // to send once the run is followed
+	cancelled bool   // the user cancelled the turn
+	signals   interrupts
+
+	view   *terminal.RunView
+	tty    *terminal.TTY // of the view; nil if there is no terminal
+	pipe   asker         // reads the answers from a pipe, for all asks
+	asks   []askback.Ask // to be answered after the present one
+	asking *asking       // nil: no ask is shown
+	asked  chan *asking
+	ended  bool               // the turn has ended while an ask was shown
+	typing context.CancelFunc // nil: no message is being written
+	typed  chan typedLine
+}
+
+// asking is an ask that is shown, and then its outcome.
+type asking struct {
+	id    string
+	shown bool // its outcome is on the screen
+	ask   askback.Ask
+	err   error
+}
+
+// A typedLine is a message of the user.
+type typedLine struct {
+	text string
+	err  error
+}
+
+// A runInput is an event of the run or of a child, or the end of the stream.
+type runInput struct {
+	event askback.Event
+	child bool
+	err   error
+}
+
+// errLeft is returned when the user leaves the run.
+var errLeft = errors.New("the user left the run")
+
+// watchChildren prepares to follow the children of the run, if the user may follow every
+// session.
+func (f *follower) watchChildren(ctx context.Context) error {
+	page, err := f.conn.User.List(ctx, askback.Query{Limit: 1})
+	if err != nil && !errors.Is(err, askback.ErrForbidden) {
+		return err
+	}
+	f.children = page.EventsCursor
+	return nil
+}
+
+// run follows the run until it ends, or until the user leaves.
+func (f *follower) run(ctx context.Context) error {
+	f.signals = notifyInterrupts()
+	defer f.signals.stop()
+	if ctx.Err() != nil {
+		return f.left()
+	}
+	ctx, cancel := f.signals.contextOf(ctx)
+	defer func() {
+		cancel()
+		f.settlePrompts()
+	}()
+	f.asked, f.typed, f.family = make(chan *asking), make(chan typedLine), map[string]string{f.session.ID: ""}
+	f.openView()
+	defer f.closeView()
+	if err := f.view.Say(f.place(ctx)); err != nil {
+		return err
+	}
+	inputs := make(chan runInput)
+	go f.read(ctx, inputs, f.session.ID, f.after)
+	if f.children != "" {
+		go f.read(ctx, inputs, "", f.children)
+	}
+	tick := f.spinner()
+	defer tick.Stop()
+	for {
+		var err error
+		select {
+		case in := <-inputs:
+			err = f.input(ctx, in)
+		case a := <-f.asked:
+			err = f.afterAsk(ctx, a)
+		case line := <-f.typed:
+			err = f.afterLine(ctx, line)
+		case s := <-f.signals:
+			err = f.interrupt(ctx, s)
+		case <-tick.C:
+			err = f.view.Spin()
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		switch {
+		case errors.Is(err, errTurnEnded):
+			return f.outcome()
+		case errors.Is(err, errLeft):
+			return f.left()
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// errTurnEnded is returned when the run has ended, or its turn has and the command ends with it.
+var errTurnEnded = errors.New("the turn has ended")
+
+// settlePrompts waits until the prompts have restored the terminal.
+func (f *follower) settlePrompts() {
+	if f.asking != nil {
+		<-f.asked
+	}
+	if f.typing != nil {
+		<-f.typed
+	}
+}
+
+// place returns where the run is found: the address of its page, or its id.
+func (f *follower) place(ctx context.Context) string {
+	if pages, err := f.conn.Pages(ctx); err == nil && pages != "" {
+		return pages + "/sessions/" + f.session.ID
+	}
+	return f.session.ID
+}
+
+// openView opens the view: on the terminal if standard input is one, otherwise on standard error.
+func (f *follower) openView() {
+	o := terminal.RunOptions{Name: f.conn.UserName()}
+	if f.io.in != nil && terminal.IsTerminal(f.io.in) {
+		if tty, err := terminal.Open(); err == nil && tty.Foreground() {
+			f.tty, o.Options, o.Live = tty, *tty.Options(), !f.plain && tty.ShowsPanels()
+			f.view = terminal.NewRunView(tty, o)
+			return
+		} else if err == nil {
+			_ = tty.Close()
+		}
+	}
+	f.view = terminal.NewRunView(f.io.err, o)
+}
+
+func (f *follower) closeView() {
+	_ = f.view.End()
+	if f.tty != nil {
+		_ = f.tty.Close()
+	}
+}
+
+// spinner returns the ticker of the spinner, which never ticks without one.
+func (f *follower) spinner() *time.Ticker {
+	if d := f.view.Spinner(); d > 0 {
+		return time.NewTicker(d)
+	}
+	t := time.NewTicker(time.Hour)
+	t.Stop()
+	return t
+}
+
+// read sends the events of a session, or of all, until ctx ends.
+func (f *follower) read(ctx context.Context, to chan<- runInput, session string, after askback.Cursor) {
+	for ev, err := range f.conn.User.Events(ctx, session, after) {
+		select {
+		case to <- runInput{ev, session == "", err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// eventData is what a follower reads of the data of events.
+type eventData struct {
+	Type    string           `json:"type"`
+	AskID   string           `json:"question_id"`
+	Ask     *askback.Ask     `json:"ask"`
+	Asks    []askback.Ask    `json:"asks"`
+	Session *askback.Session `json:"session"`
+	Role    askback.Role     `json:"role"`
+}
+
+// input handles an event of the run or of a child.
+func (f *follower) input(ctx context.Context, in runInput) error {
+	var d eventData
+	switch {
+	case in.err != nil && in.child && errors.Is(in.err, askback.ErrForbidden):
+		return nil
+	case in.err != nil:
+		return in.err
+	case json.Unmarshal(in.event.Data, &d) != nil:
+		return fmt.Errorf("read the event %s: %w", in.event.Type, askback.ErrUnreachable)
+	case in.child:
+		return f.childInput(ctx, in.event, d)
+	}
+	if err := f.askInput(ctx, in.event, d); err != nil {
+		return err
+	}
+	if d.Session != nil && d.Session.ID == f.session.ID {
+		f.session = *d.Session
+	}
+	switch {
+	case in.event.Type == askback.EventSnapshot && f.message != "":
+		return f.send(ctx)
+	case in.event.Type == askback.EventSnapshot && f.session.Ended(), in.event.Type.EndsSession():
+		return f.endTurn(ctx)
+	case f.typing != nil && in.event.Type == askback.EventMessage && d.Role == askback.RoleUser:
+		f.typing() // another person wrote, and the run goes on
+		f.session.Status, f.session.Phase = askback.SessionRunning, ""
+	}
+	_, err := f.view.Show(in.event)
+	return err
+}
+
+// askInput adds the asks of an event to those to answer, and removes a settled one.
+func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) error {
+	switch {
+	case ev.Type == askback.EventQuestionPending && d.Ask != nil:
+		f.asks = append(f.asks, *d.Ask)
+	case ev.Type == askback.EventSnapshot:
+		for _, a := range d.Asks {
+			if _, ours := f.family[a.SessionID]; ours && !f.knows(a.ID) {
+				f.asks = append(f.asks, a)
+			}
+		}
+	case ev.Type.Settles():
+		f.asks = slices.DeleteFunc(f.asks, func(a askback.Ask) bool { return a.ID == d.AskID })
+	}
+	return f.nextAsk(ctx)
+}
+
+// knows reports whether an ask is shown, or will be.
+func (f *follower) knows(id string) bool {
+	return f.asking != nil && f.asking.id == id || slices.ContainsFunc(f.asks, func(a askback.Ask) bool { return a.ID == id })
+}
+
+// childInput handles an event of any session: only those of children matter.
+func (f *follower) childInput(ctx context.Context, ev askback.Event, d eventData) error {
+	if s := d.Session; ev.Type == askback.EventSessionStarted && s != nil {
+		if _, ours := f.family[s.ParentID]; ours && s.ParentID != "" {
+			f.family[s.ID] = safetext.Line(s.Agent).String()
+			return f.view.Say(f.family[s.ID] + " begins, started by the agent.")
+		}
+	}
+	name, ours := f.family[ev.SessionID]
+	if !ours || ev.SessionID == f.session.ID {
+		return nil
+	}
+	if s := d.Session; s != nil && ev.Type.EndsSession() {
+		return f.view.Say(name + " has ended: " + string(s.Status) + ".")
+	}
+	return f.askInput(ctx, ev, d)
+}
+
+// nextAsk shows the next ask, unless one is shown.
+func (f *follower) nextAsk(ctx context.Context) error {
+	if f.asking != nil || len(f.asks) == 0 {
+		return nil
+	}
+	a := f.asks[0]
+	f.asks = f.asks[1:]
+	f.asking = &asking{id: a.ID}
+	f.view.Pause()
+	shown := *f.asking
+	go func() {
+		p := f.openPrompt(ctx, a)
+		shown.ask, shown.err = wait(ctx, f.conn, p, a, false)
+		shown.shown = p.open && p.ui != nil || p.here
+		f.asked <- &shown
+	}()
+	return nil
+}
+
+// openPrompt opens the prompt for an ask. All asks share the reader of a pipe.
+func (f *follower) openPrompt(ctx context.Context, a askback.Ask) *prompt {
+	p := openPrompt(ctx, f.conn, f.io, a, f.plain)
+	p.waiter = f.conn.User
+	if f.io.in == nil && p.ui == nil {
+		p.reason = "" // standard input had the prompt
+	}
+	if p.ui != nil && p.tty == nil {
+		if f.pipe == nil {
+			f.pipe = p.ui
+		}
+		p.ui = f.pipe
+	}
+	return p
+}
+
+// afterAsk goes on after an ask was settled here or elsewhere.
+func (f *follower) afterAsk(ctx context.Context, a *asking) error {
+	f.asking = nil
+	switch {
+	case a.err != nil && !errors.Is(a.err, context.Canceled):
+		return a.err
+	case a.err == nil && !a.shown:
+		if err := f.view.Say("Settled: " + view.Of(a.ask).Outcome.Sentence.String() + "."); err != nil {
+			return err
+		}
+	}
+	if err := f.view.Resume(); err != nil {
+		return err
+	}
+	if f.ended {
+		f.ended = false
+		return f.endTurn(ctx)
+	}
+	return f.nextAsk(ctx)
+}
+
+// endTurn shows how a turn ended. At a terminal it asks for the next message, unless the run has
+// ended for good.
+func (f *follower) endTurn(ctx context.Context) error {
+	if f.asking != nil {
+		f.ended = true
+		return nil
+	}
+	if err := f.view.End(); err != nil {
+		return err
+	}
+	s := view.SessionOf(f.session)
+	if s.Used != "" {
+		if err := f.view.Say(s.Used); err != nil {
+			return err
+		}
+	}
+	if err := f.result(); err != nil {
+		return err
+	}
+	if f.session.Final() || f.tty == nil || f.json {
+		return errTurnEnded
+	}
+	if f.cancelled {
+		if err := f.view.Say("The turn was cancelled."); err != nil {
+			return err
+		}
+	}
+	f.readLine(ctx)
+	return nil
+}
+
+// readLine asks for the next message.
+func (f *follower) readLine(ctx context.Context) {
+	if f.typing != nil {
+		return
+	}
+	ctx, f.typing = context.WithCancel(ctx)
+	go func() {
+		line := typedLine{}
+		tty, err := terminal.Open()
+		if err != nil {
+			line.err = err
+		} else {
+			p := &prompt{io: f.io, id: f.session.ID, tty: tty}
+			if line.err = p.lockTerminal(ctx); line.err == nil {
+				line.text, line.err = tty.ReadLine(ctx, "Message (Enter alone ends): ")
+			}
+			p.release()
+		}
+		f.typed <- line
+	}()
+}
+
+// afterLine sends what the user wrote. An empty line, and the end of the input, end the command.
+func (f *follower) afterLine(ctx context.Context, line typedLine) error {
+	f.typing()
+	f.typing = nil
+	switch {
+	case errors.Is(line.err, context.Canceled):
+		return nil
+	case errors.Is(line.err, terminal.ErrNoInput), line.err == nil && line.text == "":
+		return errTurnEnded
+	case line.err != nil:
+		return line.err
+	}
+	f.message = line.text
+	return f.send(ctx)
+}
+
+// send sends the message of the user, which starts the next turn.
+func (f *follower) send(ctx context.Context) error {
+	text := f.message
+	f.message, f.cancelled = "", false
+	s, err := f.conn.User.Send(ctx, f.session.ID, askback.SendMessage{Text: text})
+	if err == nil {
+		f.session = s
+	}
+	return err
+}
+
+// interrupt handles a signal. The first Ctrl+C cancels the turn. The next one, and any while
+// there is no turn, leaves the run as it is.
+func (f *follower) interrupt(ctx context.Context, s os.Signal) error {
+	if s == syscall.SIGTERM || f.cancelled || f.typing != nil || f.session.Ended() {
+		return errLeft
+	}
+	f.cancelled = true
+	if err := f.view.Say("Cancelling the turn. Ctrl+C again leaves the run as it is."); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lingerTime)
+	defer cancel()
+	_, err := f.conn.User.Send(ctx, f.session.ID, askback.EndTurn{Reason: "cancelled with Ctrl+C"})
+	if errors.Is(err, askback.ErrEnded) {
+		return nil
+	}
+	return err
+}
+
+// resultText returns the text of a result: a text, or JSON.
+func resultText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}

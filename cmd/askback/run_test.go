@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/agent/scripted"
+	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/instance"
+)
+
+// The scripts of the agents of a [hostServer].
+var hostScripts = map[string]string{
+	"poem": `
+- reply: I need to know the style.
+  tools:
+    - {name: ask_user_question, input: {questions: [{question: What style?, options: [{label: haiku}, {label: sonnet}]}]}}
+- expect: haiku
+  reply: |-
+    Old pond.
+    A frog leaps in.
+- expect: Again
+  reply: Another pond.
+`,
+	"worker": `
+- reply: I look around.
+  tools:
+    - {name: tools__look, input: {path: "/srv"}}
+    - {name: tools__break, input: {}}
+- reply: "{\"files\": 2}"
+`,
+	"slow":   `[{tools: [{name: tools__wait, input: {}}]}, {reply: Done.}]`,
+	"broken": `[{error: {status: 400}}]`,
+	"lead":   `[{tools: [{name: spawn_agents, input: {tasks: [{agent: poem, prompt: Write.}]}}]}, {reply: All done.}]`,
+}
+
+// hostServer serves the database of a sandbox with hosted agents, until the test ends.
+func hostServer(t *testing.T, database string) {
+	t.Helper()
+	function := func(name string, call func(context.Context) (string, error)) agent.Function {
+		return agent.Func(name, "A tool of a test.", `{"type": "object"}`, true, func(ctx context.Context, _ json.RawMessage) (string, error) { return call(ctx) })
+	}
+	tools := agent.Functions("tools",
+		function("look", func(context.Context) (string, error) { return "a\nb", nil }),
+		function("break", func(context.Context) (string, error) { return "", os.ErrPermission }),
+		function("wait", func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }))
+	var all []agent.Definition
+	for name, script := range hostScripts {
+		model, err := scripted.Parse(name, []byte(script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, agent.Definition{Name: name, Description: "The agent " + name + ".", Prompt: "You are " + name + ".", Model: model, Bubble: true,
+			Tools: []string{"tools", "ask_user_question", "spawn_agents"}, Toolsets: []agent.Toolset{tools}})
+	}
+	runner, err := agent.NewRunner(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	place, err := instance.At(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := connection.ReadTokens(filepath.Dir(database), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	channels := newChannelSet(config.Config{}, channelOptions{key: tokens.SecretKey})
+	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(config.Config{}, channels, nil), Kind: instance.KindServe, Version: version(), Listen: "127.0.0.1:0"}
+	o.Engine.Runner = runner
+	o.Handler = func(i *connection.Instance) connection.Handler {
+		return newFrontends(i, frontendOptions{kind: instance.KindServe, key: tokens.Key(), channels: channels})
+	}
+	at, err := connection.New(o).TakeOver(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = at.Close() })
+}
+
+// C7: without a terminal, standard output has only what the run returned. Everything else is on
+// standard error: the calls, the question, and that a pipe has no answer. The question is answered
+// elsewhere, and the command says by whom.
+func TestRunInAPipeIsAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "poem", "Write", "a poem.")
+	p.waitForErr(t, `What style\?`)
+	id := askID.FindString(mustRun(t, env, "list"))
+	mustRun(t, env, "answer", id, "haiku")
+	p.waitExit(t, 0)
+	if got := p.out.String(); got != "Old pond.\nA frog leaps in.\n" {
+		t.Errorf("standard output has %q", got)
+	}
+	for _, want := range []string{"agent │ I need to know the style.", "Settled: answered by"} {
+		if !strings.Contains(p.err.String(), want) {
+			t.Errorf("standard error has no %q:\n%s", want, p.err.String())
+		}
+	}
+	if strings.Contains(p.err.String(), "Old pond.") {
+		t.Errorf("standard error has the result as well:\n%s", p.err.String())
+	}
+}
+
+// C5, C7: a pipe answers the question of a run.
+func TestRunIsAnsweredByAPipe(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "poem", "Write a poem.")
+	p.waitForErr(t, `Type one of`)
+	p.writeLine(t, "1")
+	p.waitExit(t, 0)
+	if got := p.out.String(); got != "Old pond.\nA frog leaps in.\n" {
+		t.Errorf("standard output has %q:\n%s", got, p.err.String())
+	}
+}
+
+// C7: a run at a terminal shows the calls and the text, and ends with an empty line.
+func TestRunAtATerminal(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
+	hostServer(t, database)
+	s := startTerminal(t, env, 80, "sh", "-c", `askback run poem 'Write a poem.'; echo "it ended with $?"; stty -a`)
+	s.waitForScreen(`more keys`)
+	s.typeKeys("\r")
+	s.waitForScreen(`(?s)agent.*│.*Old pond\..*A frog leaps in\..*Message \(Enter alone ends\): `)
+	s.typeKeys("Again\r")
+	s.waitForScreen(`(?s)Another pond\..*Message \(Enter alone ends\): `)
+	s.typeKeys("\r")
+	s.waitForScreen(`it ended with 0`)
+	s.waitForScreen(`[^-]icanon`)
+	s.waitForScreen(`[^-]echo `)
+}
+
+// E10, C7: a person elsewhere answers while the panel is shown: it closes, and says by whom.
+func TestRunAtATerminalIsAnsweredElsewhere(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
+	hostServer(t, database)
+	s := startTerminal(t, env, 80, "askback", "run", "poem", "Write a poem.")
+	s.waitForScreen(`more keys`)
+	mustRun(t, env, "answer", askID.FindString(mustRun(t, env, "list")), "haiku")
+	s.waitForScreen(`(?s)Settled: answered by .*A frog leaps in\..*Message`)
+	s.typeKeys("\x04")
+	s.waitExit(0)
+}
+
+// C7: Ctrl+C cancels the turn, which is said, and the next message goes on. Ctrl+C while nothing
+// runs leaves the run.
+func TestInterruptCancelsTheTurn(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
+	hostServer(t, database)
+	s := startTerminal(t, env, 80, "askback", "run", "slow", "Go.")
+	s.waitForScreen(`tools__wait`)
+	s.typeKeys("\x03")
+	s.waitForScreen(`(?s)Cancelling the turn\. Ctrl\+C again leaves.*The turn was cancelled\..*Message`)
+	s.typeKeys("And now?\r")
+	s.waitForScreen(`(?s)Done\..*Message`)
+	s.typeKeys("\x03")
+	s.waitExit(exitInterrupted)
+}
+
+// C7: without a terminal, a cancelled turn ends the command with 4, and --resume goes on with it.
+func TestCancelledRunIsResumed(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "slow", "Go.")
+	id := p.waitForErr(t, sessionID.String())
+	_ = p.cmd.Process.Signal(syscall.SIGINT)
+	p.waitExit(t, exitCancelled)
+	if !strings.Contains(p.err.String(), "askback run --resume "+id) || p.out.String() != "" {
+		t.Fatalf("standard error has\n%s", p.err.String())
+	}
+	if got := mustRun(t, env, "run", "--resume", id, "Go", "on."); got != "Done.\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := mustRun(t, env, "run", "--resume", id, "--json"); !strings.Contains(got, `"id": "`+id+`"`) || !strings.Contains(got, `"result": "Done."`) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// C7: SIGTERM leaves the run as it is.
+func TestTerminatedCommandLeavesTheRun(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "poem", "Go.")
+	p.waitForErr(t, `What style\?`)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	p.waitExit(t, exitInterrupted)
+	if !strings.Contains(p.err.String(), "to follow it again") {
+		t.Errorf("standard error has\n%s", p.err.String())
+	}
+	if list := mustRun(t, env, "list"); !strings.Contains(list, "What style?") {
+		t.Errorf("the question is not open any more: %s", list)
+	}
+}
+
+// C7, E13: a call that works and one that fails are each one row. A failed run ends with 1, an
+// unknown agent is an error that names what to do, and a JSON result stays JSON.
+func TestRunShowsCallsAndFailures(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "worker", "--payload", "-")
+	p.writeLine(t, `{"id": 7}`)
+	_ = p.in.Close()
+	p.waitExit(t, 0)
+	if got := p.out.String(); strings.TrimSpace(got) != `{"files":2}` {
+		t.Errorf("standard output has %q", got)
+	}
+	for _, want := range []string{`tool │ ✓ tools__look { "path": "/srv" }`, "tool │ ✗ tools__break", "permission"} {
+		if !strings.Contains(p.err.String(), want) {
+			t.Errorf("standard error has no %q:\n%s", want, p.err.String())
+		}
+	}
+	p = launch(t, env, "run", "broken", "Go.")
+	p.waitExit(t, exitNo)
+	if !strings.Contains(p.err.String(), "the run failed: ") {
+		t.Errorf("standard error has\n%s", p.err.String())
+	}
+	p = launch(t, env, "run", "none", "Go.")
+	p.waitExit(t, exitUsage)
+	if !strings.Contains(p.err.String(), `no agent "none"`) {
+		t.Errorf("standard error has\n%s", p.err.String())
+	}
+}
+
+// A6, E3: what a child asks is answered at the terminal of the run that started it.
+func TestRunShowsTheQuestionsOfItsChildren(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "lead", "Go.")
+	p.waitForErr(t, `(?s)poem begins.*What style\?.*Type one of`)
+	p.writeLine(t, "haiku")
+	p.waitExit(t, 0)
+	if got := p.out.String(); got != "All done.\n" || !strings.Contains(p.err.String(), "poem has ended: completed.") {
+		t.Errorf("standard output has %q, standard error\n%s", got, p.err.String())
+	}
+}
+
+var sessionID = regexp.MustCompile(`ses_\w{26}`)
+
+// waitForErr waits until standard error matches, and returns what matched.
+func (p *process) waitForErr(t *testing.T, pattern string) (match string) {
+	t.Helper()
+	want := regexp.MustCompile(pattern)
+	if !eventually(func() bool { match = want.FindString(p.err.String()); return match != "" }) {
+		t.Fatalf("standard error never matched %s:\n%s", pattern, p.err.String())
+	}
+	return match
+}
+
+// waitExit waits until the process exits, and requires its exit code.
+func (p *process) waitExit(t *testing.T, want int) {
+	t.Helper()
+	if !p.wait() || exitCode(p.result) != want {
+		t.Fatalf("the command has not exited with %d: %v\n%s", want, p.result, p.err.String())
+	}
+}
+
+// writeLine writes a line to standard input.
+func (p *process) writeLine(t *testing.T, text string) {
+	t.Helper()
+	if _, err := io.WriteString(p.in, text+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,28 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// ReadLine prompts for one line and returns it. The error is [ErrNoInput] if the person pressed
+// Ctrl+D. If ctx ends first, it removes the prompt and returns the error of ctx. Afterwards only
+// [TTY.Close] may be called.
+func (t *TTY) ReadLine(ctx context.Context, prompt string) (string, error) {
+	if err := t.Discard(); err != nil {
+		return "", err
+	}
+	t.Prepare()
+	if _, err := io.WriteString(t, prompt); err != nil {
+		return "", err
+	}
+	line, err := newLineReader(t).next(ctx, func() {})
+	switch {
+	case ctx.Err() != nil && t.Style():
+		_, _ = io.WriteString(t, "\r"+eraseRight)
+	case ctx.Err() != nil, errors.Is(err, ErrNoInput):
+		_, _ = io.WriteString(t, "\n")
+	}
+	return line, err
+}
