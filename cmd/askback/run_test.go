@@ -59,8 +59,10 @@ func hostServer(t *testing.T, database string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, agent.Definition{Name: name, Description: "The agent " + name + ".", Prompt: "You are " + name + ".", Model: model, Bubble: true,
-			Tools: []string{"tools", "ask_user_question", "spawn_agents"}, Toolsets: []agent.Toolset{tools}})
+		all = append(all, agent.Definition{
+			Name: name, Description: "The agent " + name + ".", Prompt: "You are " + name + ".", Model: model, Bubble: true,
+			Tools: []string{"tools", "ask_user_question", "spawn_agents"}, Toolsets: []agent.Toolset{tools},
+		})
 	}
 	runner, err := agent.NewRunner(all...)
 	if err != nil {
