@@ -112,6 +112,9 @@ func TestRunInAPipeIsAnsweredElsewhere(t *testing.T) {
 			t.Errorf("standard error has no %q:\n%s", want, p.err.String())
 		}
 	}
+	if text := p.err.String(); strings.Index(text, "I need to know") > strings.Index(text, "What style?") {
+		t.Errorf("the text before the question comes after it:\n%s", text)
+	}
 	if strings.Contains(p.err.String(), "Old pond.") {
 		t.Errorf("standard error has the result as well:\n%s", p.err.String())
 	}
