@@ -43,16 +43,22 @@ var hostScripts = map[string]string{
 	"lead":   `[{tools: [{name: spawn_agents, input: {tasks: [{agent: poem, prompt: Write.}]}}]}, {reply: All done.}]`,
 }
 
-// hostServer serves the database of a sandbox with hosted agents, until the test ends.
-func hostServer(t *testing.T, database string) {
+// hostServer serves the database of a sandbox with hosted agents, until the test ends. waits gets
+// a value when the tool wait runs, which ends when its call is cancelled.
+func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	t.Helper()
+	running := make(chan struct{}, 10)
 	function := func(name string, call func(context.Context) (string, error)) agent.Function {
 		return agent.Func(name, "A tool of a test.", `{"type": "object"}`, true, func(ctx context.Context, _ json.RawMessage) (string, error) { return call(ctx) })
 	}
 	tools := agent.Functions("tools",
 		function("look", func(context.Context) (string, error) { return "a\nb", nil }),
 		function("break", func(context.Context) (string, error) { return "", os.ErrPermission }),
-		function("wait", func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }))
+		function("wait", func(ctx context.Context) (string, error) {
+			running <- struct{}{}
+			<-ctx.Done()
+			return "", ctx.Err()
+		}))
 	var all []agent.Definition
 	for name, script := range hostScripts {
 		model, err := scripted.Parse(name, []byte(script))
@@ -90,6 +96,7 @@ func hostServer(t *testing.T, database string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = at.Close() })
+	return running
 }
 
 // C7: without a terminal, standard output has only what the run returned. Everything else is on
@@ -184,15 +191,18 @@ func TestInterruptCancelsTheTurn(t *testing.T) {
 func TestCancelledRunIsResumed(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
-	hostServer(t, database)
+	waits := hostServer(t, database)
 	p := launch(t, env, "run", "slow", "Go.")
 	id := p.waitForErr(t, sessionID.String())
+	<-waits
 	_ = p.cmd.Process.Signal(syscall.SIGINT)
 	p.waitExit(t, exitCancelled)
 	if !strings.Contains(p.err.String(), "askback run --resume "+id) || p.out.String() != "" {
 		t.Fatalf("standard error has\n%s", p.err.String())
 	}
-	if got := mustRun(t, env, "run", "--resume", id, "Go", "on."); got != "Done.\n" {
+	again := launch(t, env, "run", "--resume", id, "Go", "on.")
+	again.waitExit(t, 0)
+	if got := again.out.String(); got != "Done.\n" {
 		t.Errorf("got %q", got)
 	}
 	if got := mustRun(t, env, "run", "--resume", id, "--json"); !strings.Contains(got, `"id": "`+id+`"`) || !strings.Contains(got, `"result": "Done."`) {
