@@ -261,7 +261,7 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 			return events, p.full, errMissing
 		}
 		f.pos = position{e.row.Seq, e.row.StreamSeq}
-		ev, ok, err := f.event(e)
+		ev, ok, err := f.event(ctx, e)
 		if err != nil {
 			return events, p.full, err
 		}
@@ -274,7 +274,7 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 
 // event returns an event of a page in the form that this reader gets. ok is false if the
 // principal may not see the event, or if the event or its ask cannot be read.
-func (f *eventStream) event(e *pageEvent) (ev askback.Event, ok bool, err error) {
+func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event, ok bool, err error) {
 	if !e.readable || e.err != nil {
 		return ev, false, e.err
 	}
@@ -288,9 +288,15 @@ func (f *eventStream) event(e *pageEvent) (ev askback.Event, ok bool, err error)
 		}
 	}
 	data := e.data
-	if h := e.history; f.client.visibleText(h.Text) != h.Text {
-		h.Text = f.client.visibleText(h.Text)
-		data, err = f.client.engine.eventData(h, e.ask)
+	if h := e.history; f.client.visibleText(h.Text, false) != h.Text {
+		hosted, err := f.client.engine.isHosted(ctx, e.row.Stream)
+		if err != nil {
+			return ev, false, err
+		}
+		h.Text = f.client.visibleText(h.Text, hosted)
+		if data, err = f.client.engine.eventData(h, e.ask); err != nil {
+			return ev, false, err
+		}
 	}
 	return askback.Event{
 		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At, Data: data,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/store"
 )
 
 // HostedAgents implements [askback.Sessions].
@@ -52,6 +53,15 @@ func (e *Engine) agentCallback(r askback.SessionRequest) (string, error) {
 		return "", fmt.Errorf("the callback of agent %s: %w", r.Agent, err)
 	}
 	return callback, nil
+}
+
+// isHosted reports whether a session is that of a hosted agent.
+func (e *Engine) isHosted(ctx context.Context, id string) (bool, error) {
+	_, err := e.store.Read(ctx, kindRun, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, fromStore(err)
 }
 
 // limitStarts records that a program starts a run. Programs may start as many runs in a minute as

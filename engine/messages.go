@@ -56,9 +56,10 @@ func (c *client) redactSession(one askback.Session) askback.Session {
 }
 
 // visibleText returns the text of a message for this principal. Only agents see the
-// context that a resumed agent was given.
-func (c *client) visibleText(text string) string {
-	if c.who.Kind == askback.Agent {
+// context that a resumed agent was given. A hosted agent gets none, so people see all that it
+// reads: otherwise a payload could hide instructions from them.
+func (c *client) visibleText(text string, hosted bool) string {
+	if c.who.Kind == askback.Agent || hosted {
 		return text
 	}
 	return askback.StripResumeContext(text)
@@ -90,12 +91,12 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		return page, err
 	}
 	limit = cmp.Or(limit, askback.DefaultLimit)
-	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+	one, err := c.findSession(ctx, askback.ActFollow, id)
+	if err != nil {
 		return page, fmt.Errorf("messages %s: %w", id, err)
 	}
 	var at position
 	if cursor != "" {
-		var err error
 		if at, err = parseCursor("?cursor", askback.Cursor(cursor)); err != nil {
 			return page, err
 		}
@@ -119,7 +120,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 				continue
 			}
 			size += len(l.Data)
-			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text), At: l.At})
+			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text, one.Hosted), At: l.At})
 		}
 		if len(rows) < historyChunk {
 			return page, nil
@@ -134,7 +135,8 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 // LastMessage returns the newest message of the agent in a session. It reads at most
 // the last maxScanned events and returns "" if none of them is such a message.
 func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
-	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+	one, err := c.findSession(ctx, askback.ActFollow, id)
+	if err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}
 	for before, looked := int64(0), 0; looked < maxScanned; looked += historyChunk {
@@ -148,7 +150,7 @@ func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
 				continue
 			}
 			if h, ok := c.engine.decodeEvent(l); ok && h.Role == askback.RoleAssistant && h.Text != "" {
-				return c.visibleText(h.Text), nil
+				return c.visibleText(h.Text, one.Hosted), nil
 			}
 		}
 		if len(rows) < historyChunk {
