@@ -40,7 +40,14 @@ var hostScripts = map[string]string{
 `,
 	"slow":   `[{tools: [{name: tools__wait, input: {}}]}, {reply: Done.}]`,
 	"broken": `[{error: {status: 400}}]`,
-	"lead":   `[{tools: [{name: spawn_agents, input: {tasks: [{agent: poem, prompt: Write.}]}}]}, {reply: All done.}]`,
+	"twice": `
+- tools:
+    - {name: ask_user_question, input: {question: First?, options: [A, B]}}
+    - {name: ask_user_question, input: {question: Second?, options: [C, D]}}
+- expect: D
+  reply: Done.
+`,
+	"lead": `[{tools: [{name: spawn_agents, input: {tasks: [{agent: poem, prompt: Write.}]}}]}, {reply: All done.}]`,
 }
 
 // hostServer serves the database of a sandbox with hosted agents, until the test ends. waits gets
@@ -138,6 +145,40 @@ func TestRunIsAnsweredByAPipe(t *testing.T) {
 	p.waitExit(t, 0)
 	if got := p.out.String(); got != "Old pond.\nA frog leaps in.\n" {
 		t.Errorf("standard output has %q:\n%s", got, p.err.String())
+	}
+}
+
+// C5: after a question was answered elsewhere, the pipe answers the next one with its first line.
+func TestPipeAnswersTheNextQuestion(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "twice", "Go.")
+	p.waitForErr(t, `(?s)First\?.*Type one of`)
+	mustRun(t, env, "answer", askID.FindString(mustRun(t, env, "list")), "A")
+	p.waitForErr(t, `(?s)Second\?.*Type one of`)
+	p.writeLine(t, "2")
+	p.waitExit(t, 0)
+	if got := p.out.String(); got != "Done.\n" {
+		t.Errorf("standard output has %q:\n%s", got, p.err.String())
+	}
+}
+
+// A run on a remote server is followed, and its question is answered elsewhere: the command shows
+// the address of its page, and who answered.
+func TestRunOnARemoteServer(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	secret := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	server, _ := instance.Place{Database: database}.Last()
+	elsewhere, _ := sandbox(t, "ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+secret)
+	p := launch(t, elsewhere, "run", "poem", "Go.")
+	p.waitForErr(t, `answer at\n`+server.URL+`/asks/ask_`)
+	mustRun(t, elsewhere, "answer", askID.FindString(mustRun(t, env, "list")), "haiku")
+	p.waitExit(t, 0)
+	if text := p.err.String(); !strings.Contains(text, "Settled: answered by ana") || p.out.String() != "Old pond.\nA frog leaps in.\n" {
+		t.Errorf("standard output has %q, standard error\n%s", p.out.String(), text)
 	}
 }
 
