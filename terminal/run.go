@@ -159,11 +159,11 @@ func splitLines(t safetext.Text) (all []safetext.Text) {
 }
 
 // call shows a call when it has ended, and remembers those that run. A call that asks people is
-// shown by its ask.
+// shown by its ask, and one that sets the todos by those.
 func (v *RunView) call(f *frame, c *view.Call) {
 	v.forget(c.ID)
 	switch {
-	case c.Asks:
+	case c.Asks, c.SetsTodos && !c.Failed:
 	case c.Finished:
 		v.flushHeld(f)
 		f.callRow(c)

@@ -36,6 +36,7 @@ func poemRun() []askback.Event {
 		runEvent("tool_complete", `{"call_id": "2", "name": "ask_user_question", "is_error": false, "output": "haiku"}`),
 		runEvent("tool_start", `{"call_id": "3", "name": "files__write"}`),
 		runEvent("tool_complete", `{"call_id": "3", "name": "files__write", "is_error": true, "output": "the disk is full\nsorry"}`),
+		runEvent("tool_complete", `{"call_id": "4", "name": "todo_write", "is_error": false, "output": "ok"}`),
 		runEvent("todos_changed", `{"todos": [{"content": "Read the topic", "status": "completed"}, {"content": "Write the poem", "status": "in_progress"}, {"content": "Save it", "status": "pending"}]}`),
 		runEvent("message", `{"role": "user", "by": "ben", "text": "And keep a."}`),
 		runEvent("state_change", `{"type": "llm_requesting"}`),

@@ -42,6 +42,7 @@ type Call struct {
 	Arguments safetext.Text // all of them
 	Output    safetext.Text
 	Asks      bool // people are asked: the call is shown as an ask
+	SetsTodos bool
 	Started   bool // the tool runs, or ran
 	Finished  bool
 	Failed    bool
@@ -140,7 +141,7 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 		c = *known
 	}
 	if name := cmp.Or(d.Name, d.Tool); name != "" {
-		c.Tool, c.Asks = safetext.Line(name), isAskTool(name)
+		c.Tool, c.Asks, c.SetsTodos = safetext.Line(name), isAskTool(name), name == "todo_write"
 	}
 	if len(d.Input) > 0 {
 		c.Line = oneLine(d.Input)
