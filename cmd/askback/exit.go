@@ -35,6 +35,11 @@ func (e exitError) Error() string { return e.text }
 // usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
 
+// A filesError is an error in files, with one problem in each line.
+type filesError string
+
+func (e filesError) Error() string { return string(e) }
+
 // printError writes an error to w and returns its exit code. It writes nothing for a
 // cancelled context, or for a nil error, which has the code 0.
 func printError(w io.Writer, err error) int {
@@ -43,6 +48,7 @@ func printError(w io.Writer, err error) int {
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
 		file    config.Invalid
+		files   filesError
 	)
 	switch {
 	case err == nil:
@@ -55,11 +61,10 @@ func printError(w io.Writer, err error) int {
 			note(w, line)
 		}
 		return exitUsage
+	case errors.As(err, &files):
+		return printLines(w, files.Error())
 	case errors.As(err, &file):
-		for line := range strings.Lines(file.Error()) {
-			note(w, strings.TrimSuffix(line, "\n"))
-		}
-		return exitUsage
+		return printLines(w, file.Error())
 	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
 		note(w, safetext.Line(withoutRoute(err)).String())
 		return exitUsage
@@ -68,6 +73,14 @@ func printError(w io.Writer, err error) int {
 	}
 	note(w, safetext.Line(withoutRoute(err)).String())
 	return exitRefused
+}
+
+// printLines writes the problems in files, one in each line.
+func printLines(w io.Writer, text string) (exit int) {
+	for line := range strings.Lines(text) {
+		note(w, strings.TrimSuffix(line, "\n"))
+	}
+	return exitUsage
 }
 
 // note writes a note for the user, without control characters other than line breaks. It

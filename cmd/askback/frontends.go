@@ -28,7 +28,8 @@ type frontendOptions struct {
 	key      []byte         // see [connection.Tokens.Key]
 	log      *slog.Logger   // nil logs nothing
 	records  *serverlog.Log // audit log; nil records nothing
-	settings *reloader      // nil if there is no settings file
+	settings *reloader      // nil if there is no settings file, and no agents
+	hooks    httpapi.HookVerifier
 	login    *login.Settings
 	metrics  *telemetry.Metrics // nil counts nothing
 	channels *channelSet
@@ -47,7 +48,7 @@ type frontends struct {
 
 func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	public := i.PublicURL()
-	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof}
+	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof, Hooks: o.hooks}
 	api.Ready = func(context.Context) (httpapi.Readiness, error) { return readiness(i.Health(), o.settings) }
 	if o.metrics != nil {
 		o.metrics.Watch(i.Engine().Load, func() telemetry.Database { return database(i) })
@@ -111,6 +112,9 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 	r.Damaged = withoutNames(h.Damaged)
 	if settings.rejected() {
 		r.Settings = "the file is rejected; the previous settings apply"
+	}
+	if settings.hosted().isRejected() {
+		r.Settings = strings.TrimPrefix(r.Settings+"; the definitions of agents are rejected; the previous ones apply", "; ")
 	}
 	switch {
 	case h.Failed != nil:

@@ -23,6 +23,7 @@ import (
 type serveCommand struct {
 	Listen      string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
 	PublicURL   string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
+	Agents      string `complete:"file" placeholder:"DIR" help:"Run the agents whose definitions, NAME.md, are in this directory."`
 	LogFormat   string `name:"log-format" values:"text,json" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
 	LogLevel    string `name:"log-level" values:"debug,info,warn,error" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
 	DebugListen string `name:"debug-listen" placeholder:"ADDRESS" help:"Serve profiles of the server (pprof) on this loopback address and port; off by default."`
@@ -49,9 +50,19 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		return err
 	}
 	log, channels := records.Logger, newChannelSet(file, channelOptions{key: o.Tokens.SecretKey, log: records.Logger, publicURL: o.PublicURL})
+	hosted, err := newHosting(c.Agents, all, file, log)
+	if err != nil {
+		return err
+	}
+	defer hosted.Close()
+	settings = settings.with(hosted)
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
 	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, channels, records), records.Access, fail
+	hooks, err := hosted.join(o.Engine)
+	if err != nil {
+		return err
+	}
 	counted, stopTraces, err := observe(ctx, records, o.Engine)
 	if err != nil {
 		return err
@@ -60,7 +71,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
-			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: channels,
+			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: channels, hooks: hooks,
 		})
 		return front
 	}
@@ -69,25 +80,37 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		return err
 	}
 	defer stopDebug()
+	return c.serve(ctx, io, all, o, func(at *connection.Instance) {
+		warnOfLogin(log, file)
+		front.watch(ctx, settings, at)
+	})
+}
+
+// serve becomes the server of the database, and is it while watch runs.
+func (c *serveCommand) serve(ctx context.Context, io streams, all *commands, o connection.Options, watch func(*connection.Instance)) error {
 	at, err := connection.New(o).TakeOver(ctx)
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal
-		log.Info("stopped before it served")
+		o.Log.Info("stopped before it served")
 		return nil
 	case err != nil:
 		return err
 	}
 	defer gctune.Start()()
 	c.announce(io, all, o, at)
-	warnOfAddress(log, o)
-	warnOfLogin(log, file)
+	warnOfAddress(o.Log, o)
+	watch(at)
+	return stop(ctx, at, o.Log)
+}
+
+// watch reads changed settings, and checks the issuer, until ctx ends.
+func (f *frontends) watch(ctx context.Context, settings *reloader, at *connection.Instance) {
 	var group sync.WaitGroup
-	if front.issuer != nil {
-		group.Go(func() { front.issuer.check(ctx) })
+	if f.issuer != nil {
+		group.Go(func() { f.issuer.check(ctx) })
 	}
 	settings.run(ctx, at.Engine().Set)
 	group.Wait()
-	return stop(ctx, at, log)
 }
 
 // warnOfAddress logs a warning if people elsewhere may not reach the pages.
@@ -164,7 +187,7 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 // overridden returns the keys of the settings file that a flag or an environment variable
 // overrides.
 func (c *serveCommand) overridden(all *commands) (keys []string) {
-	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel, "debug_listen": c.DebugListen} {
+	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel, "debug_listen": c.DebugListen, "agents": c.Agents} {
 		if value != "" {
 			keys = append(keys, key)
 		}

@@ -92,13 +92,14 @@ func engineSettings(file config.Config) engine.Settings {
 	return s
 }
 
-// A reloader reads the settings file again on SIGHUP and after the file changed. A file
-// with errors changes nothing, and /readyz reports it.
+// A reloader reads the settings file again on SIGHUP and after the file changed, and so the
+// definitions of agents. A file with errors changes nothing, and /readyz reports it.
 type reloader struct {
-	path       string
+	path       string // "" if only the definitions of agents are read again
 	log        *slog.Logger
 	initial    config.Config // at the start of the server
 	overridden []string      // keys that a flag overrides
+	agents     *hosting      // nil if no agents are hosted
 	hangup     <-chan os.Signal
 	stop       func()
 
@@ -119,6 +120,19 @@ func newReloader(path string) *reloader {
 	return r
 }
 
+// with returns a reloader that also reads the definitions of agents again, if there are any. It
+// may be called if r is nil. Without a settings file, SIGHUP ends the server as it ends other
+// programs whose terminal is closed.
+func (r *reloader) with(agents *hosting) *reloader {
+	if r == nil && agents != nil {
+		r = &reloader{stop: func() {}}
+	}
+	if r != nil {
+		r.agents = agents
+	}
+	return r
+}
+
 // begin records the settings that the server starts with, and the keys that flags override.
 // It does nothing if r is nil.
 func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []string) {
@@ -130,6 +144,7 @@ func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []stri
 // A fileVersion is the modification time and the size of a file, by which a change is
 // noticed.
 type fileVersion struct {
+	path     string // "" if only one file is compared
 	modified time.Time
 	size     int64
 }
@@ -141,7 +156,7 @@ func versionOf(path string) fileVersion {
 	if err != nil {
 		return fileVersion{}
 	}
-	return fileVersion{info.ModTime(), info.Size()}
+	return fileVersion{modified: info.ModTime(), size: info.Size()}
 }
 
 // reloadPause is the time between two checks for a changed file.
@@ -165,6 +180,8 @@ func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 		case <-tick.C:
 			if r.changed() {
 				r.reload(set)
+			} else if r.agents.changed() {
+				r.reloadAgents()
 			}
 		}
 	}
@@ -173,7 +190,26 @@ func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 func (r *reloader) changed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return versionOf(r.path) != r.version
+	return r.path != "" && versionOf(r.path) != r.version
+}
+
+// reloadAgents reads the definitions of agents again. If one of them has errors, the previous
+// ones apply.
+func (r *reloader) reloadAgents() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.applyAgents(r.current)
+}
+
+func (r *reloader) applyAgents(file config.Config) {
+	if r.agents == nil {
+		return
+	}
+	if err := r.agents.apply(file); err != nil {
+		r.log.Error("the definitions of agents are rejected; the previous ones apply", "error", err)
+		return
+	}
+	r.log.Info("agents read", "directory", r.agents.dir, "agents", len(r.agents.runner.Agents()))
 }
 
 // reload applies all settings of the file that can change while the server runs. If the
@@ -193,6 +229,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 		set(engineSettings(now))
 		r.current = file
 	}
+	r.applyAgents(file)
 	warnOfLogin(r.log, file)
 	r.log.Info("settings read", "file", r.path)
 	if r.initial.Login.OIDC != (config.OIDC{}) && file.Login != r.initial.Login {
@@ -223,6 +260,7 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"login", file.Login != r.initial.Login},
 		{"log", file.Log != r.initial.Log},
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
+		{"agents", file.Agents != r.initial.Agents},
 		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
 		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
 		{"channels.slack", file.Channels.Slack != r.initial.Channels.Slack},
@@ -247,4 +285,12 @@ func (r *reloader) rejected() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err != nil
+}
+
+// hosted returns the hosted agents, or nil.
+func (r *reloader) hosted() *hosting {
+	if r == nil {
+		return nil
+	}
+	return r.agents
 }

@@ -131,6 +131,18 @@ func (a Agent) mayMatch(pattern string) bool {
 	return false
 }
 
+// Servers returns the names of the MCP servers whose tools the agent has, sorted.
+func (a Agent) Servers() []string {
+	var names []string
+	for _, entry := range a.Tools {
+		if name, _, _ := cutServer(entry); !slices.Contains(BuiltInTools, entry) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // cutServer returns the server of an entry of the tools of an agent, and the tool if it is a
 // single one.
 func cutServer(entry string) (server, tool string, single bool) { return strings.Cut(entry, ".") }

@@ -47,6 +47,10 @@ func TestModelsFallBackToThoseOfAnthropic(t *testing.T) {
 		{"an empty key", nil, map[string]config.Model{}, func(string) (string, bool) { return " ", true }},
 	} {
 		got := config.Config{Models: c.configured}.AllModels(c.env)
+		if demo := got["demo"]; demo != (config.Model{Provider: "demo"}) {
+			t.Errorf("%s: got the demonstration %+v", c.name, demo)
+		}
+		delete(got, "demo")
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}

@@ -15,7 +15,7 @@ import (
 
 // A Model configures a model of hosted agents, which name it (E12).
 type Model struct {
-	Provider  string // anthropic, openai or scripted
+	Provider  string // anthropic, openai or scripted; or demo, which no settings can have
 	Model     string // as the provider calls it
 	APIKey    string
 	BaseURL   string // "": that of the provider
@@ -36,7 +36,8 @@ var families = []string{"sonnet", "opus", "haiku"}
 
 // AllModels returns the models that agents can name. With a key of Anthropic in the environment,
 // sonnet, opus and haiku are the newest models of it, unless the settings have others with these
-// names. The model default is sonnet, unless the settings have one.
+// names. The model default is sonnet, and demo is the model of a demonstration, unless the settings
+// have one.
 func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	all := maps.Clone(c.Models)
 	if all == nil {
@@ -55,11 +56,17 @@ func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	if sonnet, ok := all["sonnet"]; ok {
 		add(DefaultModel, sonnet)
 	}
+	add(DemoModel, Model{Provider: DemoModel})
 	return all
 }
 
-// DefaultModel is the name of the model of agents that name none.
-const DefaultModel = "default"
+const (
+	// DefaultModel is the name of the model of agents that name none.
+	DefaultModel = "default"
+	// DemoModel is the name and the provider of a model that needs no settings and no key. It is
+	// for a first look.
+	DemoModel = "demo"
+)
 
 // named calls each for every key of the mapping v and its value, and for the position of the key.
 // Repeated keys are problems, and so are those in which check finds one.
