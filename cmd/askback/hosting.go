@@ -261,9 +261,7 @@ func definitionsOf(agents []config.Agent, models map[string]agent.Model, servers
 			}
 		}
 		if err := d.Check(); err != nil {
-			for line := range strings.SplitSeq(err.Error(), "\n") {
-				problems = append(problems, a.File+":1:1: "+strings.TrimPrefix(line, "agent "+a.Name+": "))
-			}
+			problems = append(problems, located(a, err)...)
 		}
 		all = append(all, d)
 	}

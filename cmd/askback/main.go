@@ -55,6 +55,7 @@ type commands struct {
 	Show     showCommand     `cmd:"" help:"Show an ask and how it ended."`
 	Run      runCommand      `cmd:"" help:"Run a hosted agent in this terminal."`
 	Serve    serveCommand    `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
+	Agent    agentCommand    `cmd:"" help:"Check, write and list the agents that a server hosts."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
 	Hook     hookCommand     `cmd:"" help:"Handle the hooks of Claude Code."`
 	Init     initCommand     `cmd:"" help:"Add Askback to the configuration of another program."`

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/safetext"
+)
+
+type agentCommand struct {
+	Check agentCheck `cmd:"" help:"Check definitions of hosted agents, and print what each agent may do."`
+	New   agentNew   `cmd:"" help:"Write the definition of a new hosted agent, with comments."`
+	List  agentList  `cmd:"" help:"List the agents that the server hosts."`
+}
+
+type agentCheck struct {
+	Paths   []string `arg:"" optional:"" name:"path" complete:"file" help:"Check these definitions, or all in these directories; by default those of the settings, or of ./agents."`
+	Connect bool     `help:"Start or reach the MCP servers, and list each tool."`
+}
+
+// defaultAgents is the directory with definitions if nothing else names one.
+const defaultAgents = "agents"
+
+// Run prints what the agents may do, or every problem of their definitions, models and servers.
+func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
+	file, err := all.settings()
+	if err != nil {
+		return err
+	}
+	paths := c.Paths
+	if len(paths) == 0 {
+		dir, err := agentsDir("", all.Config, file)
+		if err != nil {
+			return err
+		}
+		paths = []string{cmp.Or(dir, defaultAgents)}
+	}
+	agents, err := readAgents(paths, file)
+	if err != nil {
+		return err
+	}
+	h := &hosting{config: all.Config, log: slog.New(slog.DiscardHandler)}
+	models, idle, err := h.models(file)
+	if err != nil {
+		return err
+	}
+	defer closeAll(idle)
+	servers, _ := h.connect(file)
+	defer closeServers(servers, nil)
+	definitions, err := definitionsOf(agents, models, servers)
+	if err != nil {
+		return err
+	}
+	var problems []string
+	for i, d := range definitions {
+		if c.Connect {
+			if err := d.CheckTools(ctx); err != nil {
+				problems = append(problems, located(agents[i], err)...)
+				continue
+			}
+		}
+		c.describe(ctx, io, agents[i], d, file)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(problems) > 0 {
+		return filesError(strings.Join(problems, "\n"))
+	}
+	return nil
+}
+
+// located returns the problems of an agent with its file.
+func located(a config.Agent, err error) (lines []string) {
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		lines = append(lines, a.File+":1:1: "+strings.TrimPrefix(line, "agent "+a.Name+": "))
+	}
+	return lines
+}
+
+// describe prints what an agent may do.
+func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d agent.Definition, file config.Config) {
+	name := cmp.Or(a.Model, config.DefaultModel)
+	model := file.AllModels(os.LookupEnv)[name]
+	printLine(io.out, fmt.Sprintf("%s (%s)", a.Name, a.File))
+	printLine(io.out, fmt.Sprintf("  model %s: %s", name, strings.TrimSpace(model.Provider+" "+cmp.Or(model.Model, model.Script))))
+	if d.Schedule != nil {
+		printLine(io.out, fmt.Sprintf("  starts at %s (%s), next at %s", d.Schedule.Text(), d.Schedule.Zone(), d.Schedule.Next(time.Now()).Local().Format(time.DateTime)))
+	}
+	for _, line := range c.tools(ctx, a, d) {
+		printLine(io.out, "  "+line)
+	}
+}
+
+// tools returns a line for each tool, or for each server if they are not asked for their tools.
+func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definition) (lines []string) {
+	if a.AsyncQuestions && !slices.Contains(a.Tools, agent.AskUserQuestion) {
+		lines = append(lines, agent.AskUserQuestion+": observe")
+	}
+	for _, entry := range a.Tools {
+		switch {
+		case slices.Contains(config.BuiltInTools, entry):
+			lines = append(lines, entry+": observe")
+		case !c.Connect && strings.Contains(entry, "."):
+			lines = append(lines, entry+": "+unknownTier(a))
+		case !c.Connect:
+			lines = append(lines, "all tools of "+entry+": "+unknownTier(a))
+		}
+	}
+	if !c.Connect {
+		return lines
+	}
+	for _, set := range d.Toolsets {
+		tools, err := set.Tools(ctx) // CheckTools has listed them
+		if err != nil {
+			lines = append(lines, set.Name()+": "+err.Error())
+		}
+		for _, t := range tools {
+			full := set.Name() + "." + t.Name
+			if !slices.Contains(a.Tools, set.Name()) && !slices.Contains(a.Tools, full) {
+				continue
+			}
+			lines = append(lines, safetext.Line(full).String()+": "+tier(d, set.Name(), t))
+		}
+	}
+	return lines
+}
+
+// tier describes what happens when the agent calls a tool.
+func tier(d agent.Definition, server string, t agent.ToolInfo) string {
+	switch {
+	case !d.Confirms(server, t.Name, t.ReadOnly):
+		return "observe"
+	case t.Destructive:
+		return "confirm (destructive): a person approves each call"
+	}
+	return "confirm: a person approves each call"
+}
+
+// unknownTier describes the tiers of tools that are not listed.
+func unknownTier(a config.Agent) string {
+	text := "confirm, unless the server marks a tool as read-only"
+	if len(a.Confirm)+len(a.Allow) > 0 {
+		text += " or confirm or allow decides"
+	}
+	return text + "; --connect lists them"
+}
+
+type agentNew struct {
+	Name string `arg:"" help:"Name of the agent: lower-case letters, digits, -, _ and ."`
+	Dir  string `complete:"file" placeholder:"DIR" help:"Write to this directory; by default that of the settings, or ./agents."`
+}
+
+// Run writes a definition that is valid with the present settings.
+func (c *agentNew) Run(io streams, all *commands) error {
+	file, err := all.settings()
+	if err != nil {
+		return err
+	}
+	dir, err := agentsDir(c.Dir, all.Config, file)
+	if err != nil {
+		return err
+	}
+	dir = cmp.Or(dir, defaultAgents)
+	path := filepath.Join(dir, c.Name+".md")
+	text := newDefinition(c.Name, usableModel(file))
+	if _, err := config.LoadAgent(path, strings.NewReader(text), os.LookupEnv); err != nil || c.Name != filepath.Base(c.Name) {
+		return usage(fmt.Sprintf("%q is not a name of at most 64 lower-case letters, digits, -, _ and .", c.Name))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return usage(err.Error())
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return usage(path + " exists already")
+	}
+	if err != nil {
+		return usage(err.Error())
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	printLine(io.out, path)
+	flags := ""
+	if all.Config != "" {
+		flags = " --config " + all.Config
+	}
+	serve := flags
+	if file.Agents == "" || c.Dir != "" {
+		serve += " --agents " + dir
+	}
+	note(io.err, "edit it, check it with askback"+flags+" agent check "+path+", and run it with askback serve"+serve)
+	return nil
+}
+
+// usableModel returns the name of a model that needs no other settings: the default, if there is
+// one.
+func usableModel(file config.Config) string {
+	models := file.AllModels(os.LookupEnv)
+	if _, found := models[config.DefaultModel]; found {
+		return config.DefaultModel
+	}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		if models[name].Provider != config.DemoModel {
+			return name
+		}
+	}
+	return config.DemoModel
+}
+
+// newDefinition returns the definition of a new agent.
+func newDefinition(name, model string) string {
+	return `---
+# What the agent does, in one sentence. People see it, and so do agents that may start this one.
+description: Says what ` + name + ` does
+
+# A name under models in the settings. With ANTHROPIC_API_KEY, sonnet, opus and haiku need none;
+# demo needs no key, and follows a script instead of the prompt below.
+model: ` + model + `
+
+# Built-in tools, MCP servers under mcp_servers in the settings, and single tools of them, as in
+# tickets.search. Asking people is on if an ask tool is here.
+tools: [ask_user_question, confirm_action, todo_write]
+
+# Tools of servers that a person must approve, and tools that need no approval. Without a pattern
+# that matches, a person approves each tool that does not say that it only reads.
+# confirm: ["files.delete*"]
+# allow: ["files.write"]
+
+# Who is asked, and what happens when there is no answer in time.
+# to: [ana, "@oncall"]
+# question_timeout: 24h
+# on_timeout: decline
+
+# Runs that a webhook or a schedule starts may ask people only with async_questions.
+# async_questions: true
+# webhook_secret: "${` + variable(name) + `_WEBHOOK_SECRET}"
+# schedule: "0 7 * * 1-5"
+# time_zone: Europe/Berlin
+---
+You are ` + name + `.
+
+Write here what the agent does, what it must not do, and when its work is done.
+`
+}
+
+// variable returns a name as a part of that of a variable.
+func variable(name string) string {
+	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(name))
+}
+
+type agentList struct {
+	JSON bool `name:"json" help:"Print the agents as JSON."`
+}
+
+// Run prints the agents of the server.
+func (c *agentList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	agents, err := conn.User.HostedAgents(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, hostedAgents{Items: agents})
+	}
+	for _, a := range agents {
+		printLine(io.out, agentLine(a))
+	}
+	if len(agents) == 0 {
+		note(io.err, "no agents: a server with askback serve --agents DIR hosts them")
+	}
+	return nil
+}
+
+// hostedAgents are agents as JSON.
+type hostedAgents struct {
+	Items []askback.HostedAgent `json:"items"`
+}
+
+// agentLine describes a hosted agent in one line.
+func agentLine(a askback.HostedAgent) string {
+	line := a.Name
+	if a.Description != "" {
+		line += "  " + a.Description
+	}
+	if a.Schedule != "" {
+		line += fmt.Sprintf("; starts at %s (%s)", a.Schedule, a.TimeZone)
+		if !a.NextRun.IsZero() {
+			line += ", next at " + a.NextRun.Local().Format(time.DateTime)
+		}
+	}
+	return line
+}
