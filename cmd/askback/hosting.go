@@ -49,8 +49,8 @@ type hostedServer struct {
 	*mcptools.Server
 }
 
-// newHosting returns the agents in the directory of the flag or of the settings, or nil if there
-// is none. The error has every problem of their files.
+// newHosting returns the agents in the directory of the flag or of the settings. Without a
+// directory, it returns nil. The error has every problem of their files.
 func newHosting(flag string, all *commands, file config.Config, log *slog.Logger) (*hosting, error) {
 	dir, err := agentsDir(flag, all.Config, file)
 	if err != nil || dir == "" {
@@ -68,7 +68,7 @@ func newHosting(flag string, all *commands, file config.Config, log *slog.Logger
 }
 
 // agentsDir returns the directory with the definitions of agents: that of the flag, or that of
-// the settings; "" if there is none.
+// the settings. Without either, it returns "".
 func agentsDir(flag, path string, file config.Config) (string, error) {
 	if flag != "" || file.Agents == "" {
 		return flag, nil
@@ -121,7 +121,7 @@ func (h *hosting) load(file config.Config) error {
 	return nil
 }
 
-// readAgents reads definitions in files and directories. It is an error if there are none.
+// readAgents reads definitions in files and directories. Without any, it returns an error.
 func readAgents(paths []string, file config.Config) ([]config.Agent, error) {
 	var files []string
 	for _, path := range paths {
