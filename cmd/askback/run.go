@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
@@ -17,6 +19,7 @@ type runCommand struct {
 	Prompt  []string `arg:"" optional:"" sep:"none" help:"What the agent shall do; - reads it from standard input."`
 	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow a run that was started before, and write to it. SESSION is its id."`
 	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON, from a file or, with -, from standard input."`
+	Agents  string   `complete:"file" placeholder:"DIR" help:"If no server runs, run the agents whose definitions, NAME.md, are in this directory; by default those of the settings."`
 	JSON    bool     `name:"json" help:"Print the session as JSON when its turn has ended, instead of its last message."`
 	Plain   bool     `env:"ASKBACK_PLAIN" help:"Write and ask line by line at a terminal, as for a screen reader."`
 }
@@ -28,10 +31,11 @@ func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err er
 	if err != nil {
 		return err
 	}
-	conn, err := all.connector(instance.KindAsk)
+	conn, hosted, err := c.connect(ctx, io, all)
 	if err != nil {
 		return err
 	}
+	defer hosted.Close()
 	defer func() { err = thenClose(io, conn, err) }()
 	f := &follower{conn: conn, io: io, plain: c.Plain, json: c.JSON}
 	if c.Resume != "" {
@@ -43,6 +47,39 @@ func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err er
 		return err
 	}
 	return f.run(ctx)
+}
+
+// connect returns a connector. If no server runs, this process will be one, with the hosted agents
+// of the settings or of --agents.
+func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*connection.Connector, *hosting, error) {
+	file, err := all.settings()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := all.options(file, instance.KindAsk)
+	if err != nil {
+		return nil, nil, err
+	}
+	var hosted *hosting
+	if o.Remote == "" && !isServed(ctx, o.Place) {
+		log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		if hosted, err = newHosting(c.Agents, all, file, log); err != nil {
+			return nil, nil, err
+		}
+		if _, err = hosted.join(o.Engine); err != nil {
+			return nil, nil, err
+		}
+	} else if c.Agents != "" {
+		return nil, nil, usage("a server runs, and has its own agents: leave out --agents, or stop it")
+	}
+	conn, err := connector(o)
+	return conn, hosted, err
+}
+
+// isServed reports whether a process serves the database.
+func isServed(ctx context.Context, place instance.Place) bool {
+	s, ok := place.Last()
+	return ok && s.Proves(ctx) == nil
 }
 
 // request returns what the arguments ask for. If standard input has the prompt or the payload,

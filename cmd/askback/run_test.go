@@ -182,6 +182,16 @@ func TestRunOnARemoteServer(t *testing.T) {
 	}
 }
 
+// E8: the names of hosted agents are candidates, with their descriptions.
+func TestHostedAgentsAreCandidates(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	if got := mustRun(t, env, "completion", "fish", "--", "run", "po"); !strings.Contains(got, "poem\tThe agent poem.") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // C7: a run at a terminal shows the calls and the text, and ends with an empty line.
 func TestRunAtATerminal(t *testing.T) {
 	t.Parallel()
