@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/askback/askback"
@@ -30,12 +31,26 @@ func (e *Engine) SessionHistory(ctx context.Context, p askback.Principal, id str
 	for full := true; full; {
 		var page []askback.Event
 		page, full, err = f.batch(ctx)
+		if errors.Is(err, errMissing) { // those of an ask that was deleted
+			full, err = f.skipMissing(ctx)
+		}
 		if err != nil {
 			return nil, false, fmt.Errorf("history of %s: %w", id, fromStore(err))
 		}
 		events = append(events, page...)
 	}
 	return events, more, nil
+}
+
+// skipMissing sets the position before the next event that still exists, and reports whether
+// there is one.
+func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
+	rows, err := f.client.engine.store.History(ctx, f.session, f.pos.seq, 1)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	f.pos = position{rows[0].Seq - 1, rows[0].StreamSeq - 1}
+	return true, nil
 }
 
 // historyStart returns the position before the newest events of the stream, as many as

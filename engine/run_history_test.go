@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -56,5 +57,41 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	}
 	if _, _, err := e.SessionHistory(t.Context(), askback.Principal{Kind: askback.Agent, Name: "other"}, one.ID); !errors.Is(err, askback.ErrNotFound) {
 		t.Errorf("another agent gets %v", err)
+	}
+}
+
+// A clean-up deletes the events of an ask from the middle of a stream. The history has the
+// others (F13).
+func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
+	kept := memstore.New()
+	e := engine.New(kept, nil)
+	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{Kind: askback.Responder, Name: "ana"}
+	a, err := e.As(bot).Ask(t.Context(), askback.Request{SessionKey: "run", Questions: []askback.Question{{Text: "Name?"}}})
+	if err == nil {
+		_, err = e.As(ana).Answer(t.Context(), a.ID, askback.Choose("x"))
+	}
+	if err == nil {
+		_, err = e.As(bot).Send(t.Context(), a.SessionID, askback.Report{Text: "thanks"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := kept.Read(t.Context(), "ask", a.ID)
+	if err == nil {
+		_, err = kept.Commit(t.Context(), store.Change{
+			Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}, Prune: []store.EventFilter{{Stream: a.SessionID, Subject: a.ID}},
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, _, err := e.SessionHistory(t.Context(), ana, a.SessionID)
+	if err != nil || len(events) < 2 || events[0].Type != askback.EventSessionStarted || events[len(events)-1].Type != askback.EventMessage {
+		t.Errorf("got %d events, %v; want those of the session and its message", len(events), err)
+	}
+	for _, ev := range events {
+		if strings.HasPrefix(string(ev.Type), "question_") {
+			t.Errorf("the deleted event %s is there", ev.Type)
+		}
 	}
 }

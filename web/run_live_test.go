@@ -83,14 +83,21 @@ func TestChromiumRunWorksWithoutScripts(t *testing.T) {
 	w.typeInto("#prompt", "Write a poem.")
 	w.Press(".start-run button")
 	w.waitText("Write a poem.")
-	host.says("I look.", toolCall("files__list", `{}`))
+	host.says("I look.", toolCall("files__list", `{"path": "`+strings.Repeat("long", 100)+`"}`), toolCall(strings.Repeat("name", 15), `{}`))
 	at := w.Address()
 	c.waitForEvents(at[strings.LastIndex(at, "/")+1:], askback.EventToolStart)
 	w.Open(at)
 	w.wantText("I look.", "files__list", "running")
+	w.checkWidth()
 	w.typeInto("#message", "Keep a.")
 	w.Press(".message-form button")
 	w.waitText("The agent gets it when its calls have ended.")
+	host.tools <- conversation.Executed{Text: strings.Repeat("output", 100), IsError: true}
+	c.waitForEvents(at[strings.LastIndex(at, "/")+1:], askback.EventToolComplete, askback.EventToolStart)
+	w.Open(at)
+	w.Click("details.call-line > summary")
+	w.wantText("Arguments", strings.Repeat("name", 15))
+	w.checkWidth()
 	c.Check(t)
 }
 
