@@ -63,22 +63,53 @@ func TestServerRunsAgents(t *testing.T) {
 	if !eventually(func() bool { question = s.waitForAsk(); return question != confirmation }) {
 		t.Fatal("there is no question")
 	}
+	// A changed definition applies, and the server that is still the same keeps its process.
+	rewrite(t, filepath.Join(dir, "agents", "clerk.md"), "Keeps notes", "Keeps all notes")
+	s.process.waitForStderr(t, `msg="agents read"`)
+	if agents := mustRun(t, s.env, "agent", "list"); agents != "clerk  Keeps all notes\n" {
+		t.Errorf("got the agents %q", agents)
+	}
 	s.call(s.user, "POST", "/asks/"+question+"/answer", `{"answer": "Bread"}`, 200)
 	session := s.waitForStatus(id, "completed")
 	if session["result"] != "Milk is noted, and bread is not." {
 		t.Errorf("got %v", session)
 	}
+	again := s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)["id"].(string)
+	s.waitForAsk() // after it has listed the notes
 	pids := strings.Fields(fileText(t, filepath.Join(dir, "pids")))
 	if len(pids) != 1 {
 		t.Errorf("the command ran %d times", len(pids))
 	}
 	s.process.waitForStderr(t, `server=notes text="notes is ready"`)
+
+	// A server whose settings changed is started again, and the old process ends.
+	rewrite(t, filepath.Join(dir, "askback.yaml"), "NOTES_KEY:", "MORE: x, NOTES_KEY:")
+	if !eventually(func() bool { _, err := os.Stat("/proc/" + pids[0]); return err != nil }) {
+		t.Errorf("the process %s is still there", pids[0])
+	}
+	s.call(s.user, "POST", "/sessions/"+again+"/cancel", "", 200)
+	s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)
+	if !eventually(func() bool { pids = strings.Fields(fileText(t, filepath.Join(dir, "pids"))); return len(pids) == 2 }) {
+		t.Fatalf("got the processes %v", pids)
+	}
 	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	<-s.process.ended
-	if !eventually(func() bool { _, err := os.Stat("/proc/" + pids[0]); return err != nil }) {
-		t.Errorf("the process %s is still there", pids[0])
+	if !eventually(func() bool { _, err := os.Stat("/proc/" + pids[1]); return err != nil }) {
+		t.Errorf("the process %s is still there", pids[1])
+	}
+}
+
+// rewrite replaces a part of a file.
+func rewrite(t *testing.T, path, old, replacement string) {
+	t.Helper()
+	text := fileText(t, path)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, old, replacement)), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -145,10 +176,7 @@ func TestRunGoesOnAfterARestart(t *testing.T) {
 	confirmation := s.waitForAsk()
 	s.kill()
 	s.start()
-	script := fileText(t, filepath.Join(dir, "clerk.yaml"))
-	if err := os.WriteFile(filepath.Join(dir, "clerk.yaml"), []byte(strings.Replace(script, "bread is not", "that was new", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, filepath.Join(dir, "clerk.yaml"), "bread is not", "that was new")
 	s.process.waitForStderr(t, `msg="agents read"`)
 	s.call(s.user, "POST", "/asks/"+confirmation+"/answer", `{"decision": "approved"}`, 200)
 	question := ""

@@ -35,12 +35,16 @@ func TestModelsFallBackToThoseOfAnthropic(t *testing.T) {
 	}{
 		{"a key", nil, map[string]config.Model{"default": newest("sonnet"), "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku")}, withKey},
 		{
-			"a key and settings", map[string]config.Model{"sonnet": local},
-			map[string]config.Model{"default": local, "sonnet": local, "opus": newest("opus"), "haiku": newest("haiku")}, withKey,
+			"a key and settings",
+			map[string]config.Model{"sonnet": local},
+			map[string]config.Model{"default": local, "sonnet": local, "opus": newest("opus"), "haiku": newest("haiku")},
+			withKey,
 		},
 		{
-			"a default of its own", map[string]config.Model{"default": local},
-			map[string]config.Model{"default": local, "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku")}, withKey,
+			"a default of its own",
+			map[string]config.Model{"default": local},
+			map[string]config.Model{"default": local, "sonnet": newest("sonnet"), "opus": newest("opus"), "haiku": newest("haiku")},
+			withKey,
 		},
 		{"no key", nil, map[string]config.Model{}, env},
 		{"no key, and settings", map[string]config.Model{"local": local}, map[string]config.Model{"local": local}, env},

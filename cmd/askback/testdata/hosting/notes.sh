@@ -18,3 +18,4 @@ while read -r line; do
   esac
   printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
 done
+if [ -n "$MORE" ]; then exec sleep 600; fi # it does not end with its input
