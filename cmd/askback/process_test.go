@@ -59,8 +59,14 @@ func stateHome(database string) string { return filepath.Dir(filepath.Dir(databa
 // standard output.
 func mustRun(t *testing.T, env []string, args ...string) string {
 	t.Helper()
+	return mustRunIn(t, "", env, args...)
+}
+
+// mustRunIn is as mustRun, in a folder.
+func mustRunIn(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
 	cmd := exec.Command("askback", args...)
-	cmd.Env = env
+	cmd.Env, cmd.Dir = env, dir
 	var errs syncBuffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
@@ -107,7 +113,13 @@ func (p *process) start(name string, args ...string) error {
 // launch starts askback and kills it at the end of the test.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{env: env}
+	return launchIn(t, "", env, args...)
+}
+
+// launchIn is as launch, in a folder.
+func launchIn(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{env: env, dir: dir}
 	if err := p.start("askback", args...); err != nil {
 		t.Fatal(err)
 	}

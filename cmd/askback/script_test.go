@@ -26,7 +26,16 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallelTests)); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"askback": main})
+	testscript.Main(cleanedUp{m}, map[string]func(){"askback": main})
+}
+
+// cleanedUp runs the tests and deletes what they have built.
+type cleanedUp struct{ *testing.M }
+
+// Run implements [testscript.TestingM].
+func (c cleanedUp) Run() int {
+	defer deleteFilesServer()
+	return c.M.Run()
 }
 
 // TestScripts runs the scripts in testdata/script. They check the commands, flags,

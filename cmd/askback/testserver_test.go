@@ -15,6 +15,7 @@ import (
 type testServer struct {
 	t           *testing.T
 	env         []string
+	dir         string // where it runs; "": as the test
 	place       instance.Place
 	process     *process
 	agent, user string // tokens
@@ -33,7 +34,7 @@ func newServer(t *testing.T) *testServer {
 
 func (s *testServer) start() {
 	s.t.Helper()
-	s.process = launch(s.t, s.env, "serve", "--listen", "127.0.0.1:0")
+	s.process = launchIn(s.t, s.dir, s.env, "serve", "--listen", "127.0.0.1:0")
 	s.process.waitForStderr(s.t, "msg=serving")
 }
 

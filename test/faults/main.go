@@ -8,7 +8,7 @@
 // Another one lets two people answer one ask in two channels at the same moment, for each pair
 // of channels.
 //
-// Five tests kill a process repeatedly and check that every acknowledged change
+// Six tests kill a process repeatedly and check that every acknowledged change
 // is stored exactly once:
 //
 //   - an engine on SQLite under load, with a growing database
@@ -17,10 +17,11 @@
 //   - the real server while clients follow its event streams, which must
 //     receive every event once and in order
 //   - the real server while it sends through all channels and people answer there
+//   - the real server while it runs agents, each of whose calls must have its effect once
 //
 // Usage:
 //
-//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-short] [-seed S] [-keep] [-mutant NAME]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-short] [-seed S] [-keep] [-mutant NAME]
 package main
 
 import (
@@ -118,14 +119,14 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	if err := r.add(ctx, newChannelRaceTest(o.seed, o.mutant), o.channels); err != nil || len(r.bad) > 0 {
 		return r, err
 	}
-	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams+o.reach == 0 {
+	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams+o.reach+o.hosted == 0 {
 		return r, err
 	}
 	return r, r.killProgram(ctx, o, dir)
 }
 
 // killProgram builds the program, kills it, and kills its server without and with event
-// streams and with channels.
+// streams, with channels, and while it runs agents.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	program, err := build(ctx, dir)
 	if err != nil {
@@ -152,5 +153,12 @@ func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	if err := r.add(ctx, f, o.streams); err != nil || len(r.bad) > 0 {
 		return err
 	}
-	return r.add(ctx, newChannelKillTest(dir, program, o.seed, o.mutant), o.reach)
+	if err := r.add(ctx, newChannelKillTest(dir, program, o.seed, o.mutant), o.reach); err != nil || len(r.bad) > 0 {
+		return err
+	}
+	h, err := newHostedTest(dir, program, o.seed)
+	if err != nil {
+		return err
+	}
+	return r.add(ctx, h, o.hosted)
 }

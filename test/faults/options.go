@@ -11,7 +11,7 @@ import (
 type options struct {
 	load, binary, server, streams int // kills
 	pairs, races, channels        int
-	reach                         int // kills
+	reach, hosted                 int // kills
 	seed                          uint64
 	keep                          bool
 	mutant                        string
@@ -27,6 +27,7 @@ const (
 	shortRaces   = 200
 	shortChannel = 2
 	shortReach   = 4
+	shortHosted  = 12
 )
 
 // The defaults of -pairs and -races, divided by -n.
@@ -46,8 +47,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.IntVar(&o.races, "races", -1, fmt.Sprintf("`number` of races on each store (default: %d times -n)", racesPerKill))
 	flags.IntVar(&o.channels, "channels", -1, "`number` of races for each pair of channels (default: -n)")
 	flags.IntVar(&o.reach, "reach", -1, "`number` of kills of the server while it sends through all channels (default: 30 % of -n)")
-	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d pairs, %d races and %d for each pair of channels",
-		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortPairs, shortRaces, shortChannel))
+	flags.IntVar(&o.hosted, "hosted", -1, "`number` of kills of the server while it runs agents (default: 50 % of -n)")
+	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d with hosted runs, %d pairs, %d races and %d for each pair of channels",
+		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortHosted, shortPairs, shortRaces, shortChannel))
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
 	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
 	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
@@ -56,7 +58,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	if *short {
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces
-		o.channels, o.reach = shortChannel, shortReach
+		o.channels, o.reach, o.hosted = shortChannel, shortReach, shortHosted
 	}
 	setDefault(&o.binary, o.load*3/10)
 	setDefault(&o.server, o.load)
@@ -65,6 +67,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	setDefault(&o.races, o.load*racesPerKill)
 	setDefault(&o.channels, o.load)
 	setDefault(&o.reach, o.load*3/10)
+	setDefault(&o.hosted, o.load/2)
 	return o, o.selectMutantTest()
 }
 
@@ -84,7 +87,7 @@ func (o *options) selectMutantTest() error {
 	if !ok {
 		return fmt.Errorf("unknown mutant %s: use one of %s", o.mutant, mutantNames())
 	}
-	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach} {
+	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach, &o.hosted} {
 		if times != keep(o) {
 			*times = 0
 		}
@@ -94,8 +97,8 @@ func (o *options) selectMutantTest() error {
 
 // command returns the command line that repeats the run with the same seed and numbers.
 func (o options) command() string {
-	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -seed %d",
-		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.seed)
+	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -hosted %d -seed %d",
+		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.hosted, o.seed)
 	if o.mutant != "" {
 		command += " -mutant " + o.mutant
 	}
