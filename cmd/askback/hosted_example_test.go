@@ -122,7 +122,7 @@ func TestEveryExampleAgentIsInReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = fs.WalkDir(os.DirFS("../../examples/agents"), ".", func(name string, _ fs.DirEntry, err error) error {
-		if agent, found := strings.CutSuffix(name, ".md"); found && !strings.Contains(string(readme), "["+name+"](agents/"+name+")") {
+		if agent, found := strings.CutSuffix(name, ".md"); found && !strings.Contains(string(readme), "["+agent+"](agents/"+name+")") {
 			t.Errorf("examples/README.md does not name the agent %s", agent)
 		}
 		return err

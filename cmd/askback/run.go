@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/demo"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
@@ -98,6 +99,8 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 		return r, usage(`missing agent; for example: askback run poem "Write about the sea"`)
 	case fromInput && c.Payload == "-":
 		return r, usage("standard input cannot be both the prompt and the payload")
+	case c.Resume == "" && c.Agent == demo.Name && len(c.Prompt) == 0 && c.Payload == "":
+		r.Prompt = demo.Prompt
 	case c.Resume == "" && len(c.Prompt) == 0 && c.Payload == "":
 		return r, usage(`missing prompt; write what the agent shall do, - to read it from standard input, or --payload FILE`)
 	}

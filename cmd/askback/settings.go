@@ -50,6 +50,9 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
+	if file.Agents == "" {
+		o.Runner = newDemoRunner()
+	}
 	o.Changed = channels.apply
 	o.Channels, o.EndpointSecrets = channels.send, file.Channels.Webhook.Secret == ""
 	return o

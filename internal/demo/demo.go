@@ -19,6 +19,9 @@ import (
 // Name is the name of the agent, and that of its model in the definition.
 const Name = "demo"
 
+// Prompt is what the agent does, whatever it is told.
+const Prompt = "Write a poem about waiting for people."
+
 //go:embed demo.md
 var definition string
 

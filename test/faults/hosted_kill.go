@@ -138,7 +138,7 @@ func (t *hostedTest) wait(ctx context.Context, ended chan error) (err error, ove
 	return nil, false
 }
 
-// size returns the size of a file, or 0 if there is none.
+// size returns the size of a file, or 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
