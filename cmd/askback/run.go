@@ -149,6 +149,36 @@ func (f *follower) resume(ctx context.Context, id string) (err error) {
 	if !f.session.Hosted {
 		return exitError{exitUsage, fmt.Sprintf("%s is not a run of a hosted agent: its agent runs elsewhere", id)}
 	}
+	return f.findChildren(ctx)
+}
+
+// maxAncestors is how many sessions [follower.findChildren] looks at above that of an ask.
+const maxAncestors = 8
+
+// findChildren finds the open asks of the sessions that the run started before it was followed.
+func (f *follower) findChildren(ctx context.Context) error {
+	page, err := f.conn.User.List(ctx, askback.Query{Limit: askback.MaxLimit})
+	if err != nil {
+		return err
+	}
+	f.family = map[string]string{}
+	for _, a := range page.Items {
+		id := a.SessionID
+		for range maxAncestors {
+			if len(a.Path) == 0 || id == "" || id == f.session.ID {
+				break
+			}
+			s, err := f.conn.User.Session(ctx, id)
+			if err != nil {
+				break // deleted, or for others: then its asks are not for this person either
+			}
+			id = s.ParentID
+		}
+		if len(a.Path) > 0 && id == f.session.ID {
+			f.family[a.SessionID] = safetext.Line(a.Agent).String()
+			f.asks = append(f.asks, a)
+		}
+	}
 	return nil
 }
 

@@ -28,7 +28,7 @@ type follower struct {
 	session   askback.Session
 	after     askback.Cursor // where the events of the session begin
 	children  askback.Cursor // where those of all sessions begin; "": children are not followed
-	family    map[string]string
+	family    map[string]string // the agents of the sessions that the run started, by id
 	message   string // to send once the run is followed
 	cancelled bool   // the user cancelled the turn
 	signals   interrupts
@@ -91,7 +91,11 @@ func (f *follower) run(ctx context.Context) error {
 		cancel()
 		f.settlePrompts()
 	}()
-	f.asked, f.typed, f.family = make(chan *asking), make(chan typedLine), map[string]string{f.session.ID: ""}
+	f.asked, f.typed = make(chan *asking), make(chan typedLine)
+	if f.family == nil {
+		f.family = map[string]string{}
+	}
+	f.family[f.session.ID] = ""
 	f.openView()
 	defer f.closeView()
 	if err := f.view.Say(f.place(ctx)); err != nil {
@@ -240,7 +244,7 @@ func (f *follower) input(ctx context.Context, in runInput) error {
 // askInput adds the asks of an event to those to answer, and removes a settled one.
 func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) error {
 	switch {
-	case ev.Type == askback.EventQuestionPending && d.Ask != nil:
+	case ev.Type == askback.EventQuestionPending && d.Ask != nil && !f.knows(d.Ask.ID):
 		f.asks = append(f.asks, *d.Ask)
 	case ev.Type == askback.EventSnapshot:
 		for _, a := range d.Asks {

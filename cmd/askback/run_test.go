@@ -322,6 +322,24 @@ func TestRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 	}
 }
 
+// A run that is followed again has the questions that its children asked before.
+func TestResumedRunShowsTheQuestionsOfItsChildren(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	p := launch(t, env, "run", "lead", "Go.")
+	p.waitForErr(t, `What style\?`)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	p.waitExit(t, exitInterrupted)
+	p = launch(t, env, "run", "--resume", sessionID.FindString(p.err.String()))
+	p.waitForErr(t, `(?s)What style\?.*Type one of`)
+	p.writeLine(t, "haiku")
+	p.waitExit(t, 0)
+	if got := p.out.String(); got != "All done.\n" {
+		t.Errorf("standard output has %q, standard error\n%s", got, p.err.String())
+	}
+}
+
 var sessionID = regexp.MustCompile(`ses_\w{26}`)
 
 // waitForErr waits until standard error matches, and returns what matched.
