@@ -26,11 +26,11 @@ type follower struct {
 	json  bool
 
 	session   askback.Session
-	after     askback.Cursor // where the events of the session begin
-	children  askback.Cursor // where those of all sessions begin; "": children are not followed
+	after     askback.Cursor    // where the events of the session begin
+	children  askback.Cursor    // where those of all sessions begin; "": children are not followed
 	family    map[string]string // the agents of the sessions that the run started, by id
-	message   string // to send once the run is followed
-	cancelled bool   // the user cancelled the turn
+	message   string            // to send once the run is followed
+	cancelled bool              // the user cancelled the turn
 	signals   interrupts
 
 	view   *terminal.RunView
