@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/gctune"
@@ -168,7 +169,23 @@ func (c *serveCommand) announce(io streams, all *commands, o connection.Options,
 	fmt.Fprintf(io.err, "%sThe database is %s\n\n"+
 		"Log a browser in:  askback%s login\n"+
 		"Ask a question:    askback%[3]s ask \"Which database?\" PostgreSQL SQLite\n"+
-		"Stop the server:   Ctrl+C\n\n", text, o.Place.Database, flags)
+		"%s"+
+		"Stop the server:   Ctrl+C\n\n", text, o.Place.Database, flags, hostedSteps(o.Engine.Runner, flags))
+}
+
+// hostedSteps returns the next steps for a server with hosted agents.
+func hostedSteps(runner engine.Runner, flags string) (text string) {
+	if runner == nil {
+		return ""
+	}
+	agents := runner.Agents()
+	if len(agents) > 0 {
+		text = fmt.Sprintf("Run an agent:      askback%s run %s \"…\"\n", flags, agents[0].Name)
+	}
+	if len(agents) > 1 {
+		text += fmt.Sprintf("List the agents:   askback%s agent list\n", flags)
+	}
+	return text
 }
 
 // addresses returns the address to listen on and the URL of the pages. Flags override the

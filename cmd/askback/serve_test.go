@@ -23,3 +23,13 @@ func TestServerStopsWhileItStarts(t *testing.T) {
 		t.Errorf("the log is:\n%s", log.String())
 	}
 }
+
+// At a terminal, a server with agents says how to run one.
+func TestServerAtATerminalNamesAnAgent(t *testing.T) {
+	if got := hostedSteps(nil, ""); got != "" {
+		t.Errorf("without agents: got %q", got)
+	}
+	if got, want := hostedSteps(newDemoRunner(), " --config a.yaml"), "Run an agent:      askback --config a.yaml run demo \"…\"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
