@@ -3,9 +3,14 @@
 package mcptools_test
 
 import (
+	"context"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/askback/askback/agent/mcptools"
 )
 
 // stopProcess makes a process do nothing.
@@ -13,6 +18,39 @@ func stopProcess(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A server that hangs is started again, because it did not respond after a call that was
+// cancelled.
+func TestServerThatHangsIsStartedAgain(t *testing.T) {
+	s, log := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 200 * time.Millisecond })
+	first := call(t, s, "pid", `{}`)
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopProcess(t, pid)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	fails(t, s, ctx, "pid", `{}`, "The call was cancelled")
+	eventually(t, "the process has ended", func() bool { return strings.Contains(log.String(), "signal: killed") })
+	if second := call(t, s, "pid", `{}`); second == first {
+		t.Errorf("got the process %s again", second)
+	}
+}
+
+// A server that responds keeps its process when a call is cancelled.
+func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
+	s, _ := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 300 * time.Millisecond })
+	first := call(t, s, "pid", `{}`)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	fails(t, s, ctx, "wait", `{}`, "The call was cancelled")
+	later := time.Now().Add(600 * time.Millisecond)
+	eventually(t, "it would have been ended", func() bool { return time.Now().After(later) })
+	if second := call(t, s, "pid", `{}`); second != first {
+		t.Errorf("got the processes %s and %s", first, second)
 	}
 }
 

@@ -39,7 +39,9 @@ type Options struct {
 	// Start is the time in which a server must be ready; default 1 minute, because a command may
 	// have to be downloaded first. Call is the longest time of a call; default 1 hour. Stop is how
 	// long a command has to end after its input did, and again after a signal; default 2 seconds.
-	Start, Call, Stop time.Duration
+	// Respond is how long a server has to respond after a call that did not end, before it is
+	// started or reached again; default 30 seconds.
+	Start, Call, Stop, Respond time.Duration
 }
 
 // A Server is an MCP server. Its connection is made when it is first needed, and again when it
@@ -73,6 +75,7 @@ func New(name string, o Options) (*Server, error) {
 		}
 	}
 	o.Start, o.Call, o.Stop = cmp.Or(o.Start, time.Minute), cmp.Or(o.Call, time.Hour), cmp.Or(o.Stop, 2*time.Second)
+	o.Respond = cmp.Or(o.Respond, 30*time.Second)
 	s := &Server{name: name, o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil

@@ -229,9 +229,6 @@ func (c *session) isBroken() bool {
 	return err != nil && isBroken(err)
 }
 
-// probeTime is how long a server has to respond after a request that did not end.
-const probeTime = 30 * time.Second
-
 // probe ends the session if the server does not respond any more, so that the next request makes
 // a new one.
 func (c *session) probe() {
@@ -240,11 +237,11 @@ func (c *session) probe() {
 	}
 	go func() {
 		defer c.probing.Store(false)
-		ctx, cancel := context.WithTimeout(c.ctx, probeTime)
+		ctx, cancel := context.WithTimeout(c.ctx, c.server.o.Respond)
 		defer cancel()
 		_, _ = within(ctx, func() (struct{}, error) { return struct{}{}, c.client.Ping(ctx, nil) })
 		if ctx.Err() != nil && c.ctx.Err() == nil {
-			c.end(fmt.Errorf("it did not respond within %v after a request that did not end", probeTime))
+			c.end(fmt.Errorf("it did not respond within %v after a request that did not end", c.server.o.Respond))
 		}
 	}()
 }
