@@ -255,34 +255,6 @@ func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
 	}
 }
 
-// A server that does not read its input holds up no caller, not even with an input that fills
-// the pipe.
-func TestServerThatHangsDoesNotHoldUpCallers(t *testing.T) {
-	s, log := newCommand(t, "tools")
-	pid, err := strconv.Atoi(call(t, s, "pid", `{}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopProcess(t, pid)
-	for range 2 {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		began := time.Now()
-		fails(t, s, ctx, "echo", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`, "The call was cancelled")
-		if d := time.Since(began); d > 2*time.Second {
-			t.Errorf("it took %v", d)
-		}
-		cancel()
-	}
-	began := time.Now()
-	s.Close()
-	if d := time.Since(began); d > 5*time.Second {
-		t.Errorf("closing took %v", d)
-	}
-	if !strings.Contains(log.String(), "signal: killed") {
-		t.Errorf("got the log %s", log)
-	}
-}
-
 // A result of 50 MB ends the connection; the server is started again.
 func TestHugeResultEndsTheConnection(t *testing.T) {
 	s, _ := newCommand(t, "tools")
