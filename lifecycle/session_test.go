@@ -220,8 +220,10 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 			askback.SetTodos{},
 		}
 		runs := []lifecycle.RunChanged{
-			{Status: askback.SessionRunning, Tokens: 7, At: at}, {Status: askback.SessionCompleted, Idle: true, Result: json.RawMessage(`"x"`), At: at},
-			{Status: askback.SessionFailed, Error: said, At: at}, {Status: askback.SessionCancelled, At: at},
+			{Status: askback.SessionRunning, Tokens: 7, At: at},
+			{Status: askback.SessionCompleted, Idle: true, Result: json.RawMessage(`"x"`), At: at},
+			{Status: askback.SessionFailed, Error: said, At: at},
+			{Status: askback.SessionCancelled, At: at},
 		}
 		switch n := rapid.IntRange(0, 19).Draw(t, "kind"); {
 		case n == 19 && s.Session.Hosted:

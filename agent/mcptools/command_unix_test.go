@@ -94,7 +94,7 @@ func TestProcessesOfACommandEnd(t *testing.T) {
 		}
 		eventually(t, "process "+text+" has ended", func() bool { return syscall.Kill(n, 0) != nil })
 	}
-	fails(t, s, t.Context(), "echo", `{}`, "Askback is stopping")
+	fails(t, s, t.Context(), "echo", `{}`, "the server of the agents is stopping")
 }
 
 // A command that crashes leaves no process behind that it started.

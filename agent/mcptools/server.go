@@ -126,7 +126,7 @@ func (s *Server) forget(c *session) {
 }
 
 var (
-	errClosed = errors.New("Askback is stopping")
+	errClosed = errors.New("the server of the agents is stopping")
 	errEnded  = errors.New("the connection ended")
 )
 

@@ -95,7 +95,7 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 	ctx, cancel := context.WithTimeout(c.ctx, s.o.Start)
 	defer cancel()
 	var transport mcp.Transport
-	end := func() {}
+	var end func()
 	if len(s.o.Command) > 0 {
 		p, err := start(s)
 		if err != nil {

@@ -40,7 +40,7 @@ func (r *run) step(in conversation.Input) {
 	if r.stored, err = result.State.Encode(); err != nil {
 		r.t.Fatal(err)
 	}
-	r.messages = append(r.messages, result.Messages...)
+	r.messages = append(r.messages, conversation.Messages(result.History)...)
 	r.effects = append(r.effects, result.Effects...)
 }
 
