@@ -125,9 +125,36 @@ func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent)
 		}
 		out.ask = a
 	}
+	if out.history.Type == askback.EventSessionStarted && out.history.Session == nil {
+		one, err := e.startedSession(ctx, row.Stream)
+		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
+			e.log.Error("a session cannot be read, and its first event is omitted", "session", row.Stream, "error", err)
+			return out
+		}
+		if out.history.Session, out.err = one, err; err != nil {
+			return out
+		}
+	}
 	out.data, out.err = e.eventData(out.history, out.ask)
 	out.readable = true
 	return out
+}
+
+// startedSession returns a session as it was when it began. The error is errMissing if it was
+// deleted, since its events were deleted with it.
+func (e *Engine) startedSession(ctx context.Context, id string) (*askback.Session, error) {
+	row, err := e.store.Read(ctx, kindSession, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, errMissing
+	}
+	if err != nil {
+		return nil, fromStore(err)
+	}
+	state, err := decodeSession(row)
+	if err != nil {
+		return nil, err
+	}
+	return new(lifecycle.Initial(state.Session)), nil
 }
 
 // decodeEvent decodes a stored event. If that fails, it logs the error and ok is false.

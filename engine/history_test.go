@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
@@ -181,5 +182,38 @@ func TestEventWithOldNameIsRenamed(t *testing.T) {
 			t.Errorf("got event %s %s, want %s %s", ev.Type, ev.Data, askback.EventAnswerAcked, want)
 		}
 		return
+	}
+}
+
+// The first event of a session has the session as it began, whatever happened since.
+func TestFirstEventHasTheSessionAsItBegan(t *testing.T) {
+	s := memstore.New()
+	e := engine.New(s, nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	began, err := agent.Start(t.Context(), askback.SessionRequest{Title: "Nightly", Metadata: json.RawMessage(`{"n":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range []askback.Command{
+		askback.SetTodos{Todos: []askback.Todo{{Content: "Read", Status: askback.TodoPending}}}, askback.Complete{Result: json.RawMessage(`1`)},
+	} {
+		if _, err := agent.Send(t.Context(), began.ID, cmd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := began.AppendJSON(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	for ev, err := range agent.Events(ctx, began.ID, askback.Beginning) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Type != askback.EventSessionStarted || string(ev.Data) != `{"session":`+string(want)+`}` {
+			t.Errorf("got %s %s, want the session %s", ev.Type, ev.Data, want)
+		}
+		break
 	}
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// kindRun is the kind of the record of a hosted run. It has the id and the stream of its
-// session. What its model reads are the events of the session about it.
+// kindRun is the kind of the record of a hosted run. It has the id of its session. What its
+// model reads are the events of the session about it. The record is found by its id only: in
+// lists it would be twice, and each index would cost as much as its state.
 const kindRun = "run"
 
 // runFormat is the version number of the fixed part of a run.
@@ -91,7 +92,7 @@ func (r *runRecord) encode(t *tx) (err error) {
 		return nil
 	}
 	row := r.row
-	row.Open, row.Status, row.Due, row.Updated = !r.state.Ended() && r.state.Phase != conversation.Idle, string(r.state.Phase), r.state.Due(), t.now
+	row.Status, row.Due, row.Updated = string(r.state.Phase), r.state.Due(), t.now
 	if row.Version == 0 {
 		if row.Fixed, err = json.Marshal(r.fixed); err != nil {
 			return err
@@ -113,7 +114,7 @@ func (r *runRecord) step(t *tx, in conversation.Input) error {
 	r.state, r.changed = result.State, true
 	for _, h := range result.History {
 		if h, ok := runEvent(h); ok {
-			if err := t.addEvent(r.row, h); err != nil {
+			if err := t.addEvent(store.Record{ID: r.row.ID, Stream: r.row.ID}, h); err != nil {
 				return err
 			}
 		}
@@ -195,9 +196,7 @@ func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string,
 	}
 	fixed.Format, fixed.ID = runFormat, id
 	one.ID, one.Hosted, one.Agent, one.StartedBy, one.ParentID = id, true, fixed.Agent, fixed.StartedBy, fixed.Parent
-	r := &runRecord{fixed: fixed, row: store.Record{
-		Kind: kindRun, ID: id, Stream: id, Owner: askback.HostedPrefix + fixed.Agent, Agent: fixed.Agent, Created: t.now,
-	}}
+	r := &runRecord{fixed: fixed, row: store.Record{Kind: kindRun, ID: id, Created: t.now}}
 	t.records = append(t.records, r)
 	s := add(t, store.Record{
 		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,

@@ -121,7 +121,7 @@ func (s SessionState) Columns() Columns {
 func sessionStarted(in SessionStarted) (Result[SessionState], error) {
 	s := SessionState{Session: in.Session, Callback: in.Callback, Configured: in.Configured}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, in.At, in.At
-	return changed(s, s.snapshot(askback.EventSessionStarted)), nil
+	return changed(s, Event{Type: askback.EventSessionStarted}), nil
 }
 
 // callbackChanged sets the address that receives the events of the session, also those that
@@ -389,6 +389,15 @@ func (s SessionState) ended(event askback.EventType, word string, asks Cancelled
 	r := changed(s, s.snapshot(event), Event{Type: askback.EventStateChange, State: word})
 	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: asks}}
 	return deliverSession(r, s.Session.CompletedAt)
+}
+
+// Initial returns a session as it was when it began: the event session_started does not repeat
+// what never changes.
+func Initial(s askback.Session) askback.Session {
+	return askback.Session{
+		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: s.Title, Payload: s.Payload, Metadata: s.Metadata,
+		ParentID: s.ParentID, StartedBy: s.StartedBy, Status: askback.SessionRunning, CreatedAt: s.CreatedAt, UpdatedAt: s.CreatedAt,
+	}
 }
 
 // snapshot returns an event of this type with the session as it is now.
