@@ -62,7 +62,7 @@ func storiesOf(p *product, frame pages.Frame) ([]story, error) {
 	b.inbox.Sort(frame.Now)
 	b.inbox.Snoozes.Until = map[string]time.Time{b.ids["mail"]: frame.Now.Add(-10 * time.Minute), b.ids["later"]: frame.Now.Add(14 * time.Hour)}
 	b.inbox.Snoozes.Count = "1"
-	for _, add := range []func(*book){inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories, decideStories, listStories, figureStories, tokenStories, deliveryStories, endpointStories, linkStories, reassignStories, contactStories, routeStories, peopleStories, messageStories} {
+	for _, add := range []func(*book){inboxStories, rowStories, questionStories, approvalStories, errorStories, settledStories, lateStories, decideStories, listStories, runStories, figureStories, tokenStories, deliveryStories, endpointStories, linkStories, reassignStories, contactStories, routeStories, peopleStories, messageStories} {
 		if add(b); b.err != nil {
 			return nil, b.err
 		}
