@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 
 // runStories are the form that starts a hosted agent, and the timelines of hosted agents.
 func runStories(b *book) {
-	b.frame.Links = append(b.frame.Links, pages.PageLink{Name: "Run an agent", Path: pages.RunPath, Place: pages.InHeader})
+	links := b.frame.Links
+	b.frame.Links = append(slices.Clone(links), pages.PageLink{Name: "Run an agent", Path: pages.RunPath, About: "Start an agent of this server, and follow what it does."})
 	agents := view.OfHostedAgents([]askback.HostedAgent{
 		{Name: "briefing", Description: "Reads the tickets of a week, and writes one page about them for the team."},
 		{Name: "dependency-updates-of-all-repositories-of-the-company", Description: strings.Repeat("Looks for new versions and what changed in them. ", 5)},
@@ -29,7 +31,7 @@ func runStories(b *book) {
 	}))
 	b.runningStories()
 	b.endedStories()
-	b.frame.Links = b.frame.Links[:len(b.frame.Links)-1]
+	b.frame.Links = links
 }
 
 // A runStory is a hosted session with its events.
