@@ -77,7 +77,11 @@ func (s *site) startPage(w http.ResponseWriter, r request) error {
 	return s.renderStart(w, r, http.StatusOK, pages.StartPage{Agent: r.URL.Query().Get("agent")})
 }
 
+// renderStart sends the form, for those who may start agents: it names the agents.
 func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages.StartPage) error {
+	if err := s.auth.May(r.principal, askback.ActRun); err != nil {
+		return err
+	}
 	p.Agents = view.OfHostedAgents(s.auth.HostedAgents())
 	return s.render(w, r.Request, status, pages.StartRun(r.frame, p))
 }

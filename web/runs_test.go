@@ -131,6 +131,37 @@ func TestRunIsCancelledFromItsPage(t *testing.T) {
 	}
 }
 
+// An operator may not start agents, so the page does not show which there are.
+func TestOperatorsDoNotSeeTheAgents(t *testing.T) {
+	h, _ := newHost(t)
+	b := browser{h, h.secret(askback.Operator, "olga")}
+	if text := b.open("/run", http.StatusForbidden).visibleText(); strings.Contains(text, "poem") {
+		t.Errorf("an operator sees:\n%s", text)
+	}
+	for _, prompt := range []string{"", "Go."} {
+		w := b.post("/run", url.Values{"agent": {"poem"}, "prompt": {prompt}})
+		if w.Code != http.StatusForbidden || strings.Contains(w.Body.String(), "Writes poems.") {
+			t.Errorf("the prompt %q: got %d\n%s", prompt, w.Code, w.Body)
+		}
+	}
+}
+
+// The title of a run that an agent started is text of that agent. That of one which a person
+// started is not.
+func TestTitleOfARunHasItsAuthor(t *testing.T) {
+	h, _ := newHost(t)
+	b := h.browser("ana")
+	for kind, want := range map[askback.Kind]string{askback.Agent: "Title, by the agent", askback.Responder: "Title"} {
+		s, err := h.client(kind, "ana").Start(context.Background(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Title: "Your password has expired"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.open("/sessions/"+s.ID, http.StatusOK).one(t, ".session-head .agent-text .label").visibleText(); got != want {
+			t.Errorf("started by %s: the label is %q, want %q", kind, got, want)
+		}
+	}
+}
+
 // A person chooses an agent, writes what it shall do, and gets to the page of its session. A
 // server without agents says how to get some, and its navigation has no link.
 func TestRunIsStartedFromItsPage(t *testing.T) {

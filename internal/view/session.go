@@ -29,6 +29,7 @@ type Session struct {
 	Hosted    bool          // Askback runs it
 	Parent    safetext.Text // the id of the session that started it
 	StartedBy safetext.Text // the person who started a hosted one
+	OwnTitle  bool          // an agent chose Title, and neither a person nor Askback
 	Used      string        // the tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
 	Error     safetext.Text
 	Created   time.Time
@@ -54,6 +55,7 @@ func SessionOf(s askback.Session) Session {
 		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
 		Idle: s.Ended() && !s.Final(), Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
 	}
+	v.OwnTitle = !s.Hosted || s.StartedBy == "" && !strings.HasPrefix(s.Owner, askback.HostedPrefix)
 	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
 		v.Owner = safetext.Line(s.Owner)
 	}
