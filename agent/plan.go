@@ -20,6 +20,7 @@ const (
 	childConfirms   = "%s was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do the rest without it, and state in your result what is left to do."
 	programAsks     = "A program started this run, so no person can be asked. Decide yourself and state in your result what you assumed, or end with the question as your result."
 	programConfirms = "%s was not called: it needs the approval of a person, and no person can be asked, because a program started this run. Do the rest without it, and state in your result what is left to do."
+	tooManyCalls    = "Not called: a reply may have 64 calls. Call it again in the next one."
 	noTool          = "There is no tool %q. The tools are %s."
 )
 
@@ -115,7 +116,7 @@ func (s session) planServed(c conversation.Call, t served) conversation.Plan {
 	if _, err := s.confirmation(c, t); err != nil {
 		return rejected(err.Error())
 	}
-	return conversation.Plan{Kind: conversation.KindTool, Reads: t.ReadOnly, Confirm: true}
+	return conversation.Plan{Kind: conversation.KindTool, Confirm: true} // not Reads: an approval is for one call (F7)
 }
 
 // rejected returns the plan of a call that is not made.

@@ -178,11 +178,18 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 // cut ends a reply that is not complete, so that people who read the result know.
 const cut = "\n\n[The reply ends here because it reached its maximum length.]"
 
+// maxCalls is the maximum number of calls in one reply that are made.
+const maxCalls = 64
+
 // replied returns a reply with its plans.
 func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer) conversation.Input {
 	in := conversation.ModelReplied{Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage}
-	for _, c := range reply.Calls {
-		in.Calls = append(in.Calls, s.plan(c, o))
+	for i, c := range reply.Calls {
+		c = s.plan(c, o)
+		if i >= maxCalls {
+			c.Plan = rejected(tooManyCalls)
+		}
+		in.Calls = append(in.Calls, c)
 	}
 	return in
 }

@@ -117,6 +117,37 @@ func TestReplyHasThePlanOfEachCall(t *testing.T) {
 	}
 }
 
+// An approval is for one call, so a call that was interrupted is not made again with it (F7).
+func TestApprovedCallIsNotRepeatable(t *testing.T) {
+	d, m := support()
+	d.Confirm = []string{"tickets.search"}
+	got := plan(t, newRunner(t, d), m, attended, call("tickets__search", `{"q":"x"}`))
+	if want := (conversation.Plan{Kind: conversation.KindTool, Confirm: true}); got.Plan != want {
+		t.Errorf("got %+v, want %+v", got.Plan, want)
+	}
+}
+
+func TestCallsOfAReplyAreLimited(t *testing.T) {
+	d, m := support()
+	r := newRunner(t, d)
+	for _, n := range []int{64, 65, 5000} {
+		m.reply = agent.ModelReply{Stop: agent.StopCalls, Calls: slices.Repeat([]conversation.Call{call("tickets__search", `{}`)}, n)}
+		in, ok := r.Reply(t.Context(), attended, request, nil, nil).(conversation.ModelReplied)
+		if !ok || len(in.Calls) != n {
+			t.Fatalf("got %d calls of %d", len(in.Calls), n)
+		}
+		for i, c := range in.Calls {
+			want := conversation.Plan{Kind: conversation.KindTool, Reads: true}
+			if i >= 64 {
+				want = conversation.Plan{Kind: conversation.KindRejected, Error: "Not called: a reply may have 64 calls. Call it again in the next one."}
+			}
+			if c.Plan != want {
+				t.Fatalf("call %d of %d: got %+v", i, n, c.Plan)
+			}
+		}
+	}
+}
+
 func TestWrongCallsAreRejectedWithAdvice(t *testing.T) {
 	d, m := support()
 	r := newRunner(t, d)

@@ -170,14 +170,20 @@ const separator = "__"
 // maxModelName is the maximum length of the name of a tool at every provider.
 const maxModelName = 64
 
-var notModelName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var (
+	notModelName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+	endsInHash   = regexp.MustCompile(`_[0-9a-f]{10}$`)
+)
 
 // modelName returns the name of a tool for models: that of its server, the separator, and its
 // own. If that could be mistaken for another tool, or is not valid, it is changed and ends in a
 // hash of both. It depends on nothing else, so a name that a model used means the same tool later.
+//
+// In a name without a hash, the first separator is the one after the server, so it is the name
+// of one tool only.
 func modelName(server, tool string) string {
 	name := server + separator + tool
-	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_")
+	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_") && !endsInHash.MatchString(name)
 	if plain && len(name) <= maxModelName && tool != "" && !notModelName.MatchString(name) {
 		return name
 	}

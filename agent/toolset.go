@@ -27,7 +27,8 @@ type ToolInfo struct {
 	// Title is the name of the tool for people, or "".
 	Title string
 	// ReadOnly is set if the tool changes nothing. Then it needs no approval, unless the
-	// definition demands one, and it is run again if a crash interrupts it (D5).
+	// definition demands one, and it is run again if a crash interrupts it (D5). If it was
+	// approved, it is not run again.
 	ReadOnly bool
 	// Destructive is set if the tool may destroy something. People who approve a call see it.
 	Destructive bool
