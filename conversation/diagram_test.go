@@ -66,7 +66,7 @@ func diagramKey(t *testing.T, s conversation.State) string {
 	for i := range s.Open {
 		s.Open[i].N = 0
 	}
-	s.Request, s.InTurn, s.Calls, s.Asks = 0, 0, 0, 0
+	s.Request, s.InTurn, s.Calls, s.Asks, s.Spawned = 0, 0, 0, 0, 0
 	b, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

@@ -48,6 +48,9 @@ const (
 // MaxQueued is the maximum number of messages of people that wait for the end of the calls.
 const MaxQueued = 100
 
+// MaxChildren is the maximum number of children of a run, in all its turns.
+const MaxChildren = 100
+
 // A State is the state of one run. It has no texts of messages, except for those that wait, so
 // that it stays small however long the run is.
 type State struct {
@@ -59,6 +62,7 @@ type State struct {
 	RetryAt  time.Time `json:"retry_at,omitzero"`  // when the next attempt begins; zero: it has begun
 	Calls    int       `json:"calls,omitempty"`    // the number of calls so far
 	Asks     int       `json:"asks,omitempty"`     // the number of asks that the model opened so far
+	Spawned  int       `json:"spawned,omitempty"`  // the number of children so far
 	Open     []Open    `json:"open,omitempty"`     // the calls without a result, in order; the first one is made now
 	Children []Child   `json:"children,omitempty"` // of the first of them
 	Queued   []Message `json:"queued,omitempty"`   // what people wrote since the last request

@@ -14,6 +14,7 @@ import (
 const (
 	interrupted = "Interrupted: the server stopped while this tool ran, and its outcome is unknown. Check what it did before you call it again."
 	noTasks     = "There are no tasks. Name at least one."
+	tooManyRuns = "This run may start %d agents, and has started %d. Start fewer, or do the rest yourself."
 	tooManyAsks = "This run has asked people as often as it may (%d). Decide yourself, and say what you assumed."
 )
 
@@ -138,6 +139,8 @@ func (t *step) next() {
 			t.enter(Awaiting)
 			t.effect(OpenAsk{c.N})
 			return
+		case c.Kind == KindDelegate && t.s.Spawned+c.Tasks > MaxChildren:
+			t.result(fmt.Sprintf(tooManyRuns, MaxChildren, t.s.Spawned), true)
 		case c.Kind == KindDelegate && c.Tasks > 0:
 			t.delegate(c)
 			return
@@ -158,6 +161,7 @@ func (t *step) execute(e ExecuteTool) {
 
 func (t *step) delegate(c *Open) {
 	t.s.Children = make([]Child, c.Tasks)
+	t.s.Spawned += c.Tasks
 	t.enter(Delegating)
 	for i := range t.s.Children {
 		t.effect(StartChild{c.N, i})

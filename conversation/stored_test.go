@@ -3,6 +3,7 @@ package conversation_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,54 @@ func TestStoredRunIsChecked(t *testing.T) {
 	_, err := conversation.Decode([]byte(`{"format":2,"phase":"dreaming"}`))
 	if err == nil || errors.Is(err, askback.ErrDamaged) || !strings.Contains(err.Error(), "newer release") {
 		t.Errorf("a newer format: got %v", err)
+	}
+}
+
+// A run starts at most MaxChildren children, in all its turns. The model reads that, and goes on.
+func TestChildrenOfARunAreLimited(t *testing.T) {
+	var s conversation.State
+	step := func(in conversation.Input) (result conversation.Result) {
+		t.Helper()
+		result, err := s.Step(in)
+		if err != nil || result.Unchanged {
+			t.Fatalf("%#v changes nothing: %v", in, err)
+		}
+		s = result.State
+		return result
+	}
+	step(conversation.Started{Prompt: conversation.Message{Role: conversation.RoleUser, Text: "Go."}, Limits: conversation.Limits{Requests: 1000}})
+	spawn := func(tasks int) (started int, rejection string) {
+		t.Helper()
+		replied := step(conversation.ModelReplied{Request: s.Request, Calls: []conversation.Call{{ID: "x", Tool: "spawn_agents", Plan: conversation.Plan{Kind: conversation.KindDelegate, Tasks: tasks}}}})
+		for _, e := range replied.Effects {
+			if child, ok := e.(conversation.StartChild); ok {
+				started++
+				step(conversation.ChildFinished{Call: child.Call, Child: child.Child, Text: "Done."})
+			}
+		}
+		for _, e := range replied.History {
+			if e.Type == conversation.EventToolComplete && e.IsError {
+				rejection = e.Text
+			}
+		}
+		return started, rejection
+	}
+	for range 12 {
+		if started, rejection := spawn(8); started != 8 {
+			t.Fatalf("%d of 8 children started: %s", started, rejection)
+		}
+		step(conversation.ModelReplied{Request: s.Request, Text: "Done."}) // the turn ends
+		step(conversation.PersonWrote{By: "ana", Text: "Again."})
+	}
+	want := fmt.Sprintf("This run may start %d agents, and has started 96. Start fewer, or do the rest yourself.", conversation.MaxChildren)
+	if started, rejection := spawn(8); started != 0 || rejection != want {
+		t.Errorf("%d children started: %s", started, rejection)
+	}
+	if started, rejection := spawn(4); started != 4 {
+		t.Errorf("%d of the last 4 children started: %s", started, rejection)
+	}
+	if started, rejection := spawn(1); started != 0 || rejection == "" || s.Phase != conversation.Requesting {
+		t.Errorf("%d children started: %s, in phase %s", started, rejection, s.Phase)
 	}
 }
 
