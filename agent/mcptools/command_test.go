@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback/agent/mcptools"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // serveCommand is the main function of a server that a test starts.
@@ -57,7 +58,7 @@ func addCommandTools(server *mcp.Server) {
 		os.Exit(7)
 		return ""
 	})
-	add("big", func(context.Context, map[string]any) string { return strings.Repeat("x", 50<<20) })
+	add("big", func(context.Context, map[string]any) string { return strings.Repeat("x", 17<<20) })
 	add("child", func(context.Context, map[string]any) string {
 		child := exec.Command("sleep", "600")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
@@ -236,14 +237,15 @@ func TestStandardErrorIsLogged(t *testing.T) {
 
 // A command that is not ready, does not start or ends at once is an error with a reason.
 func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
+	t.Parallel() // it waits
 	for _, c := range []struct {
 		mode string
 		o    func(*mcptools.Options)
 		want string
 	}{
 		{"broken", func(*mcptools.Options) {}, "the command ended: exit status 3: there is no configuration"},
-		{"silent", func(o *mcptools.Options) { o.Start = 300 * time.Millisecond }, "it was not ready within 300ms"},
-		{"stubborn", func(o *mcptools.Options) { o.Start = 300 * time.Millisecond }, "it was not ready within 300ms"},
+		{"silent", func(o *mcptools.Options) { o.Start = 100 * time.Millisecond }, "it was not ready within 100ms"},
+		{"stubborn", func(o *mcptools.Options) { o.Start = 100 * time.Millisecond }, "it was not ready within 100ms"},
 		{"x", func(o *mcptools.Options) { o.Command = []string{"no-such-program-here", "hunter2hunter2"} }, "the command cannot be started: exec: \"no-such-program-here\": executable file not found in $PATH"},
 	} {
 		s, _ := newCommand(t, c.mode, c.o)
@@ -255,8 +257,9 @@ func TestCommandThatDoesNotStartIsAnError(t *testing.T) {
 	}
 }
 
-// A result of 50 MB ends the connection; the server is started again.
+// A result of more than 16 MB ends the connection; the server is started again.
 func TestHugeResultEndsTheConnection(t *testing.T) {
+	racedetector.Omit(t)
 	s, _ := newCommand(t, "tools")
 	fails(t, s, t.Context(), "big", `{}`, "ended before the result")
 	if got := call(t, s, "echo", `{"a":1}`); got != `{"a":1}` {
@@ -266,6 +269,7 @@ func TestHugeResultEndsTheConnection(t *testing.T) {
 
 // Texts that are not UTF-8, unknown contents and strange tools do no harm.
 func TestStrangeServersDoNoHarm(t *testing.T) {
+	t.Parallel() // it waits
 	s, log := newCommand(t, "raw")
 	if got, want := names(t, s), []string{"bad\u202e/ name", "long"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q\n%s", got, want, log)

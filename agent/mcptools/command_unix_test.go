@@ -84,6 +84,7 @@ func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
 
 // Closing a server ends its process and those that it started.
 func TestProcessesOfACommandEnd(t *testing.T) {
+	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")
 	pid, child := call(t, s, "pid", `{}`), call(t, s, "child", `{}`)
 	s.Close()
@@ -99,6 +100,7 @@ func TestProcessesOfACommandEnd(t *testing.T) {
 
 // A command that crashes leaves no process behind that it started.
 func TestProcessesOfACrashedCommandEnd(t *testing.T) {
+	t.Parallel() // it waits
 	s, _ := newCommand(t, "tools")
 	child, err := strconv.Atoi(call(t, s, "child", `{}`))
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback/agent/mcptools"
+	"github.com/askback/askback/internal/racedetector"
 )
 
 // A remote is an MCP server over HTTP that can be replaced by another one at the same address.
@@ -209,15 +210,66 @@ func TestUnreachableServerIsAnError(t *testing.T) {
 		_, _ = w.Write([]byte("<p>Welcome"))
 	}))
 	check("a web site", "text/html")
-	r.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	r.serve(handler(newMCP()))
+	call(t, s, "echo", `{}`)
+}
+
+// A reply over HTTP is limited in size.
+func TestEndlessReplyIsAnError(t *testing.T) {
+	racedetector.Omit(t)
+	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		for range 17 {
 			_, _ = w.Write([]byte(strings.Repeat(" ", 1<<20)))
 		}
-	}))
-	check("an endless reply", "the reply has more than 16777216 bytes")
-	r.serve(handler(newMCP()))
-	call(t, s, "echo", `{}`)
+	})))
+	if _, err := s.Tools(t.Context()); err == nil || !strings.Contains(err.Error(), "the reply has more than 16777216 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A server that fails after it was connected is an error with the reason, whichever request of
+// those in progress gets it from the client.
+func TestFailedRequestHasAReason(t *testing.T) {
+	for _, c := range []struct {
+		what, reason string
+		answer       http.HandlerFunc
+	}{
+		{"a web site", `unsupported content type "text/html"`, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") }},
+		{"no access", "Unauthorized", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }},
+		{"half a reply", "unexpected EOF", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte("{"))
+		}},
+		{"too busy", `sending "tools/call": Service Unavailable`, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }},
+		{"no reply", "EOF", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+	} {
+		server := newMCP()
+		r := newRemote(t, handler(server))
+		s, log := connectTo(t, r)
+		call(t, s, "echo", `{}`)
+		r.serve(c.answer)
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				e := s.Call(t.Context(), "echo", json.RawMessage(`{}`))
+				if !e.IsError || !strings.Contains(e.Text, c.reason) || strings.Contains(e.Text, "rejected") || strings.Contains(e.Text, "hunter2") {
+					t.Errorf("%s: got %q, want %q", c.what, e.Text, c.reason)
+				}
+			})
+		}
+		all.Wait()
+		r.serve(handler(newMCP()))
+		s.Close()
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "ended") && !strings.Contains(strings.ReplaceAll(line, `\"`, `"`), c.reason) {
+				t.Errorf("%s: got the log %s", c.what, line)
+			}
+		}
+		for session := range server.Sessions() {
+			_ = session.Close()
+		}
+	}
 }
 
 // A redirect within the server is followed. One to another server is not: the headers, which have

@@ -179,8 +179,11 @@ func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) c
 
 // rejected returns the result of a call that the server rejected or did not finish.
 func (s *Server) rejected(c *session, err error) conversation.Executed {
-	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok && isReply(err) {
 		return failed("The server %s rejected the call: %s", s.name, s.clean(errors.New(e.Message)))
+	}
+	if isUndelivered(err) {
+		return failed("The request to the server %s failed, so it is not known what the tool did: %s", s.name, s.clean(err))
 	}
 	if c.ctx.Err() == nil {
 		return failed("The reply of the server %s cannot be read, so it is not known what the tool did: %s", s.name, s.clean(err))
@@ -197,7 +200,7 @@ const maxError = 2000
 
 // clean returns an error as one line without the secrets of the settings.
 func (s *Server) clean(err error) string {
-	text := s.hide(err.Error())
+	text := s.hide(strings.ReplaceAll(err.Error(), undelivered+": ", ""))
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	if len(text) > maxError {
 		text = strings.ToValidUTF8(text[:maxError], "") + "…"

@@ -1,15 +1,13 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback/agent"
@@ -31,6 +29,7 @@ type session struct {
 	client  *mcp.ClientSession
 	failed  error // why it could not connect
 
+	failures   failures
 	probing    atomic.Bool
 	unfinished atomic.Int32 // requests in progress, and those that were cancelled
 
@@ -77,15 +76,16 @@ func (c *session) run() {
 	}
 }
 
-// reason returns why the connection ended. For a command, that is how its process ended.
+// reason returns why the connection ended. For a command, that is how its process ended. The
+// client often knows no better than that it is closed; then it is why the last request failed.
 func (c *session) reason(err error) error {
 	if p := c.process; p != nil && wait(p.done, time.Second) {
 		return p.outcome()
 	}
-	if err == nil {
-		return errEnded
+	if err != nil && !isBroken(err) {
+		return err
 	}
-	return err
+	return cmp.Or(c.failures.reason(), err, errEnded)
 }
 
 // connect starts the command, if the server is one, and connects. The function stop, if the error
@@ -116,7 +116,9 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 	}
 	implementation := &mcp.Implementation{Name: "askback", Title: "Askback", Version: "1"}
 	client, err = within(ctx, func() (*mcp.ClientSession, error) {
-		return mcp.NewClient(implementation, o).Connect(ctx, transport, nil)
+		client := mcp.NewClient(implementation, o)
+		client.AddSendingMiddleware(c.failures.watch)
+		return client.Connect(ctx, transport, nil)
 	})
 	if err != nil {
 		switch {
@@ -207,17 +209,6 @@ func perform[T any](ctx context.Context, c *session, request func(context.Contex
 		err = context.Cause(c.ctx)
 	}
 	return value, err
-}
-
-// isBroken reports whether an error means that the connection cannot be used any more.
-func isBroken(err error) bool {
-	return errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe)
-}
-
-// isReply reports whether an error is one that the server returned.
-func isReply(err error) bool {
-	_, ok := errors.AsType[*jsonrpc.Error](err)
-	return ok
 }
 
 // isBroken reports whether the connection has failed. The client returns the error of a message
