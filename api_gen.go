@@ -1972,6 +1972,7 @@ func (a Ask) Clone() Ask {
 	a.Claims = slices.Clone(a.Claims)
 	a.Warnings = slices.Clone(a.Warnings)
 	a.Outcome = codec.ClonePointer(a.Outcome, Outcome.clone)
+	a.Directed = slices.Clone(a.Directed)
 	return a
 }
 

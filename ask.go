@@ -41,6 +41,10 @@ type Ask struct {
 	AckedAt        time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
 	ConsumedAt     time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
+	// Directed are the people and programs who told a hosted run what to do before it asked.
+	// With NoSelfApproval, they must not settle the ask. It is not part of the JSON.
+	Directed []string `api:"-" store:"directed"`
+
 	// TraceParent is that of the request. It is not part of the JSON.
 	TraceParent string `api:"-" store:"trace"`
 
@@ -69,9 +73,9 @@ func (a *Ask) Addressed(name string) bool {
 }
 
 // SelfApproval reports whether the person must not settle the ask because the person started
-// its session.
+// its session, or told it what to do.
 func (a *Ask) SelfApproval(name string) bool {
-	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner)
+	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner || slices.Contains(a.Directed, name))
 }
 
 // Voted reports whether the person is one of several who must approve the ask, and did.

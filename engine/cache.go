@@ -141,6 +141,7 @@ func askBytes(a *askback.Ask) int {
 	}
 	add(a.Title, a.TraceParent, a.StartedBy, a.ReassignedBy)
 	add(a.Path...)
+	add(a.Directed...)
 	add(a.To...)
 	add(a.Recipients...)
 	add(a.Tags...)

@@ -64,7 +64,26 @@ func (e *Engine) isHosted(ctx context.Context, id string) (bool, error) {
 	return err == nil, fromStore(err)
 }
 
-// limitStarts records that a program starts a run. Programs may start as many runs in a minute as
+// limitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program
+// has as many open sessions as it may have open asks: the asks of its runs are not counted as its
+// own.
+func (e *Engine) limitRuns(ctx context.Context, owner string) error {
+	if limit := e.maxOpen(); limit > 0 {
+		n, err := e.store.CountOpen(ctx, kindSession, owner, limit)
+		if err != nil {
+			return fromStore(err)
+		}
+		if n >= limit {
+			return &askback.RetryError{
+				Err: askback.ErrTooMany, After: fullRetryAfter,
+				Why: fmt.Sprintf("%s has %d sessions that have not ended, as many as it may have; wait until some end, or cancel them", owner, limit),
+			}
+		}
+	}
+	return e.limitStarts(owner)
+}
+
+// limitStarts records that a program starts a turn of a run. Programs may start as many runs in a minute as
 // an agent may ask: each run costs requests to a model.
 func (e *Engine) limitStarts(owner string) error {
 	limit := e.settings.Load().AsksPerMinute

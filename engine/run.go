@@ -214,7 +214,7 @@ func (c *client) startHosted(t *tx, r askback.SessionRequest, key string) (*sess
 	if err != nil {
 		return nil, err
 	}
-	fixed := runFixed{Run: conversation.Run{Agent: r.Agent, Unattended: r.Unattended}}
+	fixed := runFixed{Run: conversation.Run{Agent: r.Agent, Unattended: r.Unattended || c.who.Kind == askback.Agent}}
 	prompt := conversation.Message{Role: conversation.RoleUser, Text: promptOf(r)}
 	one := askback.Session{Owner: askback.HostedPrefix + r.Agent, Title: r.Title, Payload: r.Payload, Metadata: r.Metadata}
 	if c.who.Kind == askback.Agent {

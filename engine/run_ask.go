@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,11 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 		})
 	}
 	n.asked.Call, n.asked.Ask.Path = w.Call, r.fixed.Path
+	if n.asked.Ask.NoSelfApproval {
+		if n.asked.Ask.Directed, err = e.directors(ctx, r); err != nil {
+			return err
+		}
+	}
 	done, err := e.reserve(ctx, c.who.Name)
 	if err != nil {
 		return err
@@ -68,6 +74,33 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 	})
 	done(err == nil && opened != nil && !opened.Settled() && !opened.Repeated)
 	return err
+}
+
+// directors returns who told a run what to do, and the runs that started it: the owners of their
+// sessions, and the people who wrote to them.
+func (e *Engine) directors(ctx context.Context, r *runRecord) (names []string, err error) {
+	for {
+		row, err := e.store.Read(ctx, kindSession, r.row.ID)
+		if err != nil {
+			return nil, fromStore(err)
+		}
+		history, err := e.runHistory(ctx, r.row.ID)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, row.Owner, r.fixed.StartedBy)
+		for _, m := range append(conversation.Messages(history), r.state.Queued...) {
+			names = append(names, m.By)
+		}
+		if r.fixed.Parent == "" {
+			break
+		}
+		if r, err = e.readRun(ctx, r.fixed.Parent); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), nil
 }
 
 // resumeRun steps a run with the outcome of its ask.

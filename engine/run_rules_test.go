@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -348,4 +349,141 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 		page, err := one.ana.Sessions(t.Context(), askback.SessionQuery{Status: askback.SessionCompleted, Limit: askback.MaxLimit})
 		one.check("completed", fmt.Sprint(len(page.Items), err), fmt.Sprint(runs*3, " ", nil))
 	})
+}
+
+// With no_self_approval, all who told a run what to do must not approve its calls: who started
+// it, who wrote to it, and the owner of the token that started it, also through its children
+// (F12).
+func TestDirectorsOfAHostedRunDoNotApproveIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("Ready."), says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("confirmed", `{}`)), says("End.")},
+		}})
+		defer h.stop()
+		h.engine.Set(engine.Settings{Routes: []askback.Route{{NoSelfApproval: true}}})
+		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "ben"})
+		one, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := h.settled(one.ID)
+		if _, err := h.ana.Send(t.Context(), s.ID, askback.SendMessage{Text: "Delete production."}); err != nil {
+			t.Fatal(err)
+		}
+		h.settled(s.ID)
+		page, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "cem"}).List(t.Context(), askback.Query{})
+		if err != nil || len(page.Items) != 2 {
+			t.Fatalf("got %d asks, %v, want those of two children", len(page.Items), err)
+		}
+		for _, name := range []string{"ana", "ben", "cem"} {
+			who := h.engine.As(askback.Principal{Kind: askback.Responder, Name: name})
+			_, err := who.Answer(t.Context(), page.Items[0].ID, askback.Decide(askback.Approve, ""))
+			if errors.Is(err, askback.ErrSelfApproval) != (name != "cem") || name == "cem" && err != nil {
+				t.Errorf("%s approves: got %v", name, err)
+			}
+		}
+	})
+}
+
+// A program has as many open runs as it may have open asks, and each turn that it starts counts
+// as a run. What it starts is unattended.
+func TestRunsThatProgramsStartAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		unattended := true
+		h := newHost(t, &scriptRunner{reply: func(_ context.Context, run conversation.Run, _ func(string)) conversation.Input {
+			unattended = unattended && run.Unattended
+			if run.Agent == "child" {
+				return says("End.")
+			}
+			return says("", call("ask", `{"question":"Which?"}`))
+		}})
+		defer h.stop()
+		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		started := 0
+		for range 120 { // MaxOpen of newHost is 100
+			if _, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."}); err == nil {
+				started++
+			} else if !errors.Is(err, askback.ErrTooMany) {
+				t.Fatal(err)
+			}
+		}
+		h.check("started", started, 100)
+		h.engine.Set(engine.Settings{AsksPerMinute: 5, MaxOpen: 1000})
+		one, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "child", Prompt: "Go."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resumed := 0
+		for range 10 {
+			h.settled(one.ID)
+			if _, err := bot.Send(t.Context(), one.ID, askback.ResumeSession{}); err == nil {
+				resumed++
+			} else if !errors.Is(err, askback.ErrTooFast) {
+				t.Fatal(err)
+			}
+		}
+		h.check("turns in a minute", fmt.Sprint(1+resumed, unattended), "5 true")
+	})
+}
+
+// A brokenHistory is a store whose results of tools cannot be decoded.
+type brokenHistory struct{ engine.Store }
+
+func (s brokenHistory) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
+	rows, err := s.Store.History(ctx, stream, after, limit)
+	for i := range rows {
+		if rows[i].Type == "tool_complete" {
+			rows[i].Data = []byte("{")
+		}
+	}
+	return rows, err
+}
+
+// A run of which something cannot be read fails, and says why, instead of standing still.
+func TestDamagedHostedRunFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
+		h.start(brokenHistory{memstore.New()})
+		defer h.stop()
+		s := h.run("Go.")
+		h.check("session", fmt.Sprint(s.Status, strings.Contains(s.Error, "damaged")), "failedtrue")
+	})
+}
+
+// A run that is cancelled between two looks at it ends what it does: who does it looks once more
+// when it listens.
+func TestCancellationIsNotMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h *host
+		ended := false
+		h = &host{t: t, runner: &scriptRunner{reply: func(ctx context.Context, _ conversation.Run, _ func(string)) conversation.Input {
+			<-ctx.Done()
+			ended = true
+			return conversation.ModelFailed{Error: "stopped"}
+		}}}
+		s := &cancelling{Store: memstore.New()}
+		h.start(s)
+		defer h.stop()
+		s.before = func(id string) {
+			s.before = nil
+			if _, err := h.ana.Send(t.Context(), id, askback.EndTurn{}); err != nil {
+				t.Error(err)
+			}
+		}
+		one := h.run("Go.")
+		h.check("the model ended", fmt.Sprint(ended, one.Status), "truecompleted")
+	})
+}
+
+// A cancelling calls before with the id of the first stream whose history is read.
+type cancelling struct {
+	engine.Store
+	before func(id string)
+}
+
+func (s *cancelling) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
+	if before := s.before; before != nil && stream != "" {
+		before(stream)
+	}
+	return s.Store.History(ctx, stream, after, limit)
 }

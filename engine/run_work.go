@@ -66,7 +66,8 @@ func (t *tx) addWork(kind, subjectKind, subject, stream string, w runWork) error
 }
 
 // performRun performs an effect of a run until it succeeds: without it the run would stand
-// still. If ctx ends, the next process performs it.
+// still. A run of which something cannot be read fails. If ctx ends, the next process performs
+// the effect.
 func (w *worker) performRun(ctx context.Context, f store.Effect) {
 	e := w.engine
 	err := e.runEffect(ctx, f)
@@ -84,7 +85,14 @@ func (w *worker) performRun(ctx context.Context, f store.Effect) {
 	e.log.Warn("a step of a hosted run failed", "session", f.Stream, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", err)
 	err = e.update(context.WithoutCancel(ctx), func(t *tx) error {
 		t.change.Done = append(t.change.Done, done)
-		return nil
+		if !done.Dead {
+			return nil
+		}
+		r, err := t.run(f.Stream)
+		if err != nil {
+			return nil //nolint:nilerr // the run itself cannot be read
+		}
+		return r.step(t, conversation.RunFailed{Error: "what is stored of this run is damaged, so it cannot go on; start a new one", At: t.now})
 	})
 	if err != nil {
 		w.renew.Store(true)
@@ -208,7 +216,7 @@ func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.
 	watcher := e.hub.watchRun(id)
 	go func() {
 		defer e.hub.unwatchRun(id, watcher)
-		for watcher.wait(ctx) == nil {
+		for again := true; again; again = watcher.wait(ctx) == nil { // first what the caller missed
 			r, err := e.readRun(ctx, id)
 			if errors.Is(err, askback.ErrNotFound) || err == nil && !needed(r.state) {
 				cancel(errUnneeded)
@@ -235,9 +243,7 @@ func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) er
 	}
 	running, stop := e.watch(ctx, f.Subject, needed)
 	defer stop()
-	live := e.hub.begin(f.Subject, w.Request)
-	in := e.runner.Reply(running, r.fixed.Run, request, conversation.Messages(history), live.add)
-	live.end()
+	in := e.reply(running, r.fixed.Run, request, conversation.Messages(history))
 	if _, replied := in.(conversation.ModelReplied); !replied && running.Err() != nil {
 		if errors.Is(context.Cause(running), errUnneeded) {
 			return e.finish(ctx, f, "", nil)
@@ -245,6 +251,13 @@ func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) er
 		return context.Cause(running)
 	}
 	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
+}
+
+// reply requests the model, and shows what it writes while it writes.
+func (e *Engine) reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message) conversation.Input {
+	live := e.hub.begin(run.ID, q.Request)
+	defer live.end()
+	return e.runner.Reply(ctx, run, q, messages, live.add)
 }
 
 // stamped returns an input with the numbers and the time that the engine sets.

@@ -101,7 +101,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 			return err
 		}
 		if !counted { // not again if the update is repeated
-			if err := c.engine.limitStarts(c.who.Name); err != nil {
+			if err := c.engine.limitRuns(t.ctx, c.who.Name); err != nil {
 				return err
 			}
 			counted = true
@@ -239,6 +239,9 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	}
 	var one askback.Session
 	hosted, err := c.hosts(ctx, cmd.Action(), id)
+	if _, resumes := cmd.(askback.ResumeSession); err == nil && hosted && resumes && c.who.Kind == askback.Agent {
+		err = c.engine.limitStarts(c.who.Name) // each turn costs as much as a run
+	}
 	if err != nil {
 		return askback.Session{}, fmt.Errorf("send to %s: %w", id, err)
 	}

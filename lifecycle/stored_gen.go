@@ -80,6 +80,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 			return b, err
 		}
 	}
+	if len(s.Ask.Directed) > 0 {
+		b = append(b, `,"directed":`...)
+		b = codec.AppendStrings(b, s.Ask.Directed)
+	}
 	if s.Ask.TraceParent != "" {
 		b = append(b, `,"trace":`...)
 		b = codec.AppendString(b, s.Ask.TraceParent)
@@ -152,6 +156,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 				continue
 			}
 			s.Ask.Warnings = codec.ReadList(r, readProblem)
+		case "directed":
+			s.Ask.Directed = r.Strings()
 		case "trace":
 			s.Ask.TraceParent = r.String()
 		case "channels":

@@ -33,7 +33,7 @@ func TestTerminalShowsEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"ID", "SessionID", "Kind", "Questions.ID", "Questions.MultiSelect", "Questions.Optional", "Confirmation.Tier",
 		"Confirmation.NoEdit", "Confirmation.Digest", "Votes.Decision", "FollowUps.At", "Claims.At", "Status", "CreatedAt", "OnTimeout", "PageURL",
-		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "TraceParent", "OthersWaiting", "Repeated",
+		"Warnings.Fix", "Outcome.Status", "Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the terminal does not show: want -, got +\n%s", diff)
 	}

@@ -152,7 +152,7 @@ func unset(v any) (out []string) {
 	r := reflect.ValueOf(v)
 	for i := range r.NumField() {
 		name := r.Type().Field(i).Name
-		if r.Field(i).IsZero() && name != "_" && name != "Repeated" && name != "TraceParent" && name != "OthersWaiting" && name != "Confirmation" {
+		if r.Field(i).IsZero() && name != "_" && name != "Repeated" && name != "TraceParent" && name != "Directed" && name != "OthersWaiting" && name != "Confirmation" {
 			out = append(out, name)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestViewsHaveEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"Kind", "Confirmation.Tier", "Votes.Decision", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
-		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "TraceParent", "OthersWaiting", "Repeated",
+		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(view.Of, equal)); diff != "" {
 		t.Errorf("fields of an ask that its view does not have: want -, got +\n%s", diff)
 	}

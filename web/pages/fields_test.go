@@ -41,7 +41,7 @@ func TestPagesShowEveryField(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
-		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "TraceParent", "OthersWaiting", "Repeated",
+		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the pages do not show: want -, got +\n%s", diff)
 	}
