@@ -16,6 +16,7 @@ model: $RUN
 tools: [files, ask_user_question, confirm_action, todo_write, spawn_agents]
 allow: [files.write]
 subagents: bubble
+async_questions: true
 ---
 You read, write, ask, and have helpers.
 `,
