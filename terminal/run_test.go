@@ -128,7 +128,7 @@ func TestSpinnerStopsWhileAPersonAnswers(t *testing.T) {
 	}) {
 		t.Error("something is drawn while a person answers")
 	}
-	if !drawn(func() { _ = v.Resume() }) || !strings.Contains(screenOf(&out, 80), "files__list") {
+	if !drawn(func() { _ = v.Resume() }) || !strings.Contains(screenOf(&out, 80), "files.list") {
 		t.Errorf("after the answer, what happened meanwhile is not shown:\n%s", screenOf(&out, 80))
 	}
 	_ = v.End()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/demo"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
@@ -72,9 +73,14 @@ func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// startPage has the form that starts a hosted agent.
+// startPage has the form that starts a hosted agent. If there is only the demo, it has its task,
+// which the demo does whatever the form says.
 func (s *site) startPage(w http.ResponseWriter, r request) error {
-	return s.renderStart(w, r, http.StatusOK, pages.StartPage{Agent: r.URL.Query().Get("agent")})
+	p := pages.StartPage{Agent: r.URL.Query().Get("agent")}
+	if all := s.auth.HostedAgents(); len(all) == 1 && all[0].Name == demo.Name {
+		p.Prompt = demo.Prompt
+	}
+	return s.renderStart(w, r, http.StatusOK, p)
 }
 
 // renderStart sends the form, for those who may start agents: it names the agents.
@@ -98,7 +104,7 @@ func (s *site) startRun(w http.ResponseWriter, r request) error {
 	p := pages.StartPage{Agent: form.Get("agent"), Prompt: form.Get("prompt")}
 	in := askback.SessionRequest{Agent: p.Agent, Prompt: p.Prompt, Title: view.RunTitle(p.Prompt)}
 	if !in.Hosted() {
-		p.Problem = "Write what the agent shall do."
+		p.Problem = "Write the task of the agent."
 		return s.renderStart(w, r, http.StatusUnprocessableEntity, p)
 	}
 	one, err := r.client.Start(r.Context(), in)

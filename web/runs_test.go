@@ -9,6 +9,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
 )
 
 // hostileText would be markup, a script or another direction of text if a page did not escape it.
@@ -31,7 +35,7 @@ func TestRunPageHasATimeline(t *testing.T) {
 	at := -1
 	for _, want := range []string{
 		"waiting for an answer", "1,234 tokens, $0.01", "Read <u>it</u>", "The session began", "Message of ana", "Write a poem.", "look", "<img src=x",
-		"done", "files__list", "<i>x</i>", "failed", "files__write", "the disk is full", "Which style?", "Answer", "Message to the agent", "Cancel turn",
+		"done", "files.list", "<i>x</i>", "failed", "files.write", "the disk is full", "Which style?", "Answer", "Message to the agent", "Cancel turn",
 	} {
 		i := strings.Index(text[at+1:], want)
 		if i < 0 {
@@ -63,6 +67,9 @@ func TestRunPageHasATimeline(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
+	}
+	if raw := strings.Join(strings.Fields(page.one(t, "#timeline").raw()), " "); !strings.Contains(raw, "Started helper completed") {
+		t.Errorf("no space separates the child and its status:\n%s", raw)
 	}
 	if strings.Contains(text, "Cancel turn") {
 		t.Error("a turn that has ended can be cancelled")
@@ -196,5 +203,29 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	}
 	if strings.Contains(linksOf(without.open("/", http.StatusOK)), "/run") {
 		t.Error("a server without agents has a link to /run")
+	}
+}
+
+// A demoHost has other agents.
+type demoHost struct {
+	*scriptedHost
+	agents []askback.HostedAgent
+}
+
+func (d demoHost) Agents() []askback.HostedAgent { return d.agents }
+
+// The form of a server that has only the demo has its task. With other agents it has none.
+func TestRunOfTheDemoHasItsTask(t *testing.T) {
+	for want, agents := range map[string][]askback.HostedAgent{
+		demo.Prompt: {{Name: demo.Name}},
+		"":          {{Name: demo.Name}, {Name: "poem"}},
+		" ":         {{Name: "poem"}},
+	} {
+		h, host := newHost(t)
+		h.engine = engine.New(memstore.New(), &engine.Options{Runner: demoHost{host, agents}})
+		h.handler = web.New(h.engine, nil)
+		if got := h.browser("ana").open("/run", http.StatusOK).one(t, "#prompt").visibleText(); got != strings.TrimSpace(want) {
+			t.Errorf("agents %v: the field has %q", agents, got)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -268,7 +269,8 @@ func (f *follower) childInput(ctx context.Context, ev askback.Event, d eventData
 	if s := d.Session; ev.Type == askback.EventSessionStarted && s != nil {
 		if _, ours := f.family[s.ParentID]; ours && s.ParentID != "" {
 			f.family[s.ID] = safetext.Line(s.Agent).String()
-			return f.view.Say(f.family[s.ID] + " begins, started by the agent.")
+			parent := cmp.Or(f.family[s.ParentID], safetext.Line(f.session.Agent).String())
+			return f.view.Say(parent + " started " + f.family[s.ID] + ".")
 		}
 	}
 	name, ours := f.family[ev.SessionID]

@@ -229,7 +229,7 @@ func TestInterruptCancelsTheTurn(t *testing.T) {
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
 	hostServer(t, database)
 	s := startTerminal(t, env, 80, "askback", "run", "slow", "Go.")
-	s.waitForScreen(`tools__wait`)
+	s.waitForScreen(`tools\.wait`)
 	s.typeKeys("\x03")
 	s.waitForScreen(`(?s)Cancelling the turn\. Ctrl\+C again leaves.*The turn was cancelled\..*Message`)
 	s.typeKeys("And now?\r")
@@ -291,7 +291,7 @@ func TestRunShowsCallsAndFailures(t *testing.T) {
 	if got := p.out.String(); strings.TrimSpace(got) != `{"files":2}` {
 		t.Errorf("standard output has %q", got)
 	}
-	for _, want := range []string{`tool │ ✓ tools__look { "path": "/srv" }`, "tool │ ✗ tools__break", "permission"} {
+	for _, want := range []string{`tool │ ✓ tools.look { "path": "/srv" }`, "tool │ ✗ tools.break", "permission"} {
 		if !strings.Contains(p.err.String(), want) {
 			t.Errorf("standard error has no %q:\n%s", want, p.err.String())
 		}
@@ -314,7 +314,7 @@ func TestRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 	env, database := sandbox(t)
 	hostServer(t, database)
 	p := launch(t, env, "run", "lead", "Go.")
-	p.waitForErr(t, `(?s)poem begins.*What style\?.*Type one of`)
+	p.waitForErr(t, `(?s)lead started poem\..*What style\?.*Type one of`)
 	p.writeLine(t, "haiku")
 	p.waitExit(t, 0)
 	if got := p.out.String(); got != "All done.\n" || !strings.Contains(p.err.String(), "poem has ended: completed.") {

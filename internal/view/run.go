@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"time"
 
@@ -141,7 +142,7 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 		c = *known
 	}
 	if name := cmp.Or(d.Name, d.Tool); name != "" {
-		c.Tool, c.Asks, c.SetsTodos = safetext.Line(name), isAskTool(name), name == "todo_write"
+		c.Tool, c.Asks, c.SetsTodos = safetext.Line(toolName(name)), isAskTool(name), name == "todo_write"
 	}
 	if len(d.Input) > 0 {
 		c.Line = oneLine(d.Input)
@@ -159,6 +160,20 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 	r.calls[id] = &c
 	return &c
 }
+
+// toolName returns the name of a tool for people: server.tool for server__tool. A name that could
+// be read in two ways, or is shortened and ends in a hash, stays as it is.
+func toolName(name string) string {
+	server, tool, found := strings.Cut(name, "__")
+	if !found || server == "" || tool == "" || strings.HasPrefix(tool, "_") || strings.Contains(tool, "__") ||
+		strings.Contains(name, ".") || hashedName.MatchString(name) {
+		return name
+	}
+	return server + "." + tool
+}
+
+// hashedName matches the names of tools that package agent has changed.
+var hashedName = regexp.MustCompile(`_[0-9a-f]{10}$`)
 
 // isAskTool reports whether a tool of this name asks people.
 func isAskTool(name string) bool { return name == "ask_user_question" || name == "confirm_action" }

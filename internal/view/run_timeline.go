@@ -87,14 +87,14 @@ func (t *runTimeline) message(e RunEvent) {
 }
 
 // call adds a call when it starts, or ends without a start, and changes it when it ends. A call
-// that asks people is shown by its ask, unless it failed before that.
+// that asks people is shown by its ask, and one that sets the todos by those, unless it failed.
 func (t *runTimeline) call(e RunEvent) {
 	c := e.Call
 	if i, known := t.calls[c.ID]; known {
 		t.moments[i].Call = c
 		return
 	}
-	if e.Type == askback.EventToolInput || c.Asks && !c.Failed {
+	if e.Type == askback.EventToolInput || (c.Asks || c.SetsTodos) && !c.Failed {
 		return
 	}
 	t.calls[c.ID] = len(t.moments)

@@ -43,7 +43,7 @@ func messageHelp(s view.Session) string {
 	case s.Idle:
 		return "It starts the next turn."
 	case s.Waiting:
-		return "The agent gets it after the open question is answered. It answers nothing."
+		return "The agent gets it after the open question is answered. It does not answer the question."
 	}
 	return "The agent gets it when the calls that it makes now have ended."
 }

@@ -1,0 +1,69 @@
+package view_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// timelineOfCall returns the calls that the timeline shows of one call.
+func timelineOfCall(tool string, ended, failed bool) (all []view.Call) {
+	var events []askback.Event
+	add := func(kind askback.EventType, data map[string]any) {
+		raw, err := json.Marshal(data)
+		if err != nil {
+			panic(err) // the data are texts
+		}
+		n := len(events) + 1
+		events = append(events, askback.Event{Seq: int64(n), Type: kind, At: time.Unix(int64(n), 0), Data: raw})
+	}
+	add(askback.EventToolInput, map[string]any{"call_id": "1", "tool": tool, "input": map[string]any{}})
+	add(askback.EventToolStart, map[string]any{"call_id": "1", "name": tool})
+	if ended {
+		add(askback.EventToolComplete, map[string]any{"call_id": "1", "name": tool, "output": "x", "is_error": failed})
+	}
+	for _, m := range view.RunTimeline(askback.Session{}, events, nil, nil, nil, nil) {
+		if m.Call != nil {
+			all = append(all, *m.Call)
+		}
+	}
+	return all
+}
+
+// The todos and the asks are shown instead of the calls that made them, unless a call failed.
+func TestTimelineHidesCallsThatAreShownOtherwise(t *testing.T) {
+	for _, tool := range []string{"todo_write", "ask_user_question", "confirm_action"} {
+		if n := len(timelineOfCall(tool, false, false)) + len(timelineOfCall(tool, true, false)); n != 0 {
+			t.Errorf("%s is shown", tool)
+		}
+		if got := timelineOfCall(tool, true, true); len(got) != 1 || !got[0].Failed {
+			t.Errorf("a failed %s is not shown: %v", tool, got)
+		}
+	}
+	if len(timelineOfCall("other", false, false)) != 1 || len(timelineOfCall("other", true, false)) != 1 {
+		t.Error("another tool is not shown once")
+	}
+}
+
+// People see server.tool for server__tool, and a name that is not certain as it is.
+func TestTimelineNamesServerAndTool(t *testing.T) {
+	for tool, want := range map[string]string{
+		"files__read":            "files.read",
+		"my_files__read_all":     "my_files.read_all",
+		"spawn_agents":           "spawn_agents",
+		"mcp__files__read":       "mcp__files__read",
+		"files___read":           "files___read",
+		"__read":                 "__read",
+		"files__":                "files__",
+		"files__v1.read":         "files__v1.read",
+		"files__read_0123456789": "files__read_0123456789",
+		"files__read_012345678":  "files.read_012345678",
+	} {
+		if got := timelineOfCall(tool, true, false); len(got) != 1 || got[0].Tool.String() != want {
+			t.Errorf("%s: got %v, want %q", tool, got, want)
+		}
+	}
+}
