@@ -42,7 +42,7 @@ type transport struct {
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
 // RoundTrip sends a request. A reply that is not a stream is limited; the events of a stream are
-// limited by their reader.
+// limited by their reader. The reply to a request that failed is read as a whole, whatever its type.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if sameOrigin(req.URL, t.endpoint) {
@@ -50,11 +50,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			req.Header.Set(name, value)
 		}
 	}
-	reply, err := t.base.RoundTrip(req)
+	reply, err := deliver(req, t.base)
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type")); kind != "text/event-stream" {
+	kind, _, _ := mime.ParseMediaType(reply.Header.Get("Content-Type"))
+	if kind != "text/event-stream" || reply.StatusCode < 200 || reply.StatusCode > 299 {
 		reply.Body = &limited{reply.Body, maxMessage}
 	}
 	return reply, nil

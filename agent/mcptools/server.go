@@ -159,15 +159,19 @@ func (s *Server) Call(ctx context.Context, tool string, input json.RawMessage) c
 		if err != nil {
 			return failed("The tool was not called: the server %s cannot be reached: %s", s.name, s.clean(err))
 		}
-		result, err := perform(limited, c, func(ctx context.Context) (*mcp.CallToolResult, error) {
+		var d delivery
+		result, err := perform(withDelivery(limited, &d), c, func(ctx context.Context) (*mcp.CallToolResult, error) {
 			return c.client.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: input})
 		})
+		if errors.Is(err, mcp.ErrSessionMissing) {
+			c.end(err) // perhaps because of the request of another call
+			if again && d.notRun() {
+				continue
+			}
+		}
 		switch {
 		case err == nil:
 			return executed(result)
-		case again && errors.Is(err, mcp.ErrSessionMissing):
-			c.end(err) // the server rejected the request, so the tool did not run
-			continue
 		case ctx.Err() != nil:
 			return failed("The call was cancelled. It is not known what the tool did before.")
 		case limited.Err() != nil:

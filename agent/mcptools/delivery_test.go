@@ -1,0 +1,129 @@
+package mcptools_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/conversation"
+)
+
+// A restarting is an MCP server over HTTP, as a handler, that forgets its sessions. Its tool pay
+// is slow: it starts, and ends when paid is closed.
+type restarting struct {
+	started chan struct{}
+	paid    chan struct{}
+	pays    atomic.Int32
+
+	mu       sync.Mutex
+	sessions int
+	session  string // the one that is valid
+}
+
+func (h *restarting) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.session = ""
+}
+
+// open starts a session.
+func (h *restarting) open() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sessions++
+	h.session = fmt.Sprint("s", h.sessions)
+	return h.session
+}
+
+func (h *restarting) knows(session string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.session == session
+}
+
+func (h *restarting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+		Params struct{ Name string }
+	}
+	switch {
+	case r.Method != http.MethodPost:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	case json.NewDecoder(r.Body).Decode(&m) != nil || m.Method == "server/discover":
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	case m.Method == "initialize":
+		w.Header().Set("Mcp-Session-Id", h.open())
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}`, m.ID)
+		return
+	case !h.knows(r.Header.Get("Mcp-Session-Id")):
+		w.WriteHeader(http.StatusNotFound)
+		return
+	case m.ID == nil:
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case m.Params.Name == "pay":
+		if h.pays.Add(1) == 1 {
+			close(h.started)
+		}
+		<-h.paid
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}]}}`, m.ID)
+}
+
+// A call that the server has received is never repeated, even if the session of all calls ends
+// because it is unknown to another request.
+func TestCallIsNotRepeated(t *testing.T) {
+	h := &restarting{started: make(chan struct{}), paid: make(chan struct{})}
+	s, _ := connectTo(t, newRemote(t, h))
+	t.Cleanup(sync.OnceFunc(func() { close(h.paid) }))
+	paid := make(chan conversation.Executed, 1)
+	go func() { paid <- s.Call(t.Context(), "pay", json.RawMessage(`{}`)) }()
+	<-h.started
+	h.forget()
+	if got := call(t, s, "other", `{}`); got != "done" { // its own request got the error, so it is repeated
+		t.Errorf("got %q", got)
+	}
+	select {
+	case e := <-paid:
+		if !e.IsError || !strings.Contains(e.Text, "not known what the tool did") {
+			t.Errorf("got %v, %q", e.IsError, e.Text)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the call has not ended; it may have been repeated")
+	}
+	if n := h.pays.Load(); n != 1 {
+		t.Errorf("the tool ran %d times", n)
+	}
+}
+
+// The reply to a request that failed is limited too if it claims to be a stream.
+func TestFailedStreamIsLimited(t *testing.T) {
+	var whole atomic.Bool
+	s, _ := connectTo(t, newRemote(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.WriteHeader(http.StatusBadRequest)
+		chunk := make([]byte, 1<<20)
+		for range 64 {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+		whole.Store(true)
+	})))
+	if _, err := s.Tools(t.Context()); err == nil {
+		t.Error("got no error")
+	}
+	if whole.Load() {
+		t.Error("a reply of 64 MB was read to its end")
+	}
+}
