@@ -26,6 +26,10 @@ func serveCommand(mode string) {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "there is no configuration")
 		os.Exit(3)
+	case "leaks": // 295 bytes are before the secret, which is cut after 300
+		fmt.Fprintln(os.Stderr, os.Args[1:])
+		fmt.Fprintln(os.Stderr, strings.Repeat("z", 295)+os.Getenv("KEY"))
+		os.Exit(3)
 	case "silent":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "stubborn": // it does not even end with its input

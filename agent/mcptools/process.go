@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // inherited are the variables that every command gets. No others are passed on: the environment
@@ -48,7 +49,9 @@ type process struct {
 func start(s *Server) (*process, error) {
 	cmd := exec.Command(s.o.Command[0], s.o.Command[1:]...)
 	cmd.Dir, cmd.Env = s.o.Dir, environment(s.o)
-	errs := &lines{write: func(text string) { s.log.Info("MCP server wrote to standard error", "text", s.hide(text)) }}
+	errs := &lines{hide: s.hide, longest: s.longest(), write: func(text string) {
+		s.log.Info("MCP server wrote to standard error", "text", text)
+	}}
 	cmd.Stderr = errs
 	cmd.WaitDelay = time.Second // if another process has inherited standard error
 	ownGroup(cmd)
@@ -112,38 +115,53 @@ func (p *process) stop() {
 // maxLine is the maximum length of a line in the log in bytes. Longer ones are several lines.
 const maxLine = 2000
 
-// A lines is a writer that calls write with each line.
+// A lines is a writer that calls write with each line, in which secrets are hidden.
 type lines struct {
-	write func(text string)
+	write   func(text string)
+	hide    func(text string) string
+	longest int // length of a secret
 
 	mu      sync.Mutex
 	pending []byte
 	last    string
 }
 
-// Write writes the lines that are complete.
+// Write writes the lines that are complete. Secrets are hidden before a line is cut, and it is cut
+// when it has so much more that no part of a secret is before the cut.
 func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, p...)
-	for {
+	for hidden := false; ; {
 		i := bytes.IndexByte(l.pending, '\n')
 		switch {
 		case i >= 0 && i <= maxLine:
 			l.one(l.pending[:i])
 			l.pending = l.pending[i+1:]
-		case len(l.pending) > maxLine:
-			l.one(l.pending[:maxLine])
-			l.pending = l.pending[maxLine:]
-		default:
+		case i < 0 && len(l.pending) <= maxLine+l.longest:
 			l.pending = bytes.Clone(l.pending)
 			return len(p), nil
+		case !hidden:
+			l.pending = []byte(l.hide(string(l.pending)))
+			hidden = true
+		default:
+			l.part()
 		}
 	}
 }
 
+// part writes the first part of a long line. It ends with a whole character.
+func (l *lines) part() {
+	n := maxLine
+	for n > maxLine-utf8.UTFMax && !utf8.RuneStart(l.pending[n]) {
+		n--
+	}
+	l.one(l.pending[:n])
+	l.pending = l.pending[n:]
+}
+
 func (l *lines) one(b []byte) {
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(b), "�")); text != "" {
+	if text := strings.TrimSpace(strings.ToValidUTF8(l.hide(string(b)), "�")); text != "" {
 		l.last = text
 		l.write(text)
 	}
@@ -160,6 +178,10 @@ func (l *lines) final() string {
 func (l *lines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.pending = []byte(l.hide(string(l.pending)))
+	for len(l.pending) > maxLine {
+		l.part()
+	}
 	l.one(l.pending)
 	l.pending = nil
 }

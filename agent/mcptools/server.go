@@ -47,11 +47,12 @@ type Options struct {
 // A Server is an MCP server. Its connection is made when it is first needed, and again when it
 // has ended.
 type Server struct {
-	name string
-	o    Options
-	log  *slog.Logger
-	ctx  context.Context // ends when the server is closed
-	stop context.CancelFunc
+	name    string
+	o       Options
+	secrets []string // what is hidden, the longest first
+	log     *slog.Logger
+	ctx     context.Context // ends when the server is closed
+	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	current *session // nil: there is no connection
@@ -76,7 +77,7 @@ func New(name string, o Options) (*Server, error) {
 	}
 	o.Start, o.Call, o.Stop = cmp.Or(o.Start, time.Minute), cmp.Or(o.Call, time.Hour), cmp.Or(o.Stop, 2*time.Second)
 	o.Respond = cmp.Or(o.Respond, 30*time.Second)
-	s := &Server{name: name, o: o, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name)}
+	s := &Server{name: name, o: o, secrets: secrets(o), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)).With("server", name)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -208,31 +209,6 @@ func (s *Server) clean(err error) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	if len(text) > maxError {
 		text = strings.ToValidUTF8(text[:maxError], "") + "…"
-	}
-	return text
-}
-
-// minSecret is the length of a value from which it is hidden: text has shorter ones by chance.
-const minSecret = 6
-
-// hide replaces the secrets of the settings in a text: values of headers and of the environment
-// of the command, and the query of the URL.
-func (s *Server) hide(text string) string {
-	secret := func(value string) {
-		if len(value) >= minSecret {
-			text = strings.ReplaceAll(text, value, "…")
-		}
-	}
-	for _, value := range s.o.Headers {
-		secret(value)
-		_, credential, _ := strings.Cut(value, " ") // after the scheme
-		secret(credential)
-	}
-	for _, value := range s.o.Env {
-		secret(value)
-	}
-	if u, err := url.Parse(s.o.URL); err == nil && s.o.URL != "" {
-		secret(u.RawQuery)
 	}
 	return text
 }
