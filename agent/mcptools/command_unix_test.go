@@ -4,6 +4,8 @@ package mcptools_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,12 +15,18 @@ import (
 	"github.com/askback/askback/agent/mcptools"
 )
 
-// stopProcess makes a process do nothing.
+// stopProcess makes a process do nothing. The signal takes effect a little later, which only
+// Linux shows.
 func stopProcess(t *testing.T, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the process has stopped", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		_, state, _ := strings.Cut(string(stat), ") ")
+		return err != nil || strings.HasPrefix(state, "T")
+	})
 }
 
 // A server that does not read its input holds up no caller, not even with an input that fills
@@ -70,12 +78,13 @@ func TestServerThatHangsIsStartedAgain(t *testing.T) {
 
 // A server that responds keeps its process when a call is cancelled.
 func TestServerThatRespondsIsNotStartedAgain(t *testing.T) {
-	s, _ := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 300 * time.Millisecond })
+	t.Parallel() // it waits
+	s, _ := newCommand(t, "tools", func(o *mcptools.Options) { o.Respond = 5 * time.Second })
 	first := call(t, s, "pid", `{}`)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	fails(t, s, ctx, "wait", `{}`, "The call was cancelled")
-	later := time.Now().Add(600 * time.Millisecond)
+	later := time.Now().Add(6 * time.Second)
 	eventually(t, "it would have been ended", func() bool { return time.Now().After(later) })
 	if second := call(t, s, "pid", `{}`); second != first {
 		t.Errorf("got the processes %s and %s", first, second)
