@@ -206,7 +206,7 @@ func TestRunIsStartedFromItsPage(t *testing.T) {
 	}
 }
 
-// A demoHost has other agents.
+// A demoHost has other agents, and runs none of them.
 type demoHost struct {
 	*scriptedHost
 	agents []askback.HostedAgent
@@ -221,8 +221,8 @@ func TestRunOfTheDemoHasItsTask(t *testing.T) {
 		"":          {{Name: demo.Name}, {Name: "poem"}},
 		" ":         {{Name: "poem"}},
 	} {
-		h, host := newHost(t)
-		h.engine = engine.New(memstore.New(), &engine.Options{Runner: demoHost{host, agents}})
+		h := newServer(t)
+		h.engine = engine.New(memstore.New(), &engine.Options{Runner: demoHost{agents: agents}})
 		h.handler = web.New(h.engine, nil)
 		if got := h.browser("ana").open("/run", http.StatusOK).one(t, "#prompt").visibleText(); got != strings.TrimSpace(want) {
 			t.Errorf("agents %v: the field has %q", agents, got)
