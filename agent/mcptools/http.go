@@ -7,17 +7,19 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
 // newHTTPClient returns a client that sends the headers of the settings to the origin of the
-// endpoint only, and follows redirects only there.
-func newHTTPClient(s *Server) *http.Client {
+// endpoint only, and follows redirects only there. It calls end when the endpoint leaves too many
+// results of its requests waiting.
+func newHTTPClient(s *Server, end func(error)) *http.Client {
 	endpoint, _ := url.Parse(s.o.URL) // New has checked it
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.TLSHandshakeTimeout = 10 * time.Second
 	return &http.Client{
-		Transport: &transport{base, endpoint, s.o.Headers},
+		Transport: &transport{base: base, endpoint: endpoint, headers: s.o.Headers, end: end},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
 			case !sameOrigin(req.URL, endpoint):
@@ -36,6 +38,8 @@ type transport struct {
 	base     *http.Transport
 	endpoint *url.URL
 	headers  map[string]string
+	end      func(error)
+	results  atomic.Int32 // being sent
 }
 
 // CloseIdleConnections makes [http.Client.CloseIdleConnections] work.
@@ -48,6 +52,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if sameOrigin(req.URL, t.endpoint) {
 		for name, value := range t.headers {
 			req.Header.Set(name, value)
+		}
+	}
+	if isResult(req) {
+		defer t.results.Add(-1)
+		if t.results.Add(1) > maxWaitingHTTP {
+			t.end(errWaiting)
+			return nil, errWaiting
 		}
 	}
 	reply, err := deliver(req, t.base)

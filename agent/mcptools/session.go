@@ -102,9 +102,9 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 			return nil, nil, err
 		}
 		c.process, end = p, p.stop
-		transport = &mcp.IOTransport{Reader: p.stdout, Writer: p.stdin, MaxLineLength: maxMessage}
+		transport = &budgeted{&mcp.IOTransport{Reader: p.stdout, Writer: p.stdin, MaxLineLength: maxMessage}, c.end}
 	} else {
-		h := newHTTPClient(s)
+		h := newHTTPClient(s, c.end)
 		end = h.CloseIdleConnections
 		transport = &mcp.StreamableClientTransport{Endpoint: s.o.URL, HTTPClient: h, MaxEventSize: maxMessage}
 	}
@@ -126,6 +126,8 @@ func (c *session) connect() (client *mcp.ClientSession, stop func(), err error) 
 			err = c.reason(err)
 		case c.ctx.Err() == nil:
 			err = fmt.Errorf("it was not ready within %v", s.o.Start)
+		default:
+			err = context.Cause(c.ctx)
 		}
 		end()
 		return nil, nil, err
