@@ -462,14 +462,13 @@ func TestCancellationIsNotMissed(t *testing.T) {
 			return conversation.ModelFailed{Error: "stopped"}
 		}}}
 		s := &cancelling{Store: memstore.New()}
-		h.start(s)
-		defer h.stop()
 		s.before = func(id string) {
-			s.before = nil
 			if _, err := h.ana.Send(t.Context(), id, askback.EndTurn{}); err != nil {
 				t.Error(err)
 			}
 		}
+		h.start(s)
+		defer h.stop()
 		one := h.run("Go.")
 		h.check("the model ended", fmt.Sprint(ended, one.Status), "truecompleted")
 	})
@@ -479,11 +478,12 @@ func TestCancellationIsNotMissed(t *testing.T) {
 type cancelling struct {
 	engine.Store
 	before func(id string)
+	once   sync.Once
 }
 
 func (s *cancelling) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
-	if before := s.before; before != nil && stream != "" {
-		before(stream)
+	if stream != "" {
+		s.once.Do(func() { s.before(stream) })
 	}
 	return s.Store.History(ctx, stream, after, limit)
 }
