@@ -1,5 +1,5 @@
-// Package agent has what performs the effects of a hosted run: it requests models, calls tools
-// and says what people are asked.
+// Package agent defines hosted agents and performs the steps of their runs: it requests models,
+// calls tools and prepares questions for people.
 //
 // A [Runner] has the agents, each a [Definition] with a [Model] and a [Toolset] for each server.
 // The packages below have models of providers, and one that follows a script.

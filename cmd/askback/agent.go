@@ -109,12 +109,12 @@ func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d
 // tools returns a line for each tool, or for each server if they are not asked for their tools.
 func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definition) (lines []string) {
 	if a.AsyncQuestions && !slices.Contains(a.Tools, agent.AskUserQuestion) {
-		lines = append(lines, agent.AskUserQuestion+": observe")
+		lines = append(lines, agent.AskUserQuestion+": "+asksPerson)
 	}
 	for _, entry := range a.Tools {
 		switch {
 		case slices.Contains(config.BuiltInTools, entry):
-			lines = append(lines, entry+": observe")
+			lines = append(lines, entry+": "+builtInTier(entry))
 		case !c.Connect && strings.Contains(entry, "."):
 			lines = append(lines, entry+": "+unknownTier(a))
 		case !c.Connect:
@@ -140,24 +140,39 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 	return lines
 }
 
+// What happens when an agent calls a tool.
+const (
+	asksPerson     = "asks a person"
+	runsAtOnce     = "runs at once"
+	personApproves = "a person approves each call"
+)
+
+// builtInTier describes what happens when an agent calls a built-in tool.
+func builtInTier(tool string) string {
+	if tool == agent.AskUserQuestion || tool == agent.ConfirmAction {
+		return asksPerson
+	}
+	return runsAtOnce
+}
+
 // tier describes what happens when the agent calls a tool.
 func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	switch {
 	case !d.Confirms(server, t.Name, t.ReadOnly):
-		return "observe"
+		return runsAtOnce
 	case t.Destructive:
-		return "confirm (destructive): a person approves each call"
+		return personApproves + " (destructive)"
 	}
-	return "confirm: a person approves each call"
+	return personApproves
 }
 
-// unknownTier describes the tiers of tools that are not listed.
+// unknownTier describes what happens when the agent calls tools that are not listed.
 func unknownTier(a config.Agent) string {
-	text := "confirm, unless the server marks a tool as read-only"
+	text := personApproves + ", unless the server marks the tool as read-only"
 	if len(a.Confirm)+len(a.Allow) > 0 {
-		text += " or confirm or allow decides"
+		text += "; a pattern in confirm or allow that matches counts first"
 	}
-	return text + "; --connect lists them"
+	return text + "; --connect lists the tools"
 }
 
 type agentNew struct {

@@ -17,7 +17,7 @@ import (
 
 type runCommand struct {
 	Agent   string   `arg:"" optional:"" complete:"hosted" help:"Name of the agent to run. With --resume, the first word of a message to the run."`
-	Prompt  []string `arg:"" optional:"" sep:"none" help:"What the agent shall do; - reads it from standard input."`
+	Prompt  []string `arg:"" optional:"" sep:"none" help:"Task of the agent; - reads it from standard input."`
 	Resume  string   `complete:"session" placeholder:"SESSION" help:"Follow a run that was started before, and write to it. SESSION is its id."`
 	Payload string   `complete:"file" placeholder:"FILE" help:"Give the agent this JSON, from a file or, with -, from standard input."`
 	Agents  string   `complete:"file" placeholder:"DIR" help:"If no server runs, run the agents whose definitions, NAME.md, are in this directory; by default those of the settings."`
@@ -102,7 +102,7 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	case c.Resume == "" && c.Agent == demo.Name && len(c.Prompt) == 0 && c.Payload == "":
 		r.Prompt = demo.Prompt
 	case c.Resume == "" && len(c.Prompt) == 0 && c.Payload == "":
-		return r, usage(`missing prompt; write what the agent shall do, - to read it from standard input, or --payload FILE`)
+		return r, usage(`missing prompt; write the task of the agent, - to read it from standard input, or --payload FILE`)
 	}
 	if fromInput {
 		raw, err := readFile("-", io.in)

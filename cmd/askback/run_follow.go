@@ -384,7 +384,7 @@ func (f *follower) readLine(ctx context.Context) {
 		} else {
 			p := &prompt{io: f.io, id: f.session.ID, tty: tty}
 			if line.err = p.lockTerminal(ctx); line.err == nil {
-				line.text, line.err = tty.ReadLine(ctx, "Message (Enter alone ends): ")
+				line.text, line.err = tty.ReadLine(ctx, "Next message (Enter to finish): ")
 			}
 			p.release()
 		}
