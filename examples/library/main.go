@@ -10,6 +10,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/agent"
@@ -22,24 +23,31 @@ import (
 type guide struct{}
 
 func (guide) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (agent.ModelReply, error) {
-	call := func(tool, input string) (agent.ModelReply, error) {
-		return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{{ID: tool, Tool: tool, Input: json.RawMessage(input)}}}, nil
-	}
 	switch last := r.Messages[len(r.Messages)-1]; {
 	case last.Result == nil:
-		return call("ask_user_question", `{"question": "Where do you go?", "options": ["Berlin", "Rome"]}`)
+		return call("ask_user_question", `{"question": "Where do you go?", "options": ["Berlin", "Rome"]}`), nil
 	case last.Result.ID == "ask_user_question":
-		return call("weather__today", `{"answer": `+fmt.Sprintf("%q", last.Result.Text)+`}`)
+		_, result, _ := strings.Cut(last.Result.Text, "\n") // the second line is for programs
+		var got struct{ Answers map[string]string }
+		err := json.Unmarshal([]byte(result), &got)
+		return call("weather__today", fmt.Sprintf(`{"city": %q}`, got.Answers["Where do you go?"])), err
 	default:
 		return agent.ModelReply{Text: last.Result.Text, Stop: agent.StopEnd}, nil
 	}
 }
 
-func today(_ context.Context, input json.RawMessage) (string, error) {
-	return "It is sunny there. The tool got " + string(input), nil
+// call returns the reply of a model that calls one tool.
+func call(tool, input string) agent.ModelReply {
+	return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{{ID: tool, Tool: tool, Input: json.RawMessage(input)}}}
 }
 
-func run(ctx context.Context, in io.Reader, out io.Writer) error {
+func today(_ context.Context, input json.RawMessage) (string, error) {
+	var where struct{ City string }
+	err := json.Unmarshal(input, &where)
+	return "It is sunny in " + where.City + ".", err
+}
+
+func run(ctx context.Context, in *bufio.Reader, out io.Writer) error {
 	weather := agent.Functions("weather", agent.Func("today", "Look up the weather.", "", true, today))
 	runner, err := agent.NewRunner(agent.Definition{
 		Name: "guide", Model: guide{}, Tools: []string{"ask_user_question", "weather"}, Toolsets: []agent.Toolset{weather},
@@ -62,29 +70,40 @@ func run(ctx context.Context, in io.Reader, out io.Writer) error {
 		case err != nil:
 			return err
 		case event.Type == askback.EventQuestionPending:
-			open, err := you.List(ctx, askback.Query{SessionID: session.ID})
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(out, open.Items[0].Questions[0].Text, open.Items[0].Questions[0].Options)
-			line, err := bufio.NewReader(in).ReadString('\n')
-			if err != nil {
+			if err := answer(ctx, you, session.ID, in, out); err != nil {
 				return err // the question stays open
-			}
-			if _, err := you.Answer(ctx, open.Items[0].ID, askback.Choose(line[:len(line)-1])); err != nil {
-				return err
 			}
 		case event.Type.EndsSession():
 			ended, err := you.Session(ctx, session.ID)
-			fmt.Fprintln(out, string(ended.Result), ended.Error)
+			var result string
+			_ = json.Unmarshal(ended.Result, &result) // a run that failed has none
+			fmt.Fprintln(out, result+ended.Error)
 			return err
 		}
 	}
 	return nil
 }
 
+// answer prints the open question of a session, and answers it with the next line.
+func answer(ctx context.Context, you askback.Client, session string, in *bufio.Reader, out io.Writer) error {
+	open, err := you.List(ctx, askback.Query{SessionID: session})
+	if err != nil || len(open.Items) == 0 {
+		return err
+	}
+	question := open.Items[0].Questions[0]
+	fmt.Fprintln(out, question.Text)
+	for _, o := range question.Options {
+		fmt.Fprintln(out, "-", o.Label)
+	}
+	line, err := in.ReadString('\n')
+	if err == nil {
+		_, err = you.Answer(ctx, open.Items[0].ID, askback.Choose(strings.TrimSpace(line)))
+	}
+	return err
+}
+
 func main() {
-	if err := run(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if err := run(context.Background(), bufio.NewReader(os.Stdin), os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
