@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -38,7 +41,10 @@ func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err er
 	}
 	defer hosted.Close()
 	defer func() { err = thenClose(io, conn, err) }()
-	f := &follower{conn: conn, io: io, plain: c.Plain, json: c.JSON}
+	if err := requirePerson(ctx, conn); err != nil {
+		return err
+	}
+	f := &follower{conn: conn, io: io, plain: c.Plain, json: c.JSON, serve: c.serveCommand(all)}
 	if c.Resume != "" {
 		err, f.message = f.resume(ctx, c.Resume), r.Prompt
 	} else {
@@ -48,6 +54,30 @@ func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err er
 		return err
 	}
 	return f.run(ctx)
+}
+
+// requirePerson returns an error if ASKBACK_TOKEN has the token of an agent, which could not
+// answer what the run asks.
+func requirePerson(ctx context.Context, conn *connection.Connector) error {
+	if os.Getenv("ASKBACK_TOKEN") == "" {
+		return nil
+	}
+	if _, err := conn.User.People(ctx); errors.Is(err, askback.ErrForbidden) {
+		return usage("askback run needs a person: unset ASKBACK_TOKEN")
+	}
+	return nil // a call that fails for another reason fails again
+}
+
+// serveCommand returns the command of a server that goes on with the run.
+func (c *runCommand) serveCommand(all *commands) string {
+	command := "askback serve"
+	if all.Config != "" {
+		command += " --config " + all.Config
+	}
+	if c.Agents != "" {
+		command += " --agents " + c.Agents
+	}
+	return command
 }
 
 // connect returns a connector. If no server runs, this process will be one, with the hosted agents
@@ -132,10 +162,26 @@ func (f *follower) start(ctx context.Context, r askback.SessionRequest) (err err
 		return err
 	}
 	if f.session, err = f.conn.User.Start(ctx, r); err != nil {
-		return err
+		return aboutAgent(err)
 	}
 	f.after = askback.Beginning
 	return nil
+}
+
+// aboutAgent removes the place of problems of the agent, for which --agent would be printed:
+// askback run has an argument instead.
+func aboutAgent(err error) error {
+	var invalid askback.Invalid
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	invalid = slices.Clone(invalid)
+	for i := range invalid {
+		if invalid[i].Pointer == "/agent" {
+			invalid[i].Pointer = ""
+		}
+	}
+	return invalid
 }
 
 // resume finds a run, and begins to follow it with its present state.
@@ -221,7 +267,7 @@ func (f *follower) left() error {
 	}
 	text := "left " + f.session.ID + "; to follow it again:\n  askback run --resume " + f.session.ID
 	if f.conn.IsInstance() {
-		text += "\nNo server runs, so the run goes on when one does: askback serve"
+		text += "\nNo server runs, so the run goes on when one does: " + f.serve
 	}
 	return exitError{exitInterrupted, text}
 }

@@ -25,6 +25,7 @@ type follower struct {
 	io    streams
 	plain bool
 	json  bool
+	serve string // the command of a server that goes on with the run
 
 	session   askback.Session
 	after     askback.Cursor    // where the events of the session begin
@@ -426,8 +427,10 @@ func (f *follower) interrupt(ctx context.Context, s os.Signal) error {
 		return errLeft
 	}
 	f.cancelled = true
-	if err := f.view.Say("Cancelling the turn. Ctrl+C again leaves the run as it is."); err != nil {
-		return err
+	if f.asking == nil { // otherwise the outcome of the ask is on the screen before this
+		if err := f.view.Say("Cancelling the turn. Ctrl+C again leaves the run as it is."); err != nil {
+			return err
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lingerTime)
 	defer cancel()

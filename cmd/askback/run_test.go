@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -238,6 +239,60 @@ func TestInterruptCancelsTheTurn(t *testing.T) {
 	s.waitExit(exitInterrupted)
 }
 
+// C7: Ctrl+C while a question is shown withdraws it: its outcome says what happened.
+func TestInterruptWithdrawsTheQuestion(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
+	hostServer(t, database)
+	s := startTerminal(t, env, 80, "askback", "run", "poem", "Write a poem.")
+	s.waitForScreen(`more keys`)
+	s.typeKeys("\x03")
+	s.waitForScreen(`(?s)Settled: cancelled.*The turn was cancelled\..*Next message`)
+	if text := s.screen.String(); strings.Contains(text, "Cancelling the turn") {
+		t.Errorf("the screen still says that the turn will be cancelled:\n%s", text)
+	}
+}
+
+// C7: an agent's token starts no run here, because no one could answer. A responder's does.
+func TestRunNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	hostServer(t, database)
+	token := func(kind string) string {
+		return "ASKBACK_TOKEN=" + strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", kind, "--name", kind))
+	}
+	p := launch(t, append(slices.Clone(env), token("agent")), "run", "worker", "Go.")
+	p.waitExit(t, exitUsage)
+	if got := p.err.String(); got != "askback: askback run needs a person: unset ASKBACK_TOKEN\n" {
+		t.Errorf("standard error has\n%s", got)
+	}
+	p = launch(t, append(slices.Clone(env), token("responder")), "run", "worker", "Go.")
+	p.waitExit(t, 0)
+}
+
+// C7: who leaves a run without a server reads how to start one that goes on with it.
+func TestCommandThatLeftNamesTheServer(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"askback.yaml": "models:\n  poem: {provider: scripted, script: poem.yaml}\n",
+		"poem.yaml":    hostScripts["poem"],
+		"poem.md":      "---\nmodel: poem\ntools: [ask_user_question]\n---\nYou write poems.\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := launchIn(t, dir, env, "--config", "askback.yaml", "run", "--agents", ".", "poem", "Go.")
+	p.waitForErr(t, `What style\?`)
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	p.waitExit(t, exitInterrupted)
+	if !strings.Contains(p.err.String(), "askback serve --config askback.yaml --agents .\n") {
+		t.Errorf("standard error has\n%s", p.err.String())
+	}
+}
+
 // C7: without a terminal, a cancelled turn ends the command with 4, and --resume goes on with it.
 func TestCancelledRunIsResumed(t *testing.T) {
 	t.Parallel()
@@ -303,7 +358,7 @@ func TestRunShowsCallsAndFailures(t *testing.T) {
 	}
 	p = launch(t, env, "run", "none", "Go.")
 	p.waitExit(t, exitUsage)
-	if !strings.Contains(p.err.String(), `no agent "none"`) {
+	if !strings.HasPrefix(p.err.String(), "askback: there is no agent \"none\" here") {
 		t.Errorf("standard error has\n%s", p.err.String())
 	}
 }
