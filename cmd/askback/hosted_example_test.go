@@ -1,11 +1,13 @@
 package main
 
 import (
-	"io/fs"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/config"
 )
 
 // newExamples starts a server with a copy of the folder examples/agents, as examples/README.md
@@ -121,13 +123,21 @@ func TestEveryExampleAgentIsInReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = fs.WalkDir(os.DirFS("../../examples/agents"), ".", func(name string, _ fs.DirEntry, err error) error {
-		if agent, found := strings.CutSuffix(name, ".md"); found && !strings.Contains(string(readme), "["+agent+"](agents/"+name+")") {
-			t.Errorf("examples/README.md does not name the agent %s", agent)
+	files, err := filepath.Glob("../../examples/agents/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		a, err := config.LoadAgent(path, bytes.NewReader(raw), os.LookupEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(readme), "["+a.Name+"](agents/"+filepath.Base(path)+")") {
+			t.Errorf("examples/README.md does not name the agent %s", a.Name)
+		}
 	}
 }
