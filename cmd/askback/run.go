@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -270,4 +271,13 @@ func (f *follower) left() error {
 		text += "\nNo server runs, so the run goes on when one does: " + f.serve
 	}
 	return exitError{exitInterrupted, text}
+}
+
+// resultText returns the text of a result: a text, or JSON.
+func resultText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
 }

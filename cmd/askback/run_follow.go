@@ -440,12 +440,3 @@ func (f *follower) interrupt(ctx context.Context, s os.Signal) error {
 	}
 	return err
 }
-
-// resultText returns the text of a result: a text, or JSON.
-func resultText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
