@@ -68,7 +68,7 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 	if err != nil {
 		return
 	}
-	if err := s.sendHidden(out, r, list, before); err != nil { // snoozed after the page was shown
+	if err := s.sendHidden(ctx, out, list, before); err != nil { // snoozed after the page was shown
 		return
 	}
 	for next, pause := wake, time.Duration(0); ; next, pause = before.next(), time.Second {
@@ -96,10 +96,14 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 	}
 }
 
-// sendHidden tells a list which asks it must not have.
-func (s *site) sendHidden(out *liveWriter, r request, list pages.Inbox, hidden hiddenAsks) error {
-	if list.Filter.Snoozed != "" {
+// sendHidden tells a list which asks it must not have, and how many are snoozed.
+func (s *site) sendHidden(ctx context.Context, out *liveWriter, list pages.Inbox, hidden hiddenAsks) error {
+	if list.Filter.Snoozed != "" || len(hidden) == 0 {
 		return nil
+	}
+	list.Snoozes.Count = hidden.count()
+	if err := s.sendSnoozeCount(ctx, out, list); err != nil {
+		return err
 	}
 	for id := range hidden {
 		if err := out.send("", "gone", []byte(id)); err != nil {
