@@ -133,7 +133,7 @@ func gone(agent string) string {
 // Reply requests the model once. It returns a [conversation.ModelReplied] with a plan for each
 // call, a [conversation.ModelFailed], or a [conversation.RunFailed] if the definition is gone.
 // It calls piece, if it is not nil, with each piece of the text as it arrives. Request and
-// Attempt are set, and At is not.
+// Attempt are those of q, and At is not set.
 func (r *Runner) Reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input {
 	s, ok := r.session(run)
 	if !ok {
