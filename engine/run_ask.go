@@ -68,7 +68,6 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 		if _, ok := r.open(conversation.Awaiting, w.Call); !ok {
 			return nil
 		}
-		r.changed = true // so that its version excludes a cancellation by another process
 		opened, err = c.open(t, n)
 		return err
 	})
