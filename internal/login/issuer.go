@@ -207,8 +207,11 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 		}
 	}
 	p := &provider{Provider: found, found: i.settings.Now(), style: authStyle(metadata.Methods, i.settings.ClientSecret)}
-	p.keys = keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.cached), metadata.Keys)}
-	if _, err := p.keys.remote.VerifySignature(ctx, probe); errors.Is(err, errFetch) || ctx.Err() != nil {
+	read := func() oidc.KeySet {
+		return oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.cached), metadata.Keys)
+	}
+	p.keys = keys{first: read(), read: read}
+	if _, err := p.keys.first.VerifySignature(ctx, probe); errors.Is(err, errFetch) || ctx.Err() != nil {
 		return nil, err
 	}
 	return p, nil
@@ -262,7 +265,10 @@ var algorithms = []string{
 
 // keys are the keys of the issuer. Its VerifySignature records that keys could not be
 // fetched, which the library does not distinguish from a wrong signature.
-type keys struct{ remote oidc.KeySet }
+type keys struct {
+	first oidc.KeySet
+	read  func() oidc.KeySet // returns a key set that reads the cached document of the issuer
+}
 
 // unavailableKey is the key of an *error in a context. VerifySignature sets the error if
 // keys could not be fetched.
@@ -270,7 +276,11 @@ type unavailableKey struct{}
 
 // VerifySignature implements [oidc.KeySet].
 func (k keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
-	payload, err := k.remote.VerifySignature(ctx, jwt)
+	payload, err := k.first.VerifySignature(ctx, jwt)
+	if err != nil {
+		// A call that meets the end of another one's fetch gets its older keys.
+		payload, err = k.read().VerifySignature(ctx, jwt)
+	}
 	if unavailable, ok := ctx.Value(unavailableKey{}).(*error); ok && (errors.Is(err, errFetch) || ctx.Err() != nil) {
 		*unavailable = err
 	}
