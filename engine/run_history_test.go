@@ -49,6 +49,12 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	if events := read(); len(events) != 41 || !strings.Contains(string(events[40].Data), `"39"`) {
 		t.Errorf("got %d events, want that of the start and 40 messages", len(events))
 	}
+	for range 1000 {
+		report("short")
+	}
+	if events := read(); len(events) != 1000 {
+		t.Errorf("got %d short events, want 1000", len(events))
+	}
 	for range 12 {
 		report(strings.Repeat("x", askback.MaxMessage))
 	}

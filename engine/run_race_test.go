@@ -1,12 +1,16 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
@@ -45,5 +49,76 @@ func TestAskOfATurnThatAnotherProcessCancelsIsNotOpened(t *testing.T) {
 		one := h.run("Go.")
 		page, err := h.ana.List(t.Context(), askback.Query{})
 		h.check("open asks", fmt.Sprint(len(page.Items), err, one.Status), "0 <nil>completed")
+	})
+}
+
+// An equalCommit is a store in which another process commits the same start of a tool first.
+type equalCommit struct {
+	engine.Store
+	once sync.Once
+}
+
+func (s *equalCommit) Commit(ctx context.Context, c store.Change) (seq int64, err error) {
+	seq, err = s.Store.Commit(ctx, c)
+	starts := func(r store.Record) bool {
+		return r.Kind == "run" && r.Version > 0 && bytes.Contains(r.State, []byte(`"started":true`))
+	}
+	if err == nil && slices.ContainsFunc(c.Put, starts) {
+		s.once.Do(func() { err = store.ErrUnknown })
+	}
+	return seq, err
+}
+
+// A process that does not know whether it has committed the start of a tool does not run it: an
+// equal change may be that of another process, which runs the tool (F1).
+func TestToolDoesNotRunIfItsStartMayBeAnothersCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("End.")}}}}
+		h.start(&equalCommit{Store: memstore.New()})
+		defer h.stop()
+		one := h.run("Go.")
+		<-time.After(time.Minute)
+		h.check("status", h.settled(one.ID).Status, askback.SessionCompleted)
+		h.check("executed", len(h.runner.ran()), 0)
+		h.check("the model read", strings.Contains(h.heard(one.ID)[2], "outcome is unknown"), true)
+	})
+}
+
+// A lateChild is a store that calls before, once, when a new child is committed.
+type lateChild struct {
+	engine.Store
+	before func(parent string)
+	called atomic.Bool
+}
+
+func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
+	if i := slices.IndexFunc(c.Put, func(r store.Record) bool { return r.Version == 0 && strings.HasPrefix(r.Key, "child:") }); i >= 0 && s.called.CompareAndSwap(false, true) {
+		s.before(strings.Split(c.Put[i].Key, ":")[1])
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// A child whose parent is cancelled while it starts is cancelled, too: its parent found no child
+// to cancel.
+func TestChildThatStartsLateIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("spawn", `{}`))}, "child": {says("", call("ask", `{"question":"Which?"}`))},
+		}}}
+		h.start(&lateChild{Store: memstore.New(), before: func(parent string) {
+			if _, err := h.ana.Send(t.Context(), parent, askback.EndSession{}); err != nil {
+				t.Error(err)
+			}
+			<-time.After(time.Second) // the parent looks for its children meanwhile
+		}})
+		defer h.stop()
+		one := h.run("Go.")
+		<-time.After(time.Minute)
+		h.check("parent", h.settled(one.ID).Status, askback.SessionCancelled)
+		page, err := h.ana.Sessions(t.Context(), askback.SessionQuery{})
+		for _, s := range page.Items {
+			h.check(s.Agent, s.Status, askback.SessionCancelled)
+		}
+		h.check("sessions", fmt.Sprint(len(page.Items) > 1, err), "true <nil>")
 	})
 }
