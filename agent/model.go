@@ -61,15 +61,5 @@ type ModelReply struct {
 	Calls    []conversation.Call
 	Provider json.RawMessage // as in [conversation.Message]
 	Usage    conversation.Usage
-	Stop     StopReason
+	Cut      bool // it reached MaxTokens, so it is not complete
 }
-
-// A StopReason is why a model stopped writing.
-type StopReason string
-
-// The reasons. All others are errors.
-const (
-	StopEnd    StopReason = "end"    // the reply is complete
-	StopCalls  StopReason = "calls"  // it waits for the results of its calls
-	StopLength StopReason = "length" // it reached MaxTokens
-)

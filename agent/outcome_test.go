@@ -241,7 +241,7 @@ func TestFailuresOfModelsAreSentences(t *testing.T) {
 		{"for good", t.Context(), agent.ModelReply{}, &agent.ModelError{Err: errors.New("no key")}, conversation.ModelFailed{Error: "no key"}},
 		{"of a program", t.Context(), agent.ModelReply{}, errors.New("no tokens"), conversation.ModelFailed{Error: "no tokens"}},
 		{"the server stops", gone, agent.ModelReply{}, context.Canceled, conversation.ModelFailed{Error: "context canceled", Retry: true}},
-		{"empty", t.Context(), agent.ModelReply{Stop: agent.StopLength, Usage: usage}, nil, conversation.ModelFailed{Error: "the reply of the model reached its maximum length before its first word; raise max_tokens of this model", Usage: usage}},
+		{"empty", t.Context(), agent.ModelReply{Cut: true, Usage: usage}, nil, conversation.ModelFailed{Error: "the reply of the model reached its maximum length before its first word; raise max_tokens of this model", Usage: usage}},
 	} {
 		d, m := support()
 		m.reply, m.err = c.reply, c.err
@@ -266,7 +266,7 @@ func (panics) Reply(context.Context, agent.ModelRequest, func(string)) (agent.Mo
 func TestReplyIsPassedOn(t *testing.T) {
 	d, m := support()
 	d.MaxTokens = 500
-	m.reply = agent.ModelReply{Text: "Done\xff", Provider: json.RawMessage(`{"x":1}`), Usage: conversation.Usage{OutputTokens: 2}, Stop: agent.StopEnd}
+	m.reply = agent.ModelReply{Text: "Done\xff", Provider: json.RawMessage(`{"x":1}`), Usage: conversation.Usage{OutputTokens: 2}}
 	var pieces []string
 	messages := []conversation.Message{{Role: conversation.RoleUser, Text: "Hello"}}
 	in := newRunner(t, d).Reply(t.Context(), attended, request, messages, func(s string) { pieces = append(pieces, s) })
@@ -277,7 +277,7 @@ func TestReplyIsPassedOn(t *testing.T) {
 	if m.got.MaxTokens != 500 || m.got.Attempt != 2 || len(m.got.Messages) != 1 {
 		t.Errorf("got %+v", m.got)
 	}
-	m.reply.Stop = agent.StopLength
+	m.reply.Cut = true
 	if got := newRunner(t, d).Reply(t.Context(), attended, request, messages, nil).(conversation.ModelReplied); !strings.HasSuffix(got.Text, "[The reply ends here because it reached its maximum length.]") {
 		t.Errorf("got %q", got.Text)
 	}

@@ -161,7 +161,7 @@ func TestScriptedRunUsesEveryKindOfTool(t *testing.T) {
 }
 
 func Example() {
-	notes := agent.Functions("notes", agent.Func("add", "Adds a note.", `{"type":"object","properties":{"text":{"type":"string"}}}`, false,
+	notes := agent.Functions("notes", agent.Func("add", "Adds a note.", `{"type":"object","properties":{"text":{"type":"string"}}}`,
 		func(_ context.Context, input json.RawMessage) (string, error) { return "added " + string(input), nil }))
 	runner, err := agent.NewRunner(agent.Definition{
 		Name: "secretary", Prompt: "You keep notes.", Model: yourModel{},
@@ -181,5 +181,5 @@ func Example() {
 type yourModel struct{}
 
 func (yourModel) Reply(context.Context, agent.ModelRequest, func(string)) (agent.ModelReply, error) {
-	return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{agent.NewCall("1", "notes__add", `{"text":"milk"}`, false)}}, nil
+	return agent.ModelReply{Calls: []conversation.Call{agent.NewCall("1", "notes__add", `{"text":"milk"}`, false)}}, nil
 }

@@ -167,9 +167,9 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 	}()
 	reply, err = s.Model.Reply(ctx, q, piece)
 	switch {
-	case err == nil && reply.Stop == StopLength && strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0:
+	case err == nil && reply.Cut && strings.TrimSpace(reply.Text) == "" && len(reply.Calls) == 0:
 		return reply, &ModelError{Err: errors.New("the reply of the model reached its maximum length before its first word; raise max_tokens of this model"), Usage: reply.Usage}
-	case err == nil && reply.Stop == StopLength && len(reply.Calls) == 0:
+	case err == nil && reply.Cut && len(reply.Calls) == 0:
 		reply.Text += cut
 	}
 	return reply, err

@@ -35,16 +35,16 @@ func (m *model) Reply(_ context.Context, r agent.ModelRequest, text func(string)
 // tickets is a toolset with one tool of each kind.
 func tickets() agent.Toolset {
 	echo := func(_ context.Context, input json.RawMessage) (string, error) { return "did " + string(input), nil }
-	list := agent.Func("list", "Lists files.", "", false, echo)
+	list := agent.Func("list", "Lists files.", "", echo)
 	list.Destructive = false
 	return agent.Functions("tickets",
-		agent.Func("search", "Searches tickets.", `{"type":"object","properties":{"q":{"type":"string"}}}`, true, echo),
-		agent.Func("close", "Closes a ticket.\nIt cannot be opened again.", "", false, echo),
+		agent.ReadOnlyFunc("search", "Searches tickets.", `{"type":"object","properties":{"q":{"type":"string"}}}`, echo),
+		agent.Func("close", "Closes a ticket.\nIt cannot be opened again.", "", echo),
 		list,
-		agent.Func("break", "Fails.", "", true, func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
-		agent.Func("panic", "Panics.", "", true, func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
-		agent.Func("flood", "Returns much.", "", true, func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
-		agent.Func("binary", "Returns bytes.", "", true, func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
+		agent.ReadOnlyFunc("break", "Fails.", "", func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
+		agent.ReadOnlyFunc("panic", "Panics.", "", func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
+		agent.ReadOnlyFunc("flood", "Returns much.", "", func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
+		agent.ReadOnlyFunc("binary", "Returns bytes.", "", func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
 	)
 }
 
@@ -72,7 +72,7 @@ var request = conversation.RequestModel{Request: 3, Attempt: 2}
 // plan returns the call as it is planned in a run.
 func plan(t *testing.T, r *agent.Runner, m *model, run conversation.Run, c conversation.Call) conversation.Call {
 	t.Helper()
-	m.reply = agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{c}}
+	m.reply = agent.ModelReply{Calls: []conversation.Call{c}}
 	in := r.Reply(t.Context(), run, request, nil, nil)
 	replied, ok := in.(conversation.ModelReplied)
 	if !ok || len(replied.Calls) != 1 {
@@ -131,7 +131,7 @@ func TestCallsOfAReplyAreLimited(t *testing.T) {
 	d, m := support()
 	r := newRunner(t, d)
 	for _, n := range []int{64, 65, 5000} {
-		m.reply = agent.ModelReply{Stop: agent.StopCalls, Calls: slices.Repeat([]conversation.Call{call("tickets__search", `{}`)}, n)}
+		m.reply = agent.ModelReply{Calls: slices.Repeat([]conversation.Call{call("tickets__search", `{}`)}, n)}
 		in, ok := r.Reply(t.Context(), attended, request, nil, nil).(conversation.ModelReplied)
 		if !ok || len(in.Calls) != n {
 			t.Fatalf("got %d calls of %d", len(in.Calls), n)

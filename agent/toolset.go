@@ -41,13 +41,15 @@ type Function struct {
 }
 
 // Func returns a tool that calls a function with its input, which is a JSON object. The schema
-// may be ""; see [Tool]. The text of an error is the result that the model reads. A tool that
-// does not only read counts as destructive.
-func Func(name, description, schema string, readOnly bool, call func(ctx context.Context, input json.RawMessage) (string, error)) Function {
-	return Function{
-		ToolInfo: ToolInfo{Tool: Tool{Name: name, Description: description, Schema: json.RawMessage(schema)}, ReadOnly: readOnly, Destructive: !readOnly},
-		Call:     call,
-	}
+// may be ""; see [Tool]. The text of an error is the result that the model reads. The tool counts
+// as destructive; [ReadOnlyFunc] returns one that changes nothing.
+func Func(name, description, schema string, call func(ctx context.Context, input json.RawMessage) (string, error)) Function {
+	return Function{ToolInfo{Tool: Tool{name, description, json.RawMessage(schema)}, Destructive: true}, call}
+}
+
+// ReadOnlyFunc is [Func] for a tool that changes nothing, so that it needs no approval.
+func ReadOnlyFunc(name, description, schema string, call func(ctx context.Context, input json.RawMessage) (string, error)) Function {
+	return Function{ToolInfo{Tool: Tool{name, description, json.RawMessage(schema)}, ReadOnly: true}, call}
 }
 
 // Functions returns a toolset of Go functions.

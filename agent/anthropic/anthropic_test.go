@@ -64,7 +64,6 @@ func provider() modeltest.Provider {
 			},
 			Provider: json.RawMessage(`{"provider":"anthropic","model":"claude-test","blocks":[{"type":"thinking","thinking":"Which \u003cfile\u003e?","signature":"sig1"},{"type":"text","text":"I read “notes”."},{"type":"call","call":0},{"type":"call","call":1}]}`),
 			Usage:    conversation.Usage{InputTokens: 1112, CachedTokens: 1000, OutputTokens: 120, CostUSD: (12*3 + 1000*0.3 + 100*3.75 + 120*15) / 1e6},
-			Stop:     agent.StopCalls,
 		},
 		Errors: map[string]string{
 			anthropictest.Event("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`):                                    "retry: overloaded",
@@ -112,7 +111,7 @@ func TestRequestMatchesGoldenFile(t *testing.T) {
 			s := anthropictest.New(t)
 			s.Add(modeltest.Reply{Body: anthropictest.Stream("end_turn", anthropictest.Text("Done."))})
 			got, err := newModel(t, s.URL, o).Reply(t.Context(), agent.ModelRequest{System: "You keep notes.", Messages: history, Tools: tools}, nil)
-			if err != nil || got.Text != "Done." || got.Provider != nil || got.Stop != agent.StopEnd {
+			if err != nil || got.Text != "Done." || got.Provider != nil || got.Cut {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 			var body bytes.Buffer
@@ -169,7 +168,7 @@ func TestCutOffCallIsRejected(t *testing.T) {
 			s := anthropictest.New(t)
 			s.Add(modeltest.Reply{Body: anthropictest.Stream("max_tokens", c.blocks...)})
 			got, err := newModel(t, s.URL, anthropic.Options{}).Reply(t.Context(), modeltest.Request, nil)
-			if err != nil || got.Stop != agent.StopLength || got.Provider != nil {
+			if err != nil || !got.Cut || got.Provider != nil {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 			var inputs []string

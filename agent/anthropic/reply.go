@@ -70,12 +70,9 @@ func (in *incoming) usage() conversation.Usage {
 func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	reply := agent.ModelReply{Usage: in.usage()}
 	switch in.message.StopReason {
-	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence:
-		reply.Stop = agent.StopEnd
-	case sdk.StopReasonToolUse:
-		reply.Stop = agent.StopCalls
+	case sdk.StopReasonEndTurn, sdk.StopReasonStopSequence, sdk.StopReasonToolUse:
 	case sdk.StopReasonMaxTokens:
-		reply.Stop = agent.StopLength
+		reply.Cut = true
 	case sdk.StopReasonRefusal:
 		return agent.ModelReply{}, modelhttp.Refusal()
 	case sdk.StopReasonModelContextWindowExceeded:
@@ -105,7 +102,7 @@ func (in *incoming) content(reply *agent.ModelReply) {
 			text.WriteString(b.Text)
 			keep(textBlock{"text", b.Text})
 		case "tool_use":
-			cut := reply.Stop == agent.StopLength && i == len(in.message.Content)-1
+			cut := reply.Cut && i == len(in.message.Content)-1
 			keep(callBlock{"call", len(reply.Calls)})
 			input := in.inputs[i].String()
 			if input == "" && string(b.Input) != "{}" { // some compatible providers send it at once

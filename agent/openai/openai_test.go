@@ -58,7 +58,6 @@ func provider() modeltest.Provider {
 				{ID: "call_b", Tool: "now", Input: json.RawMessage(`{}`)},
 			},
 			Usage: conversation.Usage{InputTokens: 1112, CachedTokens: 1000, OutputTokens: 120, CostUSD: (112*3 + 1000*0.3 + 120*15) / 1e6},
-			Stop:  agent.StopCalls,
 		},
 		Errors: map[string]string{
 			openaitest.Event(`{"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}`):               "retry: has an error",
@@ -113,7 +112,7 @@ func TestRequestMatchesGoldenFile(t *testing.T) {
 			var messages []conversation.Message
 			json.Unmarshal(bytes.ReplaceAll(b, []byte("BASE"), []byte(s.URL)), &messages)
 			got, err := newModel(t, c.model, s.URL, modeltest.Key, c.o).Reply(t.Context(), agent.ModelRequest{System: "You keep notes.", Messages: messages, Tools: tools}, nil)
-			if err != nil || got.Text != "Done." || got.Provider != nil || got.Stop != agent.StopEnd {
+			if err != nil || got.Text != "Done." || got.Provider != nil || got.Cut {
 				t.Fatalf("got %+v, %v", got, err)
 			}
 			var body bytes.Buffer

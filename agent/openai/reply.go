@@ -104,12 +104,8 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 	reply := agent.ModelReply{Text: in.said.String(), Usage: in.usage()}
 	switch in.finish {
 	case sdk.FinishReasonStop, sdk.FinishReasonToolCalls, sdk.FinishReasonFunctionCall:
-		reply.Stop = agent.StopEnd
-		if len(in.calls) > 0 { // some servers end every reply with "stop"
-			reply.Stop = agent.StopCalls
-		}
 	case sdk.FinishReasonLength:
-		reply.Stop = agent.StopLength
+		reply.Cut = true
 	case sdk.FinishReasonContentFilter:
 		return agent.ModelReply{}, modelhttp.Refusal()
 	case "", sdk.FinishReasonNull, "error":
@@ -121,7 +117,7 @@ func (in *incoming) reply() (agent.ModelReply, *agent.ModelError) {
 		return agent.ModelReply{}, modelhttp.Refusal()
 	}
 	for i, c := range in.calls {
-		cut := reply.Stop == agent.StopLength && i == len(in.calls)-1
+		cut := reply.Cut && i == len(in.calls)-1
 		reply.Calls = append(reply.Calls, agent.NewCall(c.id, c.name, c.input.String(), cut))
 	}
 	if in.thoughts.Len() > 0 && len(in.calls) > 0 {

@@ -57,9 +57,8 @@ func (m *Model) Reply(ctx context.Context, r agent.ModelRequest, text func(piece
 	if t.Error != nil {
 		return agent.ModelReply{}, agent.StatusError(t.Error.Status, http.Header{}, time.Time{})
 	}
-	reply := agent.ModelReply{Text: t.Reply, Stop: agent.StopEnd}
+	reply := agent.ModelReply{Text: t.Reply}
 	for j, c := range t.Tools {
-		reply.Stop = agent.StopCalls
 		reply.Calls = append(reply.Calls, conversation.Call{ID: fmt.Sprintf("call_%d_%d", i+1, j+1), Tool: c.Name, Input: c.input})
 	}
 	if text != nil {

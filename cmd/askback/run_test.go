@@ -57,7 +57,7 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	t.Helper()
 	running := make(chan struct{}, 10)
 	function := func(name string, call func(context.Context) (string, error)) agent.Function {
-		return agent.Func(name, "A tool of a test.", `{"type": "object"}`, true, func(ctx context.Context, _ json.RawMessage) (string, error) { return call(ctx) })
+		return agent.ReadOnlyFunc(name, "A tool of a test.", `{"type": "object"}`, func(ctx context.Context, _ json.RawMessage) (string, error) { return call(ctx) })
 	}
 	tools := agent.Functions("tools",
 		function("look", func(context.Context) (string, error) { return "a\nb", nil }),

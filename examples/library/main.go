@@ -32,13 +32,13 @@ func (guide) Reply(_ context.Context, r agent.ModelRequest, _ func(string)) (age
 		err := json.Unmarshal([]byte(result), &got)
 		return call("weather__today", fmt.Sprintf(`{"city": %q}`, got.Answers["Where do you go?"])), err
 	default:
-		return agent.ModelReply{Text: last.Result.Text, Stop: agent.StopEnd}, nil
+		return agent.ModelReply{Text: last.Result.Text}, nil
 	}
 }
 
 // call returns the reply of a model that calls one tool.
 func call(tool, input string) agent.ModelReply {
-	return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{{ID: tool, Tool: tool, Input: json.RawMessage(input)}}}
+	return agent.ModelReply{Calls: []conversation.Call{{ID: tool, Tool: tool, Input: json.RawMessage(input)}}}
 }
 
 func today(_ context.Context, input json.RawMessage) (string, error) {
@@ -48,7 +48,7 @@ func today(_ context.Context, input json.RawMessage) (string, error) {
 }
 
 func run(ctx context.Context, in *bufio.Reader, out io.Writer) error {
-	weather := agent.Functions("weather", agent.Func("today", "Look up the weather.", "", true, today))
+	weather := agent.Functions("weather", agent.ReadOnlyFunc("today", "Look up the weather.", "", today))
 	runner, err := agent.NewRunner(agent.Definition{
 		Name: "guide", Model: guide{}, Tools: []string{"ask_user_question", "weather"}, Toolsets: []agent.Toolset{weather},
 	})

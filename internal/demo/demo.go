@@ -67,25 +67,25 @@ func next(messages []conversation.Message) agent.ModelReply {
 	}
 	switch replies {
 	case 0:
-		return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{
+		return agent.ModelReply{Calls: []conversation.Call{
 			plan(0), call(callForm, "ask_user_question", question),
 		}, Text: "I am going to write a poem about waiting for people. I plan it first. Then I ask you which form it should have, " +
 			"and this run stops until you answer, even if the server is restarted."}
 	case 1:
 		poem, remark := chosen(result(messages, callForm))
-		return agent.ModelReply{Text: remark + "\n\n" + poem, Stop: agent.StopCalls, Calls: []conversation.Call{
+		return agent.ModelReply{Text: remark + "\n\n" + poem, Calls: []conversation.Call{
 			plan(2), call(callPublish, "confirm_action", map[string]any{"action": "Publish the poem", "details": poem}),
 		}}
 	case 2:
-		return agent.ModelReply{Stop: agent.StopCalls, Calls: []conversation.Call{plan(3)}}
+		return agent.ModelReply{Calls: []conversation.Call{plan(3)}}
 	case 3:
 		end := "I keep the poem to myself, because it was not approved."
 		if approved(result(messages, callPublish)) {
 			end = "You approved it. This demonstration publishes nothing, so the poem stays here."
 		}
-		return agent.ModelReply{Text: end + " That was a whole run: a model, a plan, a question and a confirmation.", Stop: agent.StopEnd}
+		return agent.ModelReply{Text: end + " That was a whole run: a model, a plan, a question and a confirmation."}
 	}
-	return agent.ModelReply{Text: "This demonstration is over; start it again to see another poem.", Stop: agent.StopEnd}
+	return agent.ModelReply{Text: "This demonstration is over; start it again to see another poem."}
 }
 
 // question is the input of the first call to ask_user_question.

@@ -51,9 +51,9 @@ type hostedModel struct{}
 // Reply implements [agents.Model].
 func (hostedModel) Reply(_ context.Context, r agents.ModelRequest, _ func(string)) (agents.ModelReply, error) {
 	if r.Messages[len(r.Messages)-1].Result != nil {
-		return agents.ModelReply{Text: hostedResult, Stop: agents.StopEnd}, nil
+		return agents.ModelReply{Text: hostedResult}, nil
 	}
-	return agents.ModelReply{Text: hostedText, Stop: agents.StopCalls, Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}}}, nil
+	return agents.ModelReply{Text: hostedText, Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}}}, nil
 }
 
 // openHost opens an engine that runs the agent of the benchmark.
