@@ -73,3 +73,10 @@ func validID(id string) bool {
 	}
 	return id != "" && len(id) <= 64
 }
+
+// CallTool returns the reply of a model of the program that calls one tool. Its input must be
+// JSON with an object. The id of the call is the name of the tool.
+func CallTool(tool string, input any) (ModelReply, error) {
+	b, err := json.Marshal(input)
+	return ModelReply{Calls: []conversation.Call{NewCall(tool, tool, string(b), false)}}, err
+}

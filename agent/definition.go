@@ -109,6 +109,11 @@ func (d *Definition) Check() error {
 func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 	var names []string
 	for _, t := range d.Toolsets {
+		if f, ok := t.(functions); ok {
+			for _, err := range f.check() {
+				add("%w", err)
+			}
+		}
 		switch name := t.Name(); {
 		case !toolsetName.MatchString(name) || slices.Contains(builtIn, name):
 			add("%q is not a name of a server: write at most 32 letters, digits, - and _", name)

@@ -216,7 +216,7 @@ func TestNamesForModelsAreValidAndDiffer(t *testing.T) {
 		}) {
 			var tools []agent.Function
 			for _, name := range servers[server] {
-				tools = append(tools, agent.ReadOnlyFunc(name, server, "", func(context.Context, json.RawMessage) (string, error) { return server + "." + name, nil }))
+				tools = append(tools, function(name, server, "", true, func(context.Context, json.RawMessage) (string, error) { return server + "." + name, nil }))
 			}
 			d.Tools, d.Toolsets = append(d.Tools, server), append(d.Toolsets, agent.Functions(server, tools...))
 		}

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,8 +160,11 @@ func TestScriptedRunUsesEveryKindOfTool(t *testing.T) {
 }
 
 func Example() {
-	notes := agent.Functions("notes", agent.Func("add", "Adds a note.", `{"type":"object","properties":{"text":{"type":"string"}}}`,
-		func(_ context.Context, input json.RawMessage) (string, error) { return "added " + string(input), nil }))
+	type note struct {
+		Text string `json:"text"`
+	}
+	notes := agent.Functions("notes", agent.Func("add", "Adds a note.",
+		func(_ context.Context, n note) (string, error) { return "added " + n.Text, nil }))
 	runner, err := agent.NewRunner(agent.Definition{
 		Name: "secretary", Prompt: "You keep notes.", Model: yourModel{},
 		Tools: []string{agent.AskUserQuestion, "notes"}, Toolsets: []agent.Toolset{notes},

@@ -32,19 +32,26 @@ func (m *model) Reply(_ context.Context, r agent.ModelRequest, text func(string)
 	return m.reply, m.err
 }
 
+// function returns a tool with this schema.
+func function(name, description, schema string, readOnly bool, call func(context.Context, json.RawMessage) (string, error)) agent.Function {
+	f := agent.Func(name, description, call)
+	f.Schema, f.ReadOnly, f.Destructive = json.RawMessage(schema), readOnly, !readOnly
+	return f
+}
+
 // tickets is a toolset with one tool of each kind.
 func tickets() agent.Toolset {
 	echo := func(_ context.Context, input json.RawMessage) (string, error) { return "did " + string(input), nil }
-	list := agent.Func("list", "Lists files.", "", echo)
+	list := function("list", "Lists files.", "", false, echo)
 	list.Destructive = false
 	return agent.Functions("tickets",
-		agent.ReadOnlyFunc("search", "Searches tickets.", `{"type":"object","properties":{"q":{"type":"string"}}}`, echo),
-		agent.Func("close", "Closes a ticket.\nIt cannot be opened again.", "", echo),
+		function("search", "Searches tickets.", `{"type":"object","properties":{"q":{"type":"string"}}}`, true, echo),
+		function("close", "Closes a ticket.\nIt cannot be opened again.", "", false, echo),
 		list,
-		agent.ReadOnlyFunc("break", "Fails.", "", func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
-		agent.ReadOnlyFunc("panic", "Panics.", "", func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
-		agent.ReadOnlyFunc("flood", "Returns much.", "", func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
-		agent.ReadOnlyFunc("binary", "Returns bytes.", "", func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
+		function("break", "Fails.", "", true, func(context.Context, json.RawMessage) (string, error) { return "", errors.New("no such ticket") }),
+		function("panic", "Panics.", "", true, func(context.Context, json.RawMessage) (string, error) { panic("secret") }),
+		function("flood", "Returns much.", "", true, func(context.Context, json.RawMessage) (string, error) { return strings.Repeat("ä", 100_001), nil }),
+		function("binary", "Returns bytes.", "", true, func(context.Context, json.RawMessage) (string, error) { return "a\xff", nil }),
 	)
 }
 

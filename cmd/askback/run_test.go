@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -57,7 +56,7 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	t.Helper()
 	running := make(chan struct{}, 10)
 	function := func(name string, call func(context.Context) (string, error)) agent.Function {
-		return agent.ReadOnlyFunc(name, "A tool of a test.", `{"type": "object"}`, func(ctx context.Context, _ json.RawMessage) (string, error) { return call(ctx) })
+		return agent.ReadOnlyFunc(name, "A tool of a test.", func(ctx context.Context, _ struct{}) (string, error) { return call(ctx) })
 	}
 	tools := agent.Functions("tools",
 		function("look", func(context.Context) (string, error) { return "a\nb", nil }),

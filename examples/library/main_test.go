@@ -1,19 +1,27 @@
 package main
 
 import (
-	"bufio"
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/terminal"
 )
 
 // The program asks at its terminal, and its agent goes on with the answer and its tool.
 func TestAgentOfTheProgramAsksAndGoesOn(t *testing.T) {
-	var out strings.Builder
-	if err := run(t.Context(), bufio.NewReader(strings.NewReader("Rome\n")), &out); err != nil {
-		t.Fatal(err)
+	var shown strings.Builder
+	got, err := run(t.Context(), terminal.New(strings.NewReader("Rome\n"), &shown, nil).Answer)
+	if want := "It is sunny in Rome."; got != want || err != nil {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
-	want := "Where do you go?\n- Berlin\n- Rome\nIt is sunny in Rome.\n"
-	if got := out.String(); got != want {
-		t.Errorf("got %q, want %q", got, want)
+	if !strings.Contains(shown.String(), "Where do you go?") || !strings.Contains(shown.String(), "Berlin") {
+		t.Errorf("the question was shown as %q", shown.String())
+	}
+}
+
+func TestEndOfInputLeavesTheQuestionOpen(t *testing.T) {
+	if got, err := run(t.Context(), terminal.New(strings.NewReader(""), io.Discard, nil).Answer); err == nil {
+		t.Errorf("got %q without an answer", got)
 	}
 }

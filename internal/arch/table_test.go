@@ -17,6 +17,7 @@ var layers = map[string][]string{
 
 	// Models of hosted runs.
 	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/schedule", "internal/spelling"},
+	"agent/host":                    {".", "agent", "engine", "store/memstore", "store/sqlite"},
 	"agent/scripted":                {"agent", "conversation"},
 	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
 	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
@@ -111,7 +112,7 @@ var layers = map[string][]string{
 
 	// Programs.
 	"cmd/askback":      {"*"},
-	"examples/...":     {".", "agent", "conversation", "engine", "store/memstore", "store/sqlite"},
+	"examples/...":     {".", "agent", "agent/host", "conversation", "terminal"},
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
@@ -212,7 +213,7 @@ var owners = map[string]owner{
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
-	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi/openapitest"}},
+	"github.com/google/jsonschema-go": {[]string{"internal/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
 
 	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
 	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted"}, "one reads settings, the other scripts of models"},

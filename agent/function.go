@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/askback/askback/conversation"
+)
+
+// A Function is a tool that is a Go function. [Func] and [ReadOnlyFunc] make one, and a program can
+// set the fields of one itself, for example with a schema of its own.
+type Function struct {
+	ToolInfo
+	// Call runs the tool with an input, which is a JSON object that a model wrote. The text of an
+	// error is the result that the model reads.
+	Call func(ctx context.Context, input json.RawMessage) (string, error)
+
+	err error // of its schema
+}
+
+// Func returns a tool that calls a Go function. A person must approve each call, unless the
+// definition of the agent allows the tool. People see that it may destroy something; if it cannot,
+// set its field Destructive to false.
+//
+// The schema of its input is that of In, a struct: a field has its name of encoding/json, is
+// required unless it has omitempty or omitzero, and a tag jsonschema is its description. An input
+// that is not valid is an error that the model reads, and call is not called. If In is
+// [json.RawMessage], any object is valid.
+//
+// The model reads what call returns: a string as it is, and any other value as JSON. It also reads
+// the text of an error.
+func Func[In, Out any](name, description string, call func(ctx context.Context, in In) (Out, error)) Function {
+	schema, decode, err := inputOf[In]()
+	if err != nil {
+		err = fmt.Errorf("the input of the tool %s: %w", name, err)
+	}
+	return Function{
+		ToolInfo: ToolInfo{Tool: Tool{Name: name, Description: description, Schema: schema}, Destructive: true},
+		Call: func(ctx context.Context, input json.RawMessage) (string, error) {
+			in, err := decode(input)
+			if err != nil {
+				return "", fmt.Errorf("%s was not called, because its input is not valid: %w", name, err)
+			}
+			out, err := call(ctx, in)
+			if err != nil {
+				return "", err
+			}
+			return textOf(out)
+		},
+		err: err,
+	}
+}
+
+// ReadOnlyFunc is like [Func], for a function that changes nothing: its calls need no approval, and a
+// call that a crash interrupts is made again.
+func ReadOnlyFunc[In, Out any](name, description string, call func(ctx context.Context, in In) (Out, error)) Function {
+	f := Func(name, description, call)
+	f.ReadOnly, f.Destructive = true, false
+	return f
+}
+
+// inputOf returns the schema of an input, which is "" if each object is valid, and a function that
+// validates and decodes one.
+func inputOf[In any]() (json.RawMessage, func(json.RawMessage) (In, error), error) {
+	if reflect.TypeFor[In]() == reflect.TypeFor[json.RawMessage]() {
+		return nil, decodeJSON[In], nil
+	}
+	none := func(json.RawMessage) (in In, err error) { return in, errors.New("it has no schema") }
+	s, err := jsonschema.For[In](nil)
+	if err != nil {
+		return nil, none, err
+	}
+	if s.Type != "object" {
+		return nil, none, fmt.Errorf("%s is not a struct", reflect.TypeFor[In]())
+	}
+	valid, err := s.Resolve(nil)
+	if err != nil {
+		return nil, none, err
+	}
+	text, err := json.Marshal(s)
+	return text, func(input json.RawMessage) (in In, err error) {
+		value, err := decodeJSON[any](input)
+		if err == nil {
+			err = valid.Validate(value)
+		}
+		if err != nil {
+			return in, err
+		}
+		return decodeJSON[In](input)
+	}, err
+}
+
+func decodeJSON[T any](input json.RawMessage) (v T, err error) {
+	err = json.Unmarshal(input, &v)
+	return v, err
+}
+
+// textOf returns what a function returned, as the model reads it.
+func textOf(out any) (string, error) {
+	if s, ok := out.(string); ok {
+		return s, nil
+	}
+	b, err := json.Marshal(out)
+	return string(b), err
+}
+
+// Functions returns a toolset of Go functions.
+func Functions(name string, tools ...Function) Toolset { return functions{name, tools} }
+
+type functions struct {
+	name  string
+	tools []Function
+}
+
+func (f functions) Name() string { return f.name }
+
+func (f functions) Tools(context.Context) ([]ToolInfo, error) {
+	all := make([]ToolInfo, len(f.tools))
+	for i, t := range f.tools {
+		all[i] = t.ToolInfo
+	}
+	return all, nil
+}
+
+func (f functions) Call(ctx context.Context, tool string, input json.RawMessage) conversation.Executed {
+	for _, t := range f.tools {
+		if t.Name != tool {
+			continue
+		}
+		text, err := t.Call(ctx, input)
+		if err != nil {
+			return conversation.Executed{Text: err.Error(), IsError: true}
+		}
+		return conversation.Executed{Text: text}
+	}
+	return conversation.Executed{Text: fmt.Sprintf("%s has no tool %s.", f.name, tool), IsError: true}
+}
+
+// check returns the mistakes in the functions.
+func (f functions) check() (all []error) {
+	for _, t := range f.tools {
+		if t.err != nil {
+			all = append(all, t.err)
+		} else if t.Call == nil {
+			all = append(all, fmt.Errorf("the tool %s has no function", t.Name))
+		}
+	}
+	return all
+}
