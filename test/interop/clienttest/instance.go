@@ -35,6 +35,8 @@ type Instance struct {
 	// Person is the client of the person, Robot that of the agent.
 	Person, Robot *httpapi.Client
 
+	operatorToken string // created by Idle
+
 	t      testing.TB
 	log    lockedBuffer
 	server *exec.Cmd

@@ -33,7 +33,7 @@ func TestAnswerIsReturnedAfterTimeoutOfTheSDK(t *testing.T) {
 		if r := other.await(second); !r.Error.isTimeout() {
 			t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
 		}
-		other.waitForCancellation()
+		p.Idle()
 		b.answer(p.Open(1)[0].PageURL, "0")
 		other.wantAnswer(other.call(lost), "Which cache?", "Redis")
 		p.Open(0)

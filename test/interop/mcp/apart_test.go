@@ -80,7 +80,7 @@ func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 func TestWithdrawnQuestionIsCancelled(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
-		a.callAndTimeOut(ask("Still needed?"))
+		a.callAndTimeOut(p, ask("Still needed?"))
 		id := p.Open(1)[0].ID
 		if r := a.call(laterCall("withdraw_question", id)); r.IsError || r.Structured.Status != askback.Cancelled {
 			t.Errorf("got %+v", r)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // A call is a tool call of a model.
@@ -112,16 +113,16 @@ func (a *agent) result(c <-chan reply) result {
 // callAndTimeOut calls a tool, and the client times out before there is a
 // result. If that happened before the question was asked, it calls again with a
 // longer timeout.
-func (a *agent) callAndTimeOut(c call) {
+func (a *agent) callAndTimeOut(p *clienttest.Instance, c call) {
 	a.t.Helper()
-	a.timeOutAll(1, func(withTimeout time.Duration) []<-chan reply {
+	a.timeOutAll(p, 1, func(withTimeout time.Duration) []<-chan reply {
 		return []<-chan reply{a.start("call", c.withTimeout(withTimeout))}
 	})
 }
 
 // timeOutAll calls start, whose calls must time out. It repeats this with longer
 // timeouts until at least openQuestions questions are open.
-func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Duration) []<-chan reply) {
+func (a *agent) timeOutAll(p *clienttest.Instance, openQuestions int, start func(withTimeout time.Duration) []<-chan reply) {
 	a.t.Helper()
 	for withTimeout := short; ; withTimeout *= 2 {
 		for _, c := range start(withTimeout) {
@@ -129,7 +130,7 @@ func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Durati
 				a.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
 			}
 		}
-		a.waitForCancellation()
+		p.Idle() // otherwise an answer could count as delivered
 		got := len(a.openQuestions())
 		if got >= openQuestions {
 			return
@@ -138,14 +139,6 @@ func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Durati
 			a.t.Fatalf("%d questions are open after a call of %v, want %d", got, withTimeout, openQuestions)
 		}
 	}
-}
-
-// waitForCancellation waits for the server to receive the cancellation, which some
-// clients send as a separate message. Otherwise an answer could count as delivered.
-func (a *agent) waitForCancellation() {
-	a.t.Helper()
-	a.openQuestions()
-	<-time.After(300 * time.Millisecond)
 }
 
 // wantAnswer requires that a result is the answer to a question, as text and

@@ -39,7 +39,7 @@ func (i *lateAgent) ask(question string) call {
 // timeOut asks all questions, and the client times out.
 func (i *lateAgent) timeOut() {
 	i.t.Helper()
-	i.timeOutAll(3, func(withTimeout time.Duration) (calls []<-chan reply) {
+	i.timeOutAll(i.p, 3, func(withTimeout time.Duration) (calls []<-chan reply) {
 		for _, question := range []string{repeating, waiting, looking} {
 			calls = append(calls, i.start("call", i.ask(question).withTimeout(withTimeout)))
 		}
@@ -65,7 +65,7 @@ func (i *lateAgent) wantOpen() {
 		i.t.Errorf("got %+v before the answer", r)
 	}
 	for _, c := range []call{laterCall("wait_for_answer", i.ids[waiting]), i.ask(repeating)} {
-		i.callAndTimeOut(c)
+		i.callAndTimeOut(i.p, c)
 	}
 	i.p.Open(3)
 }

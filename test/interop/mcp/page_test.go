@@ -166,7 +166,7 @@ func TestLegacyClientsAreNotShownPages(t *testing.T) {
 			p := clienttest.New(t)
 			a := newAgent(t, legacy, in(p).withPage("accept"))
 			c := ask("Which database?", "PostgreSQL", "SQLite")
-			a.callAndTimeOut(c)
+			a.callAndTimeOut(p, c)
 			done := a.start("call", c)
 			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
 			a.wantAnswer(a.result(done), "Which database?", "SQLite")
