@@ -22,6 +22,7 @@ var (
 	ErrNotActive    = errors.New("this endpoint is paused or disabled; resume it first")
 	ErrChanged      = errors.New("the routes were changed meanwhile; read them again")
 	ErrSelfApproval = errors.New("you started this session, so another person must decide")
+	ErrStartBy      = errors.New("only some may start this agent and write to its runs: start_by in its definition names them")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
 	ErrFull         = errors.New("too many changes are waiting to be written; try again later")

@@ -113,7 +113,7 @@ func TestSentinelErrorsAreDistinct(t *testing.T) {
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
 		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrDiskFull,
 		askback.ErrUnknown, askback.ErrDamaged, askback.ErrPending, askback.ErrEnded, askback.ErrAsksOpen,
-		askback.ErrUnauthorized, askback.ErrTooMany, askback.ErrTooFast, askback.ErrUnreachable,
+		askback.ErrUnauthorized, askback.ErrTooMany, askback.ErrTooFast, askback.ErrUnreachable, askback.ErrStartBy,
 	}
 	for i, a := range all {
 		for _, b := range all[:i] {

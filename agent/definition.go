@@ -46,6 +46,11 @@ type Definition struct {
 	// Confirm counts more. Of the others, those that only read need no approval (D5).
 	Confirm, Allow []string
 
+	// StartBy are those who may start runs of the agent and write to them: people, groups after
+	// "@", tokens of agents after "token:", and other agents, as their sub-agent, after "agent:".
+	// nil: everyone may; empty: only its schedule and its signed webhooks start it.
+	StartBy []string
+
 	// Schedule has the times at which runs start by themselves; nil: they do not. See
 	// [ParseSchedule].
 	Schedule Schedule
@@ -135,6 +140,11 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	for _, name := range d.To {
 		if problem := directory.RecipientProblem(name); problem != "" {
 			add("to: %q %s", name, problem)
+		}
+	}
+	for _, name := range d.StartBy {
+		if problem := directory.StarterProblem(name); problem != "" {
+			add("start_by: %q %s", name, problem)
 		}
 	}
 	if d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0 {

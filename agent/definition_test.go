@@ -34,6 +34,7 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		{"pattern", func(d *agent.Definition) { d.Allow = []string{"[a"} }, `"[a" is not a pattern of tools`},
 		{"sub-agents", func(d *agent.Definition) { d.Tools, d.Bubble = []string{"tickets"}, true }, "add spawn_agents to tools"},
 		{"recipient", func(d *agent.Definition) { d.To = []string{"@"} }, `to: "@" has no name`},
+		{"starter", func(d *agent.Definition) { d.StartBy = []string{"token:"} }, `start_by: "token:" `},
 		{"time-out", func(d *agent.Definition) { d.OnTimeout = askback.OnTimeoutFail }, "write question_timeout: 24h"},
 		{"unknown time-out", func(d *agent.Definition) { d.OnTimeout, d.Timeout = "explode", time.Hour }, "on_timeout is wait, fail, default or decline"},
 		{"negative time-out", func(d *agent.Definition) { d.Timeout = -1 }, "a timeout must be positive"},
@@ -48,6 +49,7 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 	d, _ := support()
 	d.To, d.Timeout, d.OnTimeout, d.Callback, d.Bubble = []string{"ana", "@oncall"}, time.Hour, askback.OnTimeoutDefault, "https://example.com/x", true
 	d.Confirm, d.Allow = []string{"tickets"}, []string{"*.list"}
+	d.StartBy = []string{"ana", "@oncall", "token:ci", "agent:triage"}
 	if err := d.Check(); err != nil {
 		t.Error(err)
 	}

@@ -339,3 +339,27 @@ func TestQuestionsNeedDefaultsIfATimeoutUsesThem(t *testing.T) {
 		t.Errorf("got %s", m.got.Tools[0].Schema)
 	}
 }
+
+// A run is offered the agents that it may start, and itself.
+func TestRunStartsOnlyTheAgentsThatItMay(t *testing.T) {
+	d, m := support()
+	d.StartBy = []string{"ana"}
+	open, named, closed := d, d, d
+	open.Name, open.StartBy = "open", nil
+	named.Name, named.StartBy = "named", []string{"ana", "agent:support"}
+	closed.Name, closed.StartBy = "closed", []string{"agent:open", "token:support", "support"}
+	none := d
+	none.Name, none.StartBy = "none", []string{}
+	r := newRunner(t, d, open, named, closed, none)
+	for name, want := range map[string]bool{"support": true, "open": true, "named": true, "closed": false, "none": false} {
+		got := plan(t, r, m, attended, call("spawn_agents", `{"tasks":[{"prompt":"a","agent":"`+name+`"}]}`))
+		if (got.Kind == conversation.KindDelegate) != want || strings.Contains(m.got.System, "\n- "+name+":") != want {
+			t.Errorf("%s: got %+v with the prompt %s", name, got.Plan, m.got.System)
+		}
+	}
+	for name, want := range map[string]bool{"open": false, "closed": true, "none": true, "gone": false} {
+		if _, restricted := r.StartBy(name); restricted != want {
+			t.Errorf("%s is restricted: %t", name, restricted)
+		}
+	}
+}

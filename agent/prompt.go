@@ -63,7 +63,7 @@ func (s session) spawnSection(agents []*hosted) string {
 		b.WriteString(", and cannot ask people: find out what they need to know before you start them.")
 	}
 	b.WriteString(" They start no agents. The agents are:\n")
-	for _, a := range agents {
+	for _, a := range s.startable(agents) {
 		b.WriteString("\n- " + a.Name)
 		if text := oneLine(a.Description); text != "" {
 			b.WriteString(": " + text)

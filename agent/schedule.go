@@ -30,6 +30,14 @@ func (r *Runner) Callback(name string) string {
 	return ""
 }
 
+// StartBy returns who may start runs of an agent, and reports whether not everyone may.
+func (r *Runner) StartBy(name string) (names []string, restricted bool) {
+	if a := r.agent(name); a != nil {
+		return a.Definition.StartBy, a.Definition.StartBy != nil
+	}
+	return nil, false
+}
+
 // NextRun returns the first time after another one at which a run of an agent starts by itself,
 // or the zero time if there is no later one.
 func (r *Runner) NextRun(name string, after time.Time) time.Time {

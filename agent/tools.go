@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/spelling"
 )
 
@@ -102,7 +103,7 @@ func (o offer) has(name string) bool {
 // offer returns the tools of a run, which may start these agents. The error is a [*ModelError].
 func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
 	o := offer{served: map[string]served{}}
-	for _, a := range agents {
+	for _, a := range s.startable(agents) {
 		o.agents = append(o.agents, a.Name)
 	}
 	if s.asker != nil {
@@ -130,6 +131,16 @@ func (s session) offer(ctx context.Context, agents []*hosted) (offer, error) {
 		}
 	}
 	return o, nil
+}
+
+// startable returns the agents that the run may start.
+func (s session) startable(agents []*hosted) (list []*hosted) {
+	for _, a := range agents {
+		if a.StartBy == nil || a.Name == s.Name || slices.Contains(a.StartBy, directory.AgentPrefix+s.Name) {
+			list = append(list, a)
+		}
+	}
+	return list
 }
 
 // serves returns the tools of a server that the agent may use.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -244,16 +245,21 @@ func promptOf(r askback.SessionRequest) string {
 
 // checkHosted returns an [askback.Invalid] if a request is for a hosted agent that this engine
 // does not have.
-func (e *Engine) checkHosted(r askback.SessionRequest) error {
+// It returns [askback.ErrStartBy] if the principal may not start it.
+func (c *client) checkHosted(ctx context.Context, r askback.SessionRequest) error {
 	if !r.Hosted() {
 		return nil
 	}
+	e := c.engine
 	if e.runner == nil {
 		return askback.Invalid{{Pointer: "/agent", Detail: "this server hosts no agents", Fix: "start it with --agents, or send \"external\": true without a prompt"}}
 	}
 	_, err := e.runner.Limits(r.Agent)
 	if errors.Is(err, askback.ErrNotFound) {
 		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: e.agentNames()}}
+	}
+	if err == nil {
+		err = c.mayStart(ctx, r.Agent)
 	}
 	return err
 }
@@ -296,6 +302,12 @@ func (c *client) runInput(t *tx, r *runRecord, one askback.Session, cmd askback.
 		wrote.By = c.who.Name
 	}
 	r.cancel = lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, At: t.now}
+	switch cmd.(type) {
+	case askback.SendMessage, askback.ResumeSession: // which the model obeys as it does the prompt
+		if err := c.mayStart(t.ctx, r.fixed.Agent); err != nil {
+			return nil, err
+		}
+	}
 	switch cmd := cmd.(type) {
 	case askback.SendMessage:
 		wrote.Text = cmd.Text

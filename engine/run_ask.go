@@ -28,7 +28,7 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 	if !ok {
 		return e.finish(ctx, f, "", nil)
 	}
-	c := &client{e, askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + r.fixed.Agent, Channel: askback.ChannelAPI}}
+	c := e.hosted(r.fixed.Agent)
 	n := &newAsk{}
 	request, wrong := e.runner.Question(r.fixed.Run, call)
 	if wrong == nil {

@@ -33,10 +33,16 @@ func (e *Engine) startChild(ctx context.Context, f store.Effect, w runWork) erro
 		return e.finish(ctx, f, "", nil)
 	}
 	agent, prompt := e.runner.Task(parent.fixed.Run, call, w.Child)
+	refused := ""
 	limits, err := e.runner.Limits(agent)
 	if err != nil {
+		refused = fmt.Sprintf("There is no agent %q.", agent)
+	} else if err := e.hosted(parent.fixed.Agent).mayStart(ctx, agent); err != nil {
+		refused = fmt.Sprintf("The agent %s may not start the agent %s.", parent.fixed.Agent, agent)
+	}
+	if refused != "" {
 		return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error {
-			return r.step(t, conversation.ChildFinished{Call: w.Call, Child: w.Child, Text: fmt.Sprintf("There is no agent %q.", agent), IsError: true, At: t.now})
+			return r.step(t, conversation.ChildFinished{Call: w.Call, Child: w.Child, Text: refused, IsError: true, At: t.now})
 		})
 	}
 	err = e.update(ctx, func(t *tx) error {

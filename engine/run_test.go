@@ -20,10 +20,11 @@ import (
 
 // A host is a server with hosted agents whose models follow scripts.
 type host struct {
-	t      *testing.T
-	engine *engine.Engine
-	ana    askback.Client
-	runner *scriptRunner
+	t       *testing.T
+	engine  *engine.Engine
+	ana     askback.Client
+	runner  *scriptRunner
+	wrapped engine.Runner // the runner of the engine; nil: runner
 
 	channels map[string]engine.Channel
 	stop     context.CancelFunc
@@ -152,7 +153,11 @@ func newHost(t *testing.T, r *scriptRunner) *host {
 }
 
 func (h *host) start(s engine.Store) {
-	h.engine = engine.New(s, &engine.Options{Runner: h.runner, Channels: h.channels, MaxOpen: 100})
+	var runner engine.Runner = h.runner
+	if h.wrapped != nil {
+		runner = h.wrapped
+	}
+	h.engine = engine.New(s, &engine.Options{Runner: runner, Channels: h.channels, MaxOpen: 100})
 	h.ana = h.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	ctx, stop := context.WithCancel(h.t.Context())
 	done := make(chan struct{})

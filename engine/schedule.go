@@ -139,8 +139,7 @@ func (e *Engine) startScheduled(ctx context.Context, s Scheduler, a askback.Host
 	if err != nil {
 		return err
 	}
-	who := askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + a.Name, Channel: askback.ChannelAPI}
-	_, err = e.As(who).Start(ctx, askback.SessionRequest{
+	_, err = e.hosted(a.Name).Start(ctx, askback.SessionRequest{
 		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload, Unattended: true,
 		Title: "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
 	})

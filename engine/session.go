@@ -88,7 +88,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if err := r.Check(); err != nil {
 		return askback.Session{}, err
 	}
-	if err := c.engine.checkHosted(r); err != nil {
+	if err := c.checkHosted(ctx, r); err != nil {
 		return askback.Session{}, err
 	}
 	key := c.ownerKey(r.Key)

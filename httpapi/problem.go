@@ -48,6 +48,7 @@ var sentinels = []struct {
 	{askback.ErrUnauthorized, http.StatusUnauthorized, "unauthorized"},
 	{askback.ErrForbidden, http.StatusForbidden, "forbidden"},
 	{askback.ErrSelfApproval, http.StatusForbidden, "self-approval"},
+	{askback.ErrStartBy, http.StatusForbidden, "start-by"},
 	{askback.ErrNotFound, http.StatusNotFound, "not-found"},
 	{askback.ErrSettled, http.StatusConflict, "settled"},
 	{askback.ErrConsumed, http.StatusConflict, "consumed"},

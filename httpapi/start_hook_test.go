@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/agent"
+	"github.com/askback/askback/agent/scripted"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/store/memstore"
@@ -121,5 +123,33 @@ func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
 	}
 	if got := w.send("POST", "/hooks/poem", w.token(bot), "{}"); got.status != http.StatusAccepted {
 		t.Errorf("got %d %s with a token", got.status, got.body)
+	}
+}
+
+// A token that start_by does not name starts no agent by a webhook, and one that it names and a
+// signature do.
+func TestStartByLimitsWebhooks(t *testing.T) {
+	model, err := scripted.Parse("poem", []byte(triageScript))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := agent.NewRunner(agent.Definition{Name: "poem", Prompt: "You sort mails.", Model: model, StartBy: []string{"token:ci"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := memstore.New()
+	w := newFixtureOn(t, engine.New(db, &engine.Options{Runner: runner}), db, &httpapi.Options{Hooks: hooks(time.Now)})
+	for name, want := range map[string]int{"ci": http.StatusAccepted, "other": http.StatusForbidden} {
+		got := w.send("POST", "/hooks/poem", w.token(askback.Principal{Kind: askback.Agent, Name: name}), "{}")
+		if got.status != want || (want == http.StatusForbidden) != strings.Contains(got.body, "urn:askback:problem:start-by") {
+			t.Errorf("%s: got %d %s, want %d", name, got.status, got.body, want)
+		}
+	}
+	var header []string
+	for key, values := range sign(t, poemSecret, "msg_1", time.Now(), "{}") {
+		header = append(header, key, values[0])
+	}
+	if got := w.send("POST", "/hooks/poem", "", "{}", header...); got.status != http.StatusAccepted {
+		t.Errorf("signed: got %d %s", got.status, got.body)
 	}
 }

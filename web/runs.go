@@ -127,6 +127,8 @@ func problemOf(err error) string {
 		return pages.Sentence(invalid[0].Detail)
 	case errors.Is(err, askback.ErrEnded):
 		return "This session has ended for good. The message was not sent."
+	case errors.Is(err, askback.ErrStartBy):
+		return pages.Sentence(askback.ErrStartBy.Error())
 	case errors.As(err, &later):
 		return pages.Sentence(later.Error())
 	}

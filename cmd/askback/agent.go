@@ -262,6 +262,9 @@ tools: [ask_user_question, confirm_action, todo_write]
 # question_timeout: 24h
 # on_timeout: decline
 
+# Who may start it and write to its runs; without start_by, everyone.
+# start_by: [ana, "@oncall", "token:ci"]
+
 # Runs that a webhook or a schedule starts may ask people only with async_questions.
 # async_questions: true
 # webhook_secret: "${` + variable(name) + `_WEBHOOK_SECRET}"

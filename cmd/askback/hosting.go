@@ -250,7 +250,7 @@ func definitionsOf(agents []config.Agent, models map[string]agent.Model, servers
 		d := agent.Definition{
 			Name: a.Name, Description: a.Description, Prompt: a.Prompt, Model: models[cmp.Or(a.Model, config.DefaultModel)], Tools: a.Tools,
 			AsyncQuestions: a.AsyncQuestions, To: a.To, Timeout: a.QuestionTimeout, OnTimeout: a.OnTimeout, Callback: a.QuestionCallback,
-			MaxAsks: a.MaxAsks, MaxTurns: a.MaxTurns, Confirm: a.Confirm, Allow: a.Allow, Bubble: a.Bubble,
+			MaxAsks: a.MaxAsks, MaxTurns: a.MaxTurns, Confirm: a.Confirm, Allow: a.Allow, Bubble: a.Bubble, StartBy: a.StartBy,
 		}
 		if !a.Schedule.IsZero() {
 			d.Schedule = a.Schedule

@@ -37,7 +37,9 @@ type Agent struct {
 	MaxAsks, MaxTurns int      // of a run; 0 is the default
 	Confirm, Allow    []string // patterns of tools that a person must approve, or never; Confirm counts more
 	Bubble            bool     // children may ask people
-	WebhookSecret     string   // verifies what starts a run; "": a token does
+	// StartBy are those who may start a run and write to it; nil: everyone.
+	StartBy       []string
+	WebhookSecret string // verifies what starts a run; "": a token does
 	// Schedule has the times at which runs start; the zero value has none (E15).
 	Schedule schedule.Schedule
 }
@@ -142,6 +144,9 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []setting {
 		{key: "subagents", read: func(v value) {
 			l.oneOf(&subagents, "forbid", "bubble")(v)
 			a.Bubble = subagents == "bubble"
+		}},
+		{key: "start_by", read: func(v value) {
+			a.StartBy = append([]string{}, l.names(v, directory.StarterProblem)...) // [] is not everyone
 		}},
 		{key: "webhook_secret", read: func(v value) { l.agentSecret(v, a) }},
 	}

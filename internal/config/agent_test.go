@@ -41,7 +41,7 @@ func TestEveryKeyOfAnAgentIsLoaded(t *testing.T) {
 	want := config.Agent{
 		File: "agents/everything.md", Name: "poem", Description: "Writes poems.", Model: "local", Tools: []string{"files", "tickets.search", "ask_user_question", "spawn_agents"},
 		AsyncQuestions: true, QuestionCallback: "https://agents.example.com/answers", QuestionTimeout: 36 * time.Hour, OnTimeout: askback.OnTimeoutDecline,
-		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true,
+		To: []string{"ana", "@oncall"}, MaxAsks: 3, MaxTurns: 7, Confirm: []string{"files.delete*"}, Allow: []string{"files.*"}, Bubble: true, StartBy: []string{"ana", "@oncall", "token:ci", "agent:triage"},
 		WebhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Schedule: weekdays(t), Prompt: "You write poems.\n\n---\n\nAsk for ${STYLE}.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -82,6 +82,16 @@ func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
 		}
 		return err.Error() + "\n"
 	})
+}
+
+// An agent with an empty start_by is not one that everyone may start.
+func TestEmptyStartByIsKept(t *testing.T) {
+	for text, want := range map[string]bool{"---\nstart_by: []\n---\nWrite.": true, "Write.": false} {
+		a, err := loadAgent("a.md", text)
+		if got := a.StartBy != nil; err != nil || got != want || len(a.StartBy) > 0 {
+			t.Errorf("%q: got %#v, %v", text, a.StartBy, err)
+		}
+	}
 }
 
 // A file without front matter is a prompt, and lines may end as in Windows.

@@ -68,6 +68,28 @@ func RecipientProblem(s string) string {
 	return NameProblem(name)
 }
 
+// The prefixes of names in start_by that are not those of people and groups.
+const (
+	TokenPrefix = "token:" // before the name of the token of an agent
+	AgentPrefix = "agent:" // before the name of a hosted agent
+)
+
+// IsPerson reports whether a name in start_by is that of a person.
+func IsPerson(name string) bool {
+	return !strings.HasPrefix(name, "@") && !strings.HasPrefix(name, TokenPrefix) && !strings.HasPrefix(name, AgentPrefix)
+}
+
+// StarterProblem checks who may start a hosted agent: a person, a group after "@", the token of an
+// agent, or another hosted agent.
+func StarterProblem(s string) string {
+	for _, prefix := range []string{TokenPrefix, AgentPrefix} {
+		if name, found := strings.CutPrefix(s, prefix); found {
+			return NameProblem(name)
+		}
+	}
+	return RecipientProblem(s)
+}
+
 // maxEmail is the maximum length of an e-mail address in bytes (RFC 5321).
 const maxEmail = 254
 
