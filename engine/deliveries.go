@@ -311,8 +311,8 @@ func (c *client) sentDelivery(ctx context.Context, row store.Subject) (d askback
 		return d, false, nil
 	}
 	d = *h.Delivery
-	if d.SessionID = row.Stream; row.Kind == kindAsk {
-		d.AskID = row.ID
+	if d.SessionID = row.ID; row.Kind == kindAsk {
+		d.SessionID, d.AskID = row.Stream, row.ID
 	}
 	return d, true, nil
 }

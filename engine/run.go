@@ -200,7 +200,7 @@ func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string,
 	r := &runRecord{fixed: fixed, row: store.Record{Kind: kindRun, ID: id, Created: t.now}}
 	t.records = append(t.records, r)
 	s := add(t, store.Record{
-		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,
+		Kind: kindSession, ID: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,
 	}, lifecycle.SessionState{})
 	err = s.step(t, lifecycle.SessionStarted{Session: one, Callback: callback, Configured: t.engine.callback(), At: t.now})
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
+// kindSession is the kind of the record of a session. Its stream is its id, so the record has
+// none: no list selects sessions by it, and the index by streams would have an entry more.
 const kindSession = "session"
 
 // sessionOf returns the id of the session that a new ask belongs to, and its callback. It makes the session if
@@ -68,7 +70,7 @@ func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*ses
 		r.Agent = c.who.Name
 	}
 	one := add(t, store.Record{
-		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: c.who.Name, Agent: r.Agent, Created: t.now,
+		Kind: kindSession, ID: id, Key: key, Owner: c.who.Name, Agent: r.Agent, Created: t.now,
 	}, lifecycle.SessionState{})
 	return one, one.step(t, lifecycle.SessionStarted{
 		Session:  askback.Session{ID: id, Owner: c.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata},

@@ -237,8 +237,12 @@ func (t *tx) addEvent(row store.Record, h lifecycle.Event) (err error) {
 	if t.json, err = h.Append(t.json); err != nil {
 		return err
 	}
+	stream := row.Stream
+	if row.Kind == kindSession {
+		stream = row.ID
+	}
 	t.change.Events = append(t.change.Events, store.Event{
-		Stream: row.Stream, Subject: row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
+		Stream: stream, Subject: row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
 	})
 	return nil
 }

@@ -23,7 +23,8 @@ type name struct{ kind, id string }
 //   - an effect without an id or kind, or whose record is not in Put
 //   - a new effect with Attempts, Node or Error, or that is dead
 //   - a completion without an id, or with both Retry and Dead
-//   - an event without a type, or a filter without a stream
+//   - an event without a type, one of a stream without a subject, or a filter without a
+//     stream
 //   - text that is not UTF-8 or contains NUL
 //   - more than 16 MiB of data
 func (c Change) Check() (size int, err error) {
@@ -78,8 +79,11 @@ func checkFilter(f *EventFilter) error {
 }
 
 func checkEvent(e *Event) error {
-	if e.Type == "" {
+	switch {
+	case e.Type == "":
 		return errors.New("no type")
+	case e.Subject == "" && e.Stream != "":
+		return errors.New("no subject")
 	}
 	return checkText(e.Stream, e.Subject, e.Type)
 }

@@ -16,6 +16,10 @@ const columns = `kind, id, version, stream, key, open, owner, agent, status, nam
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
 const eventColumns = `seq, stream, n, subject, type, at, data, sum`
 
+// ofStream is in the column subject instead of the stream, if both are the same: the event is
+// about the session itself. Events of older versions have the stream.
+const ofStream = ""
+
 const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`
@@ -234,7 +238,11 @@ func (w *writer) append(e *store.Event) error {
 	}
 	at := e.At.UnixMilli()
 	sum := sumEvent(e, w.seq+1, n+1, at)
-	if err := w.change(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, at, e.Data, sum); err != nil {
+	subject := e.Subject
+	if subject == e.Stream {
+		subject = ofStream
+	}
+	if err := w.change(w.stmt.event, w.seq+1, e.Stream, n+1, subject, e.Type, at, e.Data, sum); err != nil {
 		return err
 	}
 	w.seq++

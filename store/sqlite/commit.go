@@ -99,6 +99,9 @@ func groupByStream(filters []store.EventFilter) (all []pruning, err error) {
 			continue
 		}
 		subjects[f.Stream] = append(subjects[f.Stream], f.Subject)
+		if f.Subject == f.Stream {
+			subjects[f.Stream] = append(subjects[f.Stream], ofStream)
+		}
 	}
 	for stream, names := range subjects {
 		raw, err := json.Marshal(names)

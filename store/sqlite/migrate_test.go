@@ -63,6 +63,58 @@ func TestSchema5IsMigrated(t *testing.T) {
 	}
 }
 
+// Events about their session that schema 10 stored, with its id as their subject, are read,
+// shown and pruned like those of today.
+func TestEventsOfSchema10AreAboutTheirSession(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	s := openAt(t, path)
+	add := func() {
+		t.Helper()
+		e := store.Event{Stream: "ses_1", Subject: "ses_1", Type: "message", At: record(1).Created}
+		if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{e, {Stream: "ses_1", Subject: "ask_1", Type: "asked", At: e.At}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := openDatabase(t, path)
+	if got := table(t, db, "select subject from history order by seq"); got != "\nask_1" {
+		t.Fatalf("stored subjects: got %q", got)
+	}
+	execute(t, db, `update history set subject = stream where subject = ''; drop view events;
+		create view events as select seq, stream as session_id, n as session_seq, subject, type, data, at from history;
+		delete from goose_db_version where version_id > 10`)
+	s = openAt(t, path)
+	add()
+	if got, want := table(t, db, "select subject from events order by seq"), "ses_1\nask_1\nses_1\nask_1"; got != want {
+		t.Errorf("subjects of the view: got %q, want %q", got, want)
+	}
+	if v := verifyFile(t, path); v.Rows != 4 || v.Damaged != 0 {
+		t.Errorf("Verify: got %+v, want four rows", v)
+	}
+	subjects := func() (all []string) {
+		events, err := s.History(t.Context(), "ses_1", 0, 0)
+		for _, e := range events {
+			all = append(all, e.Subject)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	if got, want := subjects(), []string{"ses_1", "ask_1", "ses_1", "ask_1"}; !cmp.Equal(got, want) {
+		t.Errorf("got events about %q, want %q", got, want)
+	}
+	if _, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Stream: "ses_1", Subject: "ses_1"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := subjects(), []string{"ask_1", "ask_1"}; !cmp.Equal(got, want) {
+		t.Errorf("after pruning: got events about %q, want %q", got, want)
+	}
+}
+
 func TestNewerSchemaIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path).Close()

@@ -78,6 +78,9 @@ func scanEvent(row *sqlite3.Stmt) (store.Event, error) {
 func scanSummedEvent(row *sqlite3.Stmt) (e store.Event, summed bool, err error) {
 	r := scanner{row: row}
 	e.Seq, e.Stream, e.StreamSeq, e.Subject, e.Type = r.number(), r.text(), r.number(), r.text(), r.text()
+	if e.Subject == ofStream {
+		e.Subject = e.Stream
+	}
 	at := r.number()
 	e.Data = r.bytes()
 	sum := r.nullNumber()

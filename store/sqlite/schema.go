@@ -1,4 +1,4 @@
 package sqlite
 
 // SchemaVersion is the number of the newest migration of this release.
-const SchemaVersion = 10
+const SchemaVersion = 11

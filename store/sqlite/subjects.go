@@ -60,7 +60,7 @@ func subjectsSQL(q store.SubjectQuery) query {
 		on.add("?%d", t)
 		types = append(types, on.terms[len(on.terms)-1])
 	}
-	on.terms = append(on.terms[:1], "r.id = case when h.type in ("+strings.Join(types, ", ")+") then h.subject end")
+	on.terms = append(on.terms[:1], "r.id = case when h.type in ("+strings.Join(types, ", ")+") then case h.subject when '' then h.stream else h.subject end end")
 	on.filter(q.Query)
 	which := conditions{args: on.args}
 	table := "history h"

@@ -41,7 +41,10 @@ func TestViewsShowStoredAsks(t *testing.T) {
 				Created: at, Updated: at, Fixed: []byte(`{"v":1}`), State: []byte(`{"v":1,"status":"waiting_for_input"}`),
 			},
 		},
-		Events: []store.Event{{Stream: "ses_1", Subject: "ask_answered", Type: "question_pending", At: at, Data: []byte(`{}`)}},
+		Events: []store.Event{
+			{Stream: "ses_1", Subject: "ask_answered", Type: "question_pending", At: at, Data: []byte(`{}`)},
+			{Stream: "ses_1", Subject: "ses_1", Type: "message", At: at, Data: []byte(`{}`)},
+		},
 	}
 	if _, err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
@@ -63,7 +66,8 @@ ses_answered_in_full | completed
 ses_confirmation | pending_input
 ses_expired | completed`},
 		{`select session_id, session_seq, subject, type, at from events`, `
-ses_1 | 1 | ask_answered | question_pending | 2026-01-02T09:00:00.000Z`},
+ses_1 | 1 | ask_answered | question_pending | 2026-01-02T09:00:00.000Z
+ses_1 | 2 | ses_1 | message | 2026-01-02T09:00:00.000Z`},
 	} {
 		if got, want := table(t, db, c.query), strings.TrimSpace(c.want); got != want {
 			t.Errorf("%s:\ngot\n%s\nwant\n%s", c.query, got, want)

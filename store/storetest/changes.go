@@ -160,6 +160,9 @@ func invalidChanges() map[string]store.Change {
 	untyped := one(func(*store.Record) {})
 	untyped.Events[0].Type = ""
 	bad["an event without a type"] = untyped
+	aboutNothing := one(func(*store.Record) {})
+	aboutNothing.Events[0].Subject = ""
+	bad["an event without a subject"] = aboutNothing
 	nameless := one(func(*store.Record) {})
 	nameless.Delete = []store.Ref{{Kind: "ask", Version: 1}}
 	bad["deleting nothing"] = nameless

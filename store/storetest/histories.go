@@ -153,6 +153,10 @@ func testPrune(t *testing.T, sub Subject) {
 	}})
 	prune(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"}, store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
 	mustEqual(t, "after pruning two subjects", seqs("ses_3"), []int64{9, 12})
+	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_3", "ses_3"), about("ses_3", "ask_6"), about("ses_3", "ses_3")}})
+	mustEqual(t, "an event about its stream", allEvents(t, s, "ses_3")[2].Subject, "ses_3")
+	prune(store.EventFilter{Stream: "ses_3", Subject: "ses_3"})
+	mustEqual(t, "after pruning what is about the stream", seqs("ses_3"), []int64{9, 12, 14, 15})
 	_, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Subject: "ask_1"}}})
 	if err == nil {
 		t.Error("Commit of a filter without a stream: got no error")

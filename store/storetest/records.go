@@ -62,10 +62,10 @@ func testOddStrings(t *testing.T, sub Subject) {
 		r := record("kind"+odd, "ask"+odd)
 		r.Stream, r.Key, r.Owner, r.Agent, r.Status = odd, odd, odd, odd, odd
 		r.To = []string{odd, "x" + odd, odd + odd}
-		mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{{Stream: "s" + odd, Subject: odd, Type: "t" + odd}}})
+		mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{{Stream: "s" + odd, Subject: odd + "x", Type: "t" + odd}}})
 		mustEqual(t, "a record named "+odd, mustRead(t, s, r.Kind, r.ID), committed(r))
 		e := allEvents(t, s, "s"+odd)
-		if len(e) != 1 || e[0].Subject != odd || e[0].Type != "t"+odd || e[0].Seq != int64(i)+1 {
+		if len(e) != 1 || e[0].Subject != odd+"x" || e[0].Type != "t"+odd || e[0].Seq != int64(i)+1 {
 			t.Fatalf("event of %q: got %+v", odd, e)
 		}
 		if odd == "" {

@@ -26,6 +26,9 @@ func testSubjects(t *testing.T, sub Subject) {
 		if n == 9 {
 			r.Kind = "session"
 		}
+		if n == 12 {
+			r.Stream = r.ID // its events are about their stream
+		}
 		if c.Put = append(c.Put, r); n != 11 {
 			about(r.Stream, r.ID, "asked")
 		}
