@@ -41,13 +41,14 @@ func within(limit time.Duration, condition func() bool) bool {
 	}
 }
 
-// sandbox returns an environment with a new state directory and a terminal that
-// shows no panels, and the path of the database in it.
+// sandbox returns an environment with a new state directory, a terminal that shows no panels,
+// and no GOGC, with which a server would not tune its collector, and the path of the database
+// in that directory.
 func sandbox(t *testing.T, extra ...string) (env []string, database string) {
 	t.Helper()
 	dir := t.TempDir()
 	env = slices.DeleteFunc(os.Environ(), func(s string) bool {
-		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_")
+		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_") || strings.HasPrefix(s, "GOGC=")
 	})
 	return append(append(env, "XDG_STATE_HOME="+dir, "TERM=dumb"), extra...), filepath.Join(dir, "askback", "askback.db")
 }

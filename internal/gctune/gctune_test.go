@@ -3,6 +3,7 @@ package gctune
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"testing"
 )
@@ -40,9 +41,7 @@ var live [][]byte
 
 // After stop, the percentage is the one before Start, and collections do not change it.
 func TestPercentFollowsTheHeap(t *testing.T) {
-	if _, ok := os.LookupEnv("GOGC"); ok {
-		t.Skip("GOGC is set, so nothing is tuned")
-	}
+	withoutGOGC(t)
 	before := current()
 	stop := Start()
 	small := current()
@@ -73,6 +72,18 @@ func TestPercentFollowsTheHeap(t *testing.T) {
 	if collected(func(percent int) bool { return percent != before }) {
 		t.Errorf("a collection after stop set %d %%", current())
 	}
+}
+
+// withoutGOGC unsets GOGC and uses Go's default percentage until the end of a test.
+func withoutGOGC(t *testing.T) {
+	if percent, ok := os.LookupEnv("GOGC"); ok {
+		t.Setenv("GOGC", percent) // restores it at the end
+		if err := os.Unsetenv("GOGC"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := debug.SetGCPercent(100)
+	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
 func allocate() {

@@ -48,10 +48,10 @@ func (p serverProcess) start(ctx context.Context) (*child, error) {
 func stateDir(dir string) string { return filepath.Join(dir, "state") }
 
 // isolatedEnv returns an environment without the state and settings of the
-// current user.
+// current user, and without GOGC, with which a server would not tune its collector.
 func isolatedEnv(dir string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=")
+		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=") || strings.HasPrefix(v, "GOGC=")
 	})
 	return append(env, "XDG_STATE_HOME="+stateDir(dir))
 }
