@@ -207,9 +207,13 @@ func program(t testing.TB) string {
 	return path
 }
 
-// Main runs the tests of a package, removes the program that was built for them, and exits.
-func Main(m *testing.M) {
+// Main runs the tests of a package, removes the program that was built for them, calls the
+// functions in clean, and exits.
+func Main(m *testing.M, clean ...func()) {
 	code := m.Run()
+	for _, f := range clean {
+		f()
+	}
 	if built != "" {
 		_ = os.RemoveAll(built)
 	}

@@ -1,0 +1,4 @@
+export * from "./client.ts";
+export * from "./errors.ts";
+export type * from "./wire.ts";
+export { canonical, digest } from "./digest.ts";

@@ -1,0 +1,110 @@
+package sdk_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// confirmation is an ask that a server could reply with, whose status and outcome are given.
+func confirmation(status, outcome string) string {
+	return fmt.Sprintf(`{"id": "ask_1", "session_id": "ses_1", "agent": "robot", "kind": "confirmation", "questions": [],
+		"confirmation": {"tool_name": "deploy", "server": null, "input": {"to": "prod", "count": 3}, "digest": "sha256:1"},
+		"status": %q, "page_url": "http://127.0.0.1/asks/ask_1", "warnings": [], "outcome": %s, "acked_at": null, "consumed_at": null}`, status, outcome)
+}
+
+// outcomeOf is the outcome of a confirmation.
+func outcomeOf(status, decision, digest string) string {
+	return fmt.Sprintf(`{"status": %q, "answers": [], "decision": %s, "input": null, "digest": %s, "reason": null,
+		"by": {"kind": "person", "name": "ana"}, "via": "web", "at": "2026-01-02T09:00:00.000Z", "default_applied": false}`, status, decision, digest)
+}
+
+// Nothing but an approval that the server consumed for this call is an approval: no reply that
+// is unknown, incomplete or of another ask, no error and no silence.
+func TestUnusableRepliesNeverApprove(t *testing.T) {
+	approved := confirmation("answered", outcomeOf("answered", `"approved"`, `"sha256:1"`))
+	tests := []struct {
+		name             string
+		opened, consumed string // the replies; a number is a status
+	}{
+		{"an unknown decision", confirmation("answered", outcomeOf("answered", `"maybe"`, `"sha256:1"`)), approved},
+		{"no decision", confirmation("answered", outcomeOf("answered", "null", "null")), approved},
+		{"an approval without a digest", confirmation("answered", outcomeOf("answered", `"approved"`, "null")), approved},
+		{"an unknown status", confirmation("settled", outcomeOf("settled", `"approved"`, `"sha256:1"`)), approved},
+		{"an approval of an expired ask", confirmation("expired", outcomeOf("expired", `"approved"`, `"sha256:1"`)), approved},
+		{"no outcome", confirmation("answered", "null"), approved},
+		{"questions", strings.Replace(approved, `"confirmation", "questions"`, `"questions", "questions"`, 1), approved},
+		{"an empty object", `{}`, approved},
+		{"true", `true`, approved},
+		{"a page", `<html>approved</html>`, approved},
+		{"nothing", ``, approved},
+		{"an error", `500`, approved},
+		{"the approval of another ask is consumed", approved, strings.Replace(approved, "ask_1", "ask_2", 1)},
+		{"the reply of consuming is a page", approved, `<html>ok</html>`},
+		{"consuming fails", approved, `500`},
+		{"consuming is rejected", approved, `409`},
+		{"consuming is redirected", approved, `302`},
+	}
+	eachLanguage(t, func(t *testing.T, d driver) {
+		for _, test := range tests {
+			var away atomic.Bool // a request arrived at another address
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				away.Store(true)
+				fmt.Fprint(w, approved)
+			}))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				reply := test.opened
+				if strings.HasSuffix(r.URL.Path, "/consume") {
+					reply = test.consumed
+				}
+				status := http.StatusOK
+				if _, err := fmt.Sscanf(reply, "%d", &status); err == nil {
+					reply = `{"type": "urn:askback:problem:other", "detail": "approved"}`
+					w.Header().Set("Location", elsewhere.URL)
+				}
+				w.WriteHeader(status)
+				fmt.Fprint(w, reply)
+			}))
+			short := 300
+			r := d.start(t, server.URL, "none", call{Call: "confirm", Request: deploy("a"), WaitMs: &short, Patience: &short}).result()
+			if r.Approved || away.Load() {
+				t.Errorf("%s: got %+v, and a request elsewhere: %v, want no approval", test.name, r, away.Load())
+			}
+			server.Close()
+			elsewhere.Close()
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, approved) }))
+		defer server.Close()
+		if r := d.start(t, server.URL, "none", call{Call: "confirm", Request: deploy("a")}).result(); !r.Approved {
+			t.Errorf("got %+v from replies that approve, want an approval", r)
+		}
+	})
+}
+
+// A server that cannot be reached, or accepts connections and is silent, is an error.
+func TestSilentServerNeverApproves(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, d driver) {
+		done := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				fmt.Fprint(w, confirmation("pending", "null"))
+				return
+			}
+			<-done
+		}))
+		defer server.Close()
+		defer close(done)
+		short := 500
+		r := d.start(t, server.URL, "none", call{Call: "confirm", Request: deploy("a"), WaitMs: &short}).result()
+		if r.Approved || r.Error != "PendingError" {
+			t.Errorf("got %+v from a silent server, want a PendingError", r)
+		}
+		r = d.start(t, "http://127.0.0.1:1", "none", call{Call: "confirm", Request: deploy("a"), Patience: &short}).result()
+		if r.Approved || r.Error != "UnreachableError" {
+			t.Errorf("got %+v without a server, want an UnreachableError", r)
+		}
+	})
+}
