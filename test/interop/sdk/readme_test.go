@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -63,13 +64,16 @@ func TestReadmeProgramRuns(t *testing.T) {
 			dir := compile(t, map[string]string{"readme.ts": blocks(t, "../../../sdk/typescript/README.md", "ts")[0]})
 			return []string{node(t), filepath.Join(dir, "readme.js")}
 		},
+		"Python": func(t *testing.T) []string {
+			return []string{python(t), "-c", blocks(t, "../../../sdk/python/README.md", "python")[0]}
+		},
 	}
 	for name, program := range programs {
 		t.Run(name, func(t *testing.T) {
 			args := program(t)
 			server := clienttest.New(t)
 			run := exec.CommandContext(t.Context(), args[0], args[1:]...)
-			run.Env = server.Environ("ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+server.AgentToken)
+			run.Env = append(pythonPath(t), server.Environ("ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+server.AgentToken)...)
 			var out bytes.Buffer
 			run.Stdout, run.Stderr = &out, os.Stderr
 			if err := run.Start(); err != nil {
@@ -85,5 +89,18 @@ func TestReadmeProgramRuns(t *testing.T) {
 				contains(t, got, want)
 			}
 		})
+	}
+}
+
+// The types of the package for Python are complete, and checked strictly.
+func TestTypesOfPythonAreStrict(t *testing.T) {
+	mypy, err := exec.LookPath("mypy")
+	if err != nil {
+		leftout.Skip(t, "the types of the package for Python (mypy is missing)")
+	}
+	check := exec.CommandContext(t.Context(), mypy, "--strict", "--enable-incomplete-feature=Unpack", "--cache-dir="+t.TempDir(), "src")
+	check.Dir = "../../../sdk/python"
+	if out, err := check.CombinedOutput(); err != nil {
+		t.Errorf("mypy: %v\n%s", err, out)
 	}
 }

@@ -39,6 +39,33 @@ var languages = []language{
 		dir := project(t, "drive.mjs")
 		return []string{node(t), filepath.Join(dir, "drive.mjs")}, nil
 	}},
+	{"Python", func(t *testing.T) ([]string, []string) { return []string{python(t), "drive.py", "sync"}, pythonPath(t) }},
+	{"Python with asyncio", func(t *testing.T) ([]string, []string) {
+		return []string{python(t), "drive.py", "async"}, pythonPath(t)
+	}},
+}
+
+// python returns the path of Python 3.10 or newer. Without it the test is skipped.
+func python(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("python3")
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil || exec.Command(path, "-c", "import sys; sys.exit(sys.version_info < (3, 10))").Run() != nil {
+		leftout.Skip(t, "the package for Python (python3 of version 3.10 or newer is missing)")
+	}
+	return path
+}
+
+// pythonPath returns the environment in which Python finds the package, and writes no files.
+func pythonPath(t *testing.T) []string {
+	t.Helper()
+	path, err := filepath.Abs("../../../sdk/python/src")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"PYTHONPATH=" + path, "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=error", "PYTHONUTF8=1"}
 }
 
 // eachLanguage runs a test for each package. The parts of the test run one after the other.
