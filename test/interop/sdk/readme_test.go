@@ -37,7 +37,7 @@ func blocks(t *testing.T, page, language string) []string {
 func compile(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := project(t)
-	args := []string{filepath.Join(clienttest.Packages(t), "node_modules", "typescript", "bin", "tsc"), "--strict", "--exactOptionalPropertyTypes",
+	args := []string{filepath.Join(clienttest.Packages(t), "node_modules", "typescript", "bin", "tsc"), "--strict",
 		"--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2023", "--module", "nodenext", "--types", "node"}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module"}`), 0o600); err != nil {
 		t.Fatal(err)

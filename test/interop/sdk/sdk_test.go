@@ -118,12 +118,19 @@ type caller struct {
 	done chan error
 }
 
-// start starts a call. url and token are those of the server.
-func (d driver) start(t *testing.T, url, token string, c call) *caller {
+// start starts a program with an argument: a text, or a value in JSON. url and token are those
+// of the server.
+func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	t.Helper()
-	raw, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
+	raw, text := []byte(nil), false
+	if s, ok := argument.(string); ok {
+		raw, text = []byte(s), true
+	}
+	if !text {
+		var err error
+		if raw, err = json.Marshal(argument); err != nil {
+			t.Fatal(err)
+		}
 	}
 	p := &caller{t: t, done: make(chan error, 1)}
 	p.cmd = exec.CommandContext(t.Context(), d.args[0], append(d.args[1:len(d.args):len(d.args)], string(raw))...)

@@ -1,0 +1,44 @@
+// For LangChain (package langchain): interrupts of humanInTheLoopMiddleware.
+
+import type { Askback, WaitOptions } from "./client.ts";
+import { callKey, verdict } from "./verdict.ts";
+import type { Input } from "./wire.ts";
+
+interface Action {
+  name: string;
+  args: Input;
+  description?: string;
+}
+
+interface Interrupt {
+  id?: string;
+  value?: unknown;
+}
+
+type Decision = { type: "approve" } | { type: "edit"; editedAction: { name: string; args: Input } } | { type: "reject"; message: string };
+
+/**
+ * Asks people about the interrupts of a result, uses the approvals, and returns the value for
+ * new Command({ resume }). Resume the agent at once. run is your name for the run, such as the thread_id.
+ */
+export async function resume(askback: Askback, result: object, run: string, options?: WaitOptions): Promise<{ [interrupt: string]: { decisions: Decision[] } }> {
+  const { __interrupt__: interrupts = [] } = result as { __interrupt__?: Interrupt[] };
+  const answers = await Promise.all(interrupts.map(({ id, value }) => decideAll(askback, value, callKey(run, id), options)));
+  return Object.fromEntries(await Promise.all(answers.map(async (all, i) => [interrupts[i]?.id, { decisions: await Promise.all(all.map((use) => use())) }])));
+}
+
+async function decideAll(askback: Askback, value: unknown, key: string, options?: WaitOptions): Promise<(() => Promise<Decision>)[]> {
+  const { actionRequests, reviewConfigs } = value as { actionRequests: Action[]; reviewConfigs: { actionName: string; allowedDecisions: string[] }[] };
+  return Promise.all(
+    actionRequests.map(async ({ name, args, description }, i) => {
+      const allowed = reviewConfigs.find((c) => c.actionName === name)?.allowedDecisions ?? [];
+      const about = { ...(description && { description }), ...(!allowed.includes("edit") && { no_edit: true }) };
+      const decided = await verdict(askback.decide({ tool_name: name, input: args, key: `${key}/${i}`, ...about }, options));
+      return async () => {
+        const v = decided.approved ? await decided.spend() : decided;
+        if (!v.approved) return { type: "reject", message: v.message };
+        return v.edited ? { type: "edit", editedAction: { name, args: v.input } } : { type: "approve" };
+      };
+    }),
+  );
+}
