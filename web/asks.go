@@ -74,7 +74,11 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	var invalid askback.Invalid
 	switch {
 	case err == nil:
-		http.Redirect(w, r.Request, s.nextPath(r, a.ID, sent.then), http.StatusSeeOther)
+		next := pages.SessionsPath + "/" + a.SessionID
+		if sent.then != pages.ThenSession || a.SessionID == "" {
+			next = s.nextPath(r, a.ID, sent.then)
+		}
+		http.Redirect(w, r.Request, next, http.StatusSeeOther)
 		return nil
 	case errors.Is(err, askback.ErrSettled):
 		return s.renderConflict(w, r, after, sent.form)

@@ -71,6 +71,11 @@ func (t *typist) send(ev askback.Event) error {
 			return err
 		}
 	}
+	if ev.Type.Settles() {
+		if err := t.out.send("", "settled", []byte(e.AskID.String())); err != nil {
+			return err
+		}
+	}
 	return t.out.send(ev.Cursor, "reload", nil)
 }
 

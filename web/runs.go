@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/demo"
@@ -22,6 +23,17 @@ func (s *site) hostedMoments(r request, one askback.Session, asks []askback.Ask,
 		return nil, false, err
 	}
 	return view.RunTimeline(one, events, children, asks, late, sent), older, nil
+}
+
+// openAsk puts the open ask of a hosted agent on the page of its session. There is only one,
+// because the agent waits for its outcome.
+func (s *site) openAsk(r request, t *pages.SessionPage, asks []askback.Ask) {
+	i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !a.Settled() })
+	if i < 0 {
+		return
+	}
+	drawn := view.Of(asks[i])
+	t.Open, t.Form = &drawn, s.draftOf(r, drawn)
 }
 
 // maxRunForm is the limit in bytes for a form with a message.

@@ -35,7 +35,7 @@ func TestRunPageHasATimeline(t *testing.T) {
 	at := -1
 	for _, want := range []string{
 		"waiting for an answer", "1,234 tokens, $0.01", "Read <u>it</u>", "The session began", "Message of ana", "Write a poem.", "look", "<img src=x",
-		"done", "files.list", "<i>x</i>", "failed", "files.write", "the disk is full", "Which style?", "Answer", "Message to the agent", "Cancel turn",
+		"done", "files.list", "<i>x</i>", "failed", "files.write", "the disk is full", "Which style?", "Send answer", "Message to the agent", "Cancel turn",
 	} {
 		i := strings.Index(text[at+1:], want)
 		if i < 0 {

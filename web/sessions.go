@@ -52,6 +52,7 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	t := pages.SessionPage{Session: view.SessionOf(one), More: asks.NextCursor != "", MoreLate: moreLate, Problem: problem, Text: text}
 	if one.Hosted {
 		t.Moments, t.Older, err = s.hostedMoments(r, one, asks.Items, late, sent)
+		s.openAsk(r, &t, asks.Items)
 	} else {
 		var messages []askback.Message
 		messages, t.MoreMessages, err = r.messages(one.ID)

@@ -17,7 +17,9 @@ htmx.registerExtension("trusted", {
     if (oldNode.id === "list") keepLoadedRows(oldNode, newNode);
     if (oldNode.classList?.contains("is-measured")) newNode.classList.add("is-measured");
     if (oldNode.localName === "details" && oldNode.closest(".timeline, .cancel-run")) newNode.toggleAttribute("open", oldNode.open);
-    if (oldNode.id !== "detail") return true;
+    if (oldNode.id === "open-ask" && oldNode.dataset.open === newNode.dataset?.open) return false;
+    if (oldNode.id === "open-ask") oldNode.dataset.open = newNode.dataset.open;
+    else if (oldNode.id !== "detail") return true;
     oldNode.replaceChildren(...newNode.childNodes);
     htmx.process(oldNode);
     return false;
@@ -26,7 +28,7 @@ htmx.registerExtension("trusted", {
 
 const rows = () => [...document.querySelectorAll("#list > .row")];
 const openRows = () => rows().filter((row) => !row.classList.contains("is-settled"));
-const currentID = () => (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] || "";
+const currentID = () => (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] || document.getElementById("open-ask")?.dataset.open || "";
 const prefersNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // refresh marks the row of the open ask, and shows the number of open asks in the heading,
@@ -281,7 +283,7 @@ async function showSettled(form, own) {
     text.textContent = value;
     section.append(name, text);
   }
-  document.getElementById("detail")?.append(section);
+  (document.getElementById("kept") || document.getElementById("detail"))?.append(section);
 }
 
 // After an ask, the next one is that below it in the list that is shown. The server knows

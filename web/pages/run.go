@@ -52,3 +52,6 @@ func messageHelp(s view.Session) string {
 func (f Frame) MayRun() bool {
 	return slices.ContainsFunc(f.Links, func(l PageLink) bool { return l.Path == RunPath })
 }
+
+// ThenSession is the value of the field "then" that leads back to the page of the session.
+const ThenSession = "session"

@@ -39,11 +39,13 @@ type SessionPage struct {
 	Moments []view.Moment // newest last
 	More    bool          // there are older asks
 
-	MoreMessages bool   // there are newer messages
-	Older        bool   // there are older events of a hosted agent
-	Problem      string // why a message was not sent
-	Text         string // of that message
-	MoreLate     bool   // there may be older late answers
+	MoreMessages bool      // there are newer messages
+	Older        bool      // there are older events of a hosted agent
+	Open         *view.Ask // the ask of a hosted agent that is answered on this page; nil: none
+	Form         view.Form // of that ask
+	Problem      string    // why a message was not sent
+	Text         string    // of that message
+	MoreLate     bool      // there may be older late answers
 }
 
 // todoMark returns a sign for the state of a todo, and its name.
