@@ -10,19 +10,19 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID             string          `api:"id" store:"id,keep"`              // the id of the ask; other bodies call it question_id
-	SessionID      string          `api:"session_id" store:"session,keep"` // the id of its session
-	Agent          string          `api:"agent" store:"agent,keep"`        // the label that people read; the agent chooses it, so it is not an identity
-	Owner          string          `api:"owner" store:"-"`                 // the name of the agent's token, which is its identity
-	Path           []string        `api:"path" store:"path"`               // the parents of a sub-agent
-	Kind           AskKind         `api:"kind" store:"kind,keep"`          // the kind: questions or a confirmation
+	ID             string          `api:"id" store:"id,keep,follows"`              // the id of the ask; other bodies call it question_id
+	SessionID      string          `api:"session_id" store:"session,keep,follows"` // the id of its session
+	Agent          string          `api:"agent" store:"agent,keep,follows"`        // the label that people read; the agent chooses it, so it is not an identity
+	Owner          string          `api:"owner" store:"-"`                         // the name of the agent's token, which is its identity
+	Path           []string        `api:"path" store:"path"`                       // the parents of a sub-agent
+	Kind           AskKind         `api:"kind" store:"kind,keep,follows"`          // the kind: questions or a confirmation
 	Title          string          `api:"title,null" store:"title"`
 	Questions      []Question      `api:"questions" store:"questions"`                     // if Kind is [Questions]
 	Confirmation   *Confirmation   `api:"confirmation" store:"confirmation"`               // if Kind is [Confirm]
 	Context        json.RawMessage `api:"context,object" store:"context"`                  // what a person should know first: a string or an object
 	To             []string        `api:"to" store:"to,moving"`                            // the people and groups that were named, by the asker or by a route; empty: every person
 	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"`  // the people who may answer, if they are not those in To
-	Quorum         int             `api:"quorum" store:"quorum,keep"`                      // the number of people who must approve
+	Quorum         int             `api:"quorum" store:"quorum,keep,usual=1"`              // the number of people who must approve
 	Votes          []Vote          `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
 	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
 	StartedBy      string          `api:"started_by,omitempty" store:"starter"`            // the person who started the session, as the agent names it
@@ -31,10 +31,10 @@ type Ask struct {
 	ReassignedAt   time.Time       `api:"reassigned_at,omitempty" store:"moved_at,moving"` // when that was; zero: never, or not recorded by an older release
 	Tags           []string        `api:"tags" store:"tags"`                               // tags for routing and filters
 	Claims         []Claim         `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
-	Status         Status          `api:"status" store:"status,keep,moving,first"`         // the status of the ask
-	CreatedAt      time.Time       `api:"created_at" store:"created,keep"`                 // the time when it was asked
+	Status         Status          `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
+	CreatedAt      time.Time       `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
 	Deadline       time.Time       `api:"deadline" store:"deadline"`                       // zero: none
-	OnTimeout      OnTimeout       `api:"on_timeout" store:"on_timeout,keep"`
+	OnTimeout      OnTimeout       `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
 	PageURL        string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
 	Warnings       []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
 	Outcome        *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed

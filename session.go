@@ -13,28 +13,28 @@ import (
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
 // while an ask is open, and running otherwise.
 type Session struct {
-	ID          string          `api:"id" store:"id,keep"`                      // the id of the session
-	Agent       string          `api:"agent" store:"agent,keep"`                // the label that people read
-	Owner       string          `api:"owner" store:"owner,keep,after=id"`       // the name of the token that runs it
-	Hosted      bool            `api:"hosted" store:"hosted"`                   // Askback itself runs it
-	Title       string          `api:"title,null" store:"title"`                // the subject of the run
-	Status      SessionStatus   `api:"status" store:"status,keep,moving,first"` // the status of the session; failed and cancelled are final
-	Phase       string          `api:"phase,null" store:"phase,moving"`         // "idle" if its turn ended and the next one may start
-	Payload     json.RawMessage `api:"payload" store:"payload"`                 // the input of the run: any JSON
-	Result      json.RawMessage `api:"result" store:"result,moving"`            // any JSON
-	Error       string          `api:"error,null" store:"error,moving"`         // the reason of a failure
-	Metadata    json.RawMessage `api:"metadata" store:"metadata"`               // a JSON object
-	Todos       []Todo          `api:"todos" store:"todos,moving"`              // the todo list of the agent
-	ParentID    string          `api:"parent_id,null" store:"parent"`           // the id of the session that started it
-	StartedBy   string          `api:"started_by,omitempty" store:"starter"`    // the person who started a hosted one
-	AsksPending int             `api:"asks_pending" store:"pending,moving"`     // the number of its open asks
-	AsksTotal   int             `api:"asks_total" store:"total,moving"`         // the number of its asks
-	Tokens      int64           `api:"tokens" store:"tokens,moving"`            // the number of model tokens that it used
-	CostUSD     float64         `api:"cost_usd" store:"cost,moving"`            // the cost of these tokens, in US dollars
-	CreatedAt   time.Time       `api:"created_at" store:"created,keep"`         // the time when it began
-	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`  // the time of the last change
-	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
-	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`       // when its present turn began; zero: at CreatedAt
+	ID          string          `api:"id" store:"id,keep,follows"`                      // the id of the session
+	Agent       string          `api:"agent" store:"agent,keep,follows"`                // the label that people read
+	Owner       string          `api:"owner" store:"owner,keep,follows,after=id"`       // the name of the token that runs it
+	Hosted      bool            `api:"hosted" store:"hosted"`                           // Askback itself runs it
+	Title       string          `api:"title,null" store:"title"`                        // the subject of the run
+	Status      SessionStatus   `api:"status" store:"status,keep,follows,moving,first"` // the status of the session; failed and cancelled are final
+	Phase       string          `api:"phase,null" store:"phase,moving"`                 // "idle" if its turn ended and the next one may start
+	Payload     json.RawMessage `api:"payload" store:"payload"`                         // the input of the run: any JSON
+	Result      json.RawMessage `api:"result" store:"result,moving"`                    // any JSON
+	Error       string          `api:"error,null" store:"error,moving"`                 // the reason of a failure
+	Metadata    json.RawMessage `api:"metadata" store:"metadata"`                       // a JSON object
+	Todos       []Todo          `api:"todos" store:"todos,moving"`                      // the todo list of the agent
+	ParentID    string          `api:"parent_id,null" store:"parent"`                   // the id of the session that started it
+	StartedBy   string          `api:"started_by,omitempty" store:"starter"`            // the person who started a hosted one
+	AsksPending int             `api:"asks_pending" store:"pending,moving"`             // the number of its open asks
+	AsksTotal   int             `api:"asks_total" store:"total,moving"`                 // the number of its asks
+	Tokens      int64           `api:"tokens" store:"tokens,moving"`                    // the number of model tokens that it used
+	CostUSD     float64         `api:"cost_usd" store:"cost,moving"`                    // the cost of these tokens, in US dollars
+	CreatedAt   time.Time       `api:"created_at" store:"created,keep,follows"`         // the time when it began
+	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`          // the time of the last change
+	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"`           // zero: it has not ended
+	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`               // when its present turn began; zero: at CreatedAt
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.

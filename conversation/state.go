@@ -55,7 +55,7 @@ const MaxChildren = 100
 // that it stays small however long the run is.
 type State struct {
 	Phase    Phase     `json:"phase"`
-	Limits   Limits    `json:"limits"`
+	Limits   Limits    `json:"limits,omitzero"`
 	Request  int       `json:"request,omitempty"`  // the number of requests so far
 	InTurn   int       `json:"in_turn,omitempty"`  // those of the present turn
 	Attempt  int       `json:"attempt,omitempty"`  // of the present request

@@ -37,7 +37,7 @@ func TestDamagedAskAffectsNothingElse(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	damage(t, path, "update records set state = cast(replace(cast(state as text), 'pending', 'penDing') as blob), due = due where id = ?", damaged.ID)
+	damage(t, path, `update records set state = cast(replace(cast(state as text), '"v"', '"w"') as blob), due = due where id = ?`, damaged.ID)
 
 	var log bytes.Buffer
 	p = newFixture(t, openSQLite(t, path), &engine.Options{

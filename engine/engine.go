@@ -291,12 +291,17 @@ func (e *Engine) recoverTo(err *error) {
 // errUnreadable is returned for a record that this release cannot decode.
 var errUnreadable = errors.New("this record cannot be read")
 
+// columnsOf returns the columns of a record that are part of its state.
+func columnsOf(row store.Record) lifecycle.Row {
+	return lifecycle.Row{ID: row.ID, Stream: row.Stream, Owner: row.Owner, Agent: row.Agent, Status: row.Status, Created: row.Created}
+}
+
 func decodeAsk(row store.Record) (lifecycle.AskState, error) {
-	return readable(lifecycle.DecodeAsk(row.Fixed, row.State))
+	return readable(lifecycle.DecodeAsk(columnsOf(row), row.Fixed, row.State))
 }
 
 func decodeSession(row store.Record) (lifecycle.SessionState, error) {
-	return readable(lifecycle.DecodeSession(row.Fixed, row.State))
+	return readable(lifecycle.DecodeSession(columnsOf(row), row.Fixed, row.State))
 }
 
 func decodeGrant(row store.Record) (lifecycle.GrantState, error) {

@@ -20,14 +20,15 @@ import (
 // lists it would be twice, and each index would cost as much as its state.
 const kindRun = "run"
 
-// runFormat is the version number of the fixed part of a run.
-const runFormat = 1
+// runFormat is the version number of the fixed part of a run. Format 1 repeated what the
+// columns have: the id, the agent, and as the owner the person who started it.
+const runFormat = 2
 
 // A runFixed is what of a run never changes.
 type runFixed struct {
 	Format int `json:"format"`
 	conversation.Run
-	StartedBy string `json:"started_by,omitempty"` // the person who started it
+	StartedBy string `json:"started_by,omitempty"` // the person who started it, or ""
 
 	// Of a child: the session of the run that started it, the number of the call there, and the
 	// index of its task.
@@ -78,6 +79,10 @@ func decodeRun(row store.Record) (*runRecord, error) {
 	if err == nil && r.fixed.Format > runFormat {
 		err = fmt.Errorf("run %s is stored in format %d, and this release reads up to %d: use a newer release", row.ID, r.fixed.Format, runFormat)
 	}
+	r.fixed.ID = row.ID
+	if r.fixed.Format > 1 {
+		r.fixed.Agent, r.fixed.StartedBy = row.Agent, row.Owner
+	}
 	if err == nil {
 		r.state, err = conversation.Decode(row.State)
 	}
@@ -93,13 +98,18 @@ func (r *runRecord) encode(t *tx) (err error) {
 		return nil
 	}
 	row := r.row
-	row.Status, row.Due, row.Updated = string(r.state.Phase), r.state.Due(), t.now
+	row.Due, row.Updated = r.state.Due(), t.now // no list selects runs by status, and the state has the phase
 	if row.Version == 0 {
-		if row.Fixed, err = json.Marshal(r.fixed); err != nil {
+		fixed := r.fixed
+		fixed.ID, fixed.Agent, fixed.StartedBy = "", "", "" // the row has them
+		if row.Fixed, err = json.Marshal(fixed); err != nil {
 			return err
 		}
 	}
 	if row.State, err = r.state.Encode(); err == nil {
+		if row.Version == 0 {
+			row.State = pad(row.State, runRoom)
+		}
 		t.Put(row)
 	}
 	return err
@@ -197,7 +207,7 @@ func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string,
 	}
 	fixed.Format, fixed.ID = runFormat, id
 	one.ID, one.Hosted, one.Agent, one.StartedBy, one.ParentID = id, true, fixed.Agent, fixed.StartedBy, fixed.Parent
-	r := &runRecord{fixed: fixed, row: store.Record{Kind: kindRun, ID: id, Created: t.now}}
+	r := &runRecord{fixed: fixed, row: store.Record{Kind: kindRun, ID: id, Agent: fixed.Agent, Owner: fixed.StartedBy, Created: t.now}}
 	t.records = append(t.records, r)
 	s := add(t, store.Record{
 		Kind: kindSession, ID: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/askback/askback"
@@ -39,7 +38,6 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 		if err := e.preferCallback(ctx, r.row.ID, &request); err != nil {
 			return err
 		}
-		request.Key = "run:" + r.row.ID + ":" + strconv.Itoa(w.Call)
 		err := c.prepare(ctx, n, request)
 		if wrong = n.late; wrong == nil && errors.As(err, new(askback.Invalid)) {
 			wrong = err

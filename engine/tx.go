@@ -233,6 +233,9 @@ func (r *record[S]) step(t *tx, in lifecycle.Input) error {
 
 // addEvent adds an event about a record to the change.
 func (t *tx) addEvent(row store.Record, h lifecycle.Event) (err error) {
+	if h.State == h.UsualState() {
+		h.State = "" // as it is stored
+	}
 	start := len(t.json)
 	if t.json, err = h.Append(t.json); err != nil {
 		return err
@@ -270,8 +273,27 @@ func (r *record[S]) encode(t *tx) (err error) {
 	if t.json, err = r.state.AppendMoving(t.json); err != nil {
 		return err
 	}
+	if row.Version == 0 && row.Kind == kindSession {
+		t.json = append(t.json[:start], pad(t.json[start:], sessionRoom)...)
+	}
 	row.State = t.encoded(start)
 	return nil
+}
+
+// runRoom and sessionRoom are the bytes that a new run and a new session have for their states,
+// enough for one that waits for an ask. If the states grew instead, SQLite would split the pages
+// that have them, and leave them half empty.
+const (
+	runRoom     = 200
+	sessionRoom = 90
+)
+
+// pad appends spaces to JSON until it has n bytes.
+func pad(b []byte, n int) []byte {
+	for len(b) < n {
+		b = append(b, ' ')
+	}
+	return b
 }
 
 // settles reports whether the tx settles an ask.

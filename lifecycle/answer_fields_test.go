@@ -25,7 +25,7 @@ func TestEveryFieldOfAnswerIsRecorded(t *testing.T) {
 		{someConfirmation, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)}},
 		{someConfirmation, askback.Answer{Decision: askback.Deny, Reason: "r"}},
 	} {
-		s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(someMoving))
+		s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(c.fixed), []byte(someMoving))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,12 +13,12 @@ import (
 // An AskState is an ask with what only the state machine needs, such as the number of late
 // answers.
 type AskState struct {
-	Ask     askback.Ask `store:",inline"`                  // the ask as people and agents read it
-	Owner   string      `store:"owner,keep,after=session"` // the name of the principal that asked
-	Request string      `store:"request,after=owner"`      // digest of the request, to compare a repeat with the same key
-	Refused int         `store:"refused,moving"`           // number of late answers in the history
-	Moved   int         `store:"moved,moving"`             // how often it was reassigned
-	Granted string      `store:"granted,moving"`           // grantKey of the request of approve_all, to compare a repeat
+	Ask     askback.Ask `store:",inline"`                          // the ask as people and agents read it
+	Owner   string      `store:"owner,keep,follows,after=session"` // the name of the principal that asked
+	Request string      `store:"request,after=owner"`              // digest of the request, to compare a repeat with the same key
+	Refused int         `store:"refused,moving"`                   // number of late answers in the history
+	Moved   int         `store:"moved,moving"`                     // how often it was reassigned
+	Granted string      `store:"granted,moving"`                   // grantKey of the request of approve_all, to compare a repeat
 
 	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
 	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run

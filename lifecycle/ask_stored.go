@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -10,39 +11,11 @@ import (
 
 // AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
-const AskFormat = 5
-
-// formats returns the numbers of the formats in which both parts of the state are written. It
-// is the oldest one that has what is in them, so that older releases read it too: 2, with a
-// callback or deliveries 3, and with more than one person to approve, other recipients than
-// those that were named, reminders or escalations 4, and of a hosted run 5.
-func (s AskState) formats() (fixed, moving int) {
-	a := s.Ask
-	fixed, moving = 2, 2
-	if s.Callback != "" {
-		fixed = 3
-	}
-	if a.Quorum > 1 || a.NoSelfApproval || len(s.Channels) > 0 {
-		fixed = 4
-	}
-	if s.Call > 0 {
-		fixed = AskFormat
-	}
-	if s.Callback != "" || len(s.Deliveries) > 0 {
-		moving = 3
-	}
-	if len(a.Votes)+len(a.Recipients)+len(a.FollowUps) > 0 {
-		moving = 4
-	}
-	return fixed, moving
-}
+const AskFormat = shortFormat
 
 // AppendFixed appends the part of the state that is written once, as JSON. Its members are
-// those of the tags of [AskState]; times are in milliseconds since 1970.
-func (s AskState) AppendFixed(b []byte) ([]byte, error) {
-	fixed, _ := s.formats()
-	return s.appendFixed(b, fixed)
-}
+// those of the tags of [AskState] without the columns; times are in milliseconds since 1970.
+func (s AskState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, AskFormat) }
 
 // AppendRequest appends the part of the state that is written once, without the warnings and
 // the position in a trace,
@@ -63,17 +36,22 @@ func (s AskState) AppendMoving(b []byte) ([]byte, error) {
 		without.Digest = "" // restore sets it from the confirmation
 		s.Ask.Outcome = &without
 	}
-	_, moving := s.formats()
-	return s.appendMoving(b, moving)
+	return s.appendMoving(b, AskFormat)
 }
 
 // DecodeAsk returns the state that [AskState.AppendFixed] and [AskState.AppendMoving]
-// appended, in this release or an older one.
-func DecodeAsk(fixedPart, movingPart []byte) (AskState, error) {
+// appended, in this release or an older one, with the columns of its row.
+func DecodeAsk(row Row, fixedPart, movingPart []byte) (AskState, error) {
 	var s AskState
 	var fixed, moving int
 	errFixed := codec.ReadStored(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
 	errMoving := codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
+	if fixed >= shortFormat {
+		s.readRow(row)
+	}
+	if moving >= shortFormat {
+		s.Ask.Status = askback.Status(row.Status)
+	}
 	// The format is the first member. So it is known even if a newer release changed
 	// the type of another one.
 	switch newest := max(fixed, moving); {
@@ -88,6 +66,18 @@ func DecodeAsk(fixedPart, movingPart []byte) (AskState, error) {
 	}
 	s.restore()
 	return s, nil
+}
+
+// readRow sets the fields that the fixed part does not have: those that the row has, or that
+// follow from others, and those with their usual value.
+func (s *AskState) readRow(row Row) {
+	a := &s.Ask
+	a.ID, a.SessionID, s.Owner, a.Agent, a.CreatedAt = row.ID, row.Stream, row.Owner, row.Agent, row.Created
+	a.Kind = askback.Questions
+	if a.Confirmation != nil {
+		a.Kind = askback.Confirm
+	}
+	a.Quorum, a.OnTimeout = cmp.Or(a.Quorum, 1), cmp.Or(a.OnTimeout, askback.OnTimeoutWait)
 }
 
 // whole reports whether both parts have the required members and match each other.

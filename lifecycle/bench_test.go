@@ -11,7 +11,7 @@ func BenchmarkDecodeAsk(b *testing.B) {
 	b.SetBytes(int64(len(fixed) + len(moving)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := lifecycle.DecodeAsk(fixed, moving); err != nil {
+		if _, err := lifecycle.DecodeAsk(lifecycle.Row{}, fixed, moving); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -103,7 +103,7 @@ func explore() walk {
 				w.addCell(h, s.Ask.Status, after.Ask.Status, history, err)
 				fixed, _ := after.AppendFixed(nil)
 				moving, _ := after.AppendMoving(nil)
-				if key := string(fixed) + string(moving); len(history) > 0 && !seen[key] {
+				if key := string(after.Ask.Status) + string(fixed) + string(moving); len(history) > 0 && !seen[key] {
 					seen[key] = true
 					next = append(next, after)
 				}

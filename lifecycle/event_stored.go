@@ -9,11 +9,26 @@ import (
 // an older one. The type of the event was stored separately as storedType.
 func DecodeEvent(storedType string, data []byte) (Event, error) {
 	e := Event{Type: eventType(storedType)}
-	if string(data) == "{}" {
-		return e, nil
+	var err error
+	if string(data) != "{}" {
+		err = codec.ReadStored(data, e.read)
 	}
-	err := codec.ReadStored(data, e.read)
+	if e.State == "" {
+		e.State = e.UsualState()
+	}
 	return e, err
+}
+
+// UsualState returns the State of an event that is stored without one: that of almost every
+// change of a state.
+func (e Event) UsualState() string {
+	switch {
+	case e.Type != askback.EventStateChange:
+		return ""
+	case e.Ask != "":
+		return "awaiting_user_response"
+	}
+	return "llm_requesting"
 }
 
 // eventType returns the event type for a stored type. Older databases contain

@@ -81,7 +81,7 @@ func TestInvalidStoredEventIsAnError(t *testing.T) {
 // The limits of answers are not checked for late ones. Their input is in the history only if
 // it can be stored.
 func TestLateAnswerWithInvalidInputIsStored(t *testing.T) {
-	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))
+	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(`{"v":2,"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -552,7 +552,7 @@ func roundTrip(t rapid.TB, s lifecycle.AskState) lifecycle.AskState {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := lifecycle.DecodeAsk(fixed, moving)
+	out, err := lifecycle.DecodeAsk(rowOf(s), fixed, moving)
 	if err != nil {
 		t.Fatalf("%v, reading %s and %s", err, fixed, moving)
 	}

@@ -125,6 +125,21 @@ type Event struct {
 	To []string `store:"to"` // of an ask: the people and groups that it got
 }
 
+// A Row has the columns of a stored record that are part of its state. The JSON of the state
+// does not repeat them.
+type Row struct {
+	ID      string
+	Stream  string // the id of the session
+	Owner   string
+	Agent   string
+	Status  string
+	Created time.Time
+}
+
+// shortFormat is the first format without what is in a [Row], follows from other members or is
+// usual. The formats of asks before it end with 5, those of sessions with 3.
+const shortFormat = 6
+
 // Columns are the parts of a state by which a store selects records.
 type Columns struct {
 	Open    bool

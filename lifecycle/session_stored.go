@@ -3,40 +3,36 @@ package lifecycle
 import (
 	"fmt"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/codec"
 )
 
 // SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads
 // older formats and rejects newer ones.
-const SessionFormat = 3
-
-// format returns the number of the format in which the state is written. It is the oldest one
-// that has what is in it, so that older releases read it too: 1, with a receiver 2, and of a
-// hosted agent 3.
-func (s SessionState) format() int {
-	switch {
-	case s.Session.Hosted:
-		return SessionFormat
-	case s.Receiver() != "":
-		return 2
-	}
-	return 1
-}
+const SessionFormat = shortFormat
 
 // AppendFixed appends the part of the state that is written once, as JSON.
-func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, s.format()) }
+func (s SessionState) AppendFixed(b []byte) ([]byte, error) { return s.appendFixed(b, SessionFormat) }
 
 // AppendMoving appends the part of the state that each step rewrites, as JSON.
-func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, s.format()) }
+func (s SessionState) AppendMoving(b []byte) ([]byte, error) { return s.appendMoving(b, SessionFormat) }
 
 // DecodeSession returns the state that [SessionState.AppendFixed] and
-// [SessionState.AppendMoving] appended, in this release or an older one.
-func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
+// [SessionState.AppendMoving] appended, in this release or an older one, with the columns of its
+// row.
+func DecodeSession(row Row, fixedPart, movingPart []byte) (SessionState, error) {
 	var s SessionState
 	var fixed, moving int
 	errFixed := codec.ReadStored(fixedPart, func(r *codec.Reader) { s.readFixed(r, &fixed) })
 	errMoving := codec.ReadStored(movingPart, func(r *codec.Reader) { s.readMoving(r, &moving) })
-	id := s.Session.ID
+	one := &s.Session
+	if fixed >= shortFormat {
+		one.ID, one.Owner, one.Agent, one.CreatedAt = row.ID, row.Owner, row.Agent, row.Created
+	}
+	if moving >= shortFormat {
+		one.Status = askback.SessionStatus(row.Status)
+	}
+	id := one.ID
 	switch newest := max(fixed, moving); {
 	case newest > SessionFormat:
 		return SessionState{}, fmt.Errorf("session %s is stored in format %d, and this release reads up to %d: use a newer release", id, newest, SessionFormat)

@@ -12,24 +12,34 @@ import (
 // appendFixed appends the part of the state that is written once, with this format number.
 func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
-	b = append(b, `,"id":`...)
-	b = codec.AppendString(b, s.Ask.ID)
-	b = append(b, `,"session":`...)
-	b = codec.AppendString(b, s.Ask.SessionID)
-	b = append(b, `,"owner":`...)
-	b = codec.AppendString(b, s.Owner)
+	if format < shortFormat {
+		b = append(b, `,"id":`...)
+		b = codec.AppendString(b, s.Ask.ID)
+	}
+	if format < shortFormat {
+		b = append(b, `,"session":`...)
+		b = codec.AppendString(b, s.Ask.SessionID)
+	}
+	if format < shortFormat {
+		b = append(b, `,"owner":`...)
+		b = codec.AppendString(b, s.Owner)
+	}
 	if s.Request != "" {
 		b = append(b, `,"request":`...)
 		b = codec.AppendString(b, s.Request)
 	}
-	b = append(b, `,"agent":`...)
-	b = codec.AppendString(b, s.Ask.Agent)
+	if format < shortFormat {
+		b = append(b, `,"agent":`...)
+		b = codec.AppendString(b, s.Ask.Agent)
+	}
 	if len(s.Ask.Path) > 0 {
 		b = append(b, `,"path":`...)
 		b = codec.AppendStrings(b, s.Ask.Path)
 	}
-	b = append(b, `,"kind":`...)
-	b = codec.AppendString(b, s.Ask.Kind)
+	if format < shortFormat {
+		b = append(b, `,"kind":`...)
+		b = codec.AppendString(b, s.Ask.Kind)
+	}
 	if s.Ask.Title != "" {
 		b = append(b, `,"title":`...)
 		b = codec.AppendString(b, s.Ask.Title)
@@ -52,8 +62,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 			return b, err
 		}
 	}
-	b = append(b, `,"quorum":`...)
-	b = strconv.AppendInt(b, int64(s.Ask.Quorum), 10)
+	if format < shortFormat || s.Ask.Quorum != 1 {
+		b = append(b, `,"quorum":`...)
+		b = strconv.AppendInt(b, int64(s.Ask.Quorum), 10)
+	}
 	if s.Ask.NoSelfApproval {
 		b = append(b, `,"no_self":`...)
 		b = strconv.AppendBool(b, s.Ask.NoSelfApproval)
@@ -66,14 +78,18 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"tags":`...)
 		b = codec.AppendStrings(b, s.Ask.Tags)
 	}
-	b = append(b, `,"created":`...)
-	b = codec.AppendMillis(b, s.Ask.CreatedAt)
+	if format < shortFormat {
+		b = append(b, `,"created":`...)
+		b = codec.AppendMillis(b, s.Ask.CreatedAt)
+	}
 	if !s.Ask.Deadline.IsZero() {
 		b = append(b, `,"deadline":`...)
 		b = codec.AppendMillis(b, s.Ask.Deadline)
 	}
-	b = append(b, `,"on_timeout":`...)
-	b = codec.AppendString(b, s.Ask.OnTimeout)
+	if format < shortFormat || s.Ask.OnTimeout != "wait" {
+		b = append(b, `,"on_timeout":`...)
+		b = codec.AppendString(b, s.Ask.OnTimeout)
+	}
 	if len(s.Ask.Warnings) > 0 {
 		b = append(b, `,"warnings":`...)
 		if b, err = codec.AppendList(b, s.Ask.Warnings, appendProblem); err != nil {
@@ -175,8 +191,10 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 // appendMoving appends the part of the state that each step rewrites, with this format number.
 func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
-	b = append(b, `,"status":`...)
-	b = codec.AppendString(b, s.Ask.Status)
+	if format < shortFormat {
+		b = append(b, `,"status":`...)
+		b = codec.AppendString(b, s.Ask.Status)
+	}
 	if len(s.Ask.To) > 0 {
 		b = append(b, `,"to":`...)
 		b = codec.AppendStrings(b, s.Ask.To)
@@ -300,12 +318,18 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 // appendFixed appends the part of the state that is written once, with this format number.
 func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
-	b = append(b, `,"id":`...)
-	b = codec.AppendString(b, s.Session.ID)
-	b = append(b, `,"owner":`...)
-	b = codec.AppendString(b, s.Session.Owner)
-	b = append(b, `,"agent":`...)
-	b = codec.AppendString(b, s.Session.Agent)
+	if format < shortFormat {
+		b = append(b, `,"id":`...)
+		b = codec.AppendString(b, s.Session.ID)
+	}
+	if format < shortFormat {
+		b = append(b, `,"owner":`...)
+		b = codec.AppendString(b, s.Session.Owner)
+	}
+	if format < shortFormat {
+		b = append(b, `,"agent":`...)
+		b = codec.AppendString(b, s.Session.Agent)
+	}
 	if s.Session.Hosted {
 		b = append(b, `,"hosted":`...)
 		b = strconv.AppendBool(b, s.Session.Hosted)
@@ -334,8 +358,10 @@ func (s SessionState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"starter":`...)
 		b = codec.AppendString(b, s.Session.StartedBy)
 	}
-	b = append(b, `,"created":`...)
-	b = codec.AppendMillis(b, s.Session.CreatedAt)
+	if format < shortFormat {
+		b = append(b, `,"created":`...)
+		b = codec.AppendMillis(b, s.Session.CreatedAt)
+	}
 	if s.Configured != "" {
 		b = append(b, `,"configured":`...)
 		b = codec.AppendString(b, s.Configured)
@@ -383,8 +409,10 @@ func (s *SessionState) readFixed(r *codec.Reader, format *int) {
 // appendMoving appends the part of the state that each step rewrites, with this format number.
 func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	b = strconv.AppendInt(append(b, `{"v":`...), int64(format), 10)
-	b = append(b, `,"status":`...)
-	b = codec.AppendString(b, s.Session.Status)
+	if format < shortFormat {
+		b = append(b, `,"status":`...)
+		b = codec.AppendString(b, s.Session.Status)
+	}
 	if s.Session.Phase != "" {
 		b = append(b, `,"phase":`...)
 		b = codec.AppendString(b, s.Session.Phase)

@@ -3,12 +3,17 @@ package lifecycle_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
@@ -17,7 +22,8 @@ import (
 
 // samples returns the paths of states that earlier releases stored. The files
 // testdata/states/vN/NAME.fixed.json and NAME.moving.json never change. NAME.want.json
-// has the decoded state, and -update rewrites only that.
+// has the decoded state, and -update rewrites only that. Since format 6, NAME.row.json has the
+// columns.
 func samples(t testing.TB) []string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/states/v*/*.fixed.json")
@@ -43,10 +49,30 @@ func sample(t testing.TB, path string) (fixed, moving []byte) {
 	return read(".fixed.json"), read(".moving.json")
 }
 
+// sampleRow returns the columns of a stored state.
+func sampleRow(t testing.TB, path string) (row lifecycle.Row) {
+	t.Helper()
+	raw, err := os.ReadFile(path + ".row.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return row
+	}
+	if err := errors.Join(err, json.Unmarshal(raw, &row)); err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// rowOf returns the columns of a state.
+func rowOf(s lifecycle.AskState) lifecycle.Row {
+	a := s.Ask
+	return lifecycle.Row{ID: a.ID, Stream: a.SessionID, Owner: s.Owner, Agent: a.Agent, Status: string(a.Status), Created: a.CreatedAt}
+}
+
 func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
 	for _, path := range samples(t) {
 		t.Run(filepath.ToSlash(path), func(t *testing.T) {
-			s, err := lifecycle.DecodeAsk(sample(t, path))
+			fixed, moving := sample(t, path)
+			s, err := lifecycle.DecodeAsk(sampleRow(t, path), fixed, moving)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,24 +106,24 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 	return append(raw, '\n')
 }
 
-// Encoding the samples of the present format, and of format 2 for asks without a callback,
-// gives the same bytes. If you change the stored form and this test fails, increment
+// Encoding the samples of the present format gives the same bytes, and encoding those of an older
+// one the same state. If you change the stored form and this test fails, increment
 // [lifecycle.AskFormat].
 func TestStoredFormMatchesSamples(t *testing.T) {
 	current := 0
 	for _, path := range samples(t) {
-		switch filepath.Base(filepath.Dir(path)) {
-		case fmt.Sprintf("v%d", lifecycle.AskFormat):
-			current++
-		case "v2", "v3":
-		default:
-			continue
-		}
 		fixed, moving := sample(t, path)
-		s, err := lifecycle.DecodeAsk(fixed, moving)
+		s, err := lifecycle.DecodeAsk(sampleRow(t, path), fixed, moving)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if again := roundTrip(t, s); !cmp.Equal(again, s, cmpopts.EquateEmpty()) {
+			t.Errorf("%s: stored again, it is another state:\n%s", path, cmp.Diff(s, again, cmpopts.EquateEmpty()))
+		}
+		if filepath.Base(filepath.Dir(path)) != fmt.Sprintf("v%d", lifecycle.AskFormat) {
+			continue
+		}
+		current++
 		got, err := s.AppendFixed(nil)
 		if err != nil || string(got) != string(fixed) {
 			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, fixed)
@@ -119,14 +145,14 @@ const (
 // A newer release may have changed every field but the format number. The error names
 // the ask and what to do.
 func TestNewerFormatIsRejected(t *testing.T) {
-	const want = "ask ask_1 is stored in format 6, and this release reads up to 5: use a newer release"
+	const want = "ask ask_1 is stored in format 7, and this release reads up to 6: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
-		{strings.Replace(someFixed, `"v":1`, `"v":6`, 1), someMoving},
-		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":6`, 1)},
-		{someFixed, `{"v":6,"status":{"name":"pending"},"more":[1]}`},
-		{`{"v":6,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":6}`},
+		{strings.Replace(someFixed, `"v":1`, `"v":7`, 1), someMoving},
+		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":7`, 1)},
+		{someFixed, `{"v":7,"status":{"name":"pending"},"more":[1]}`},
+		{`{"v":7,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":7}`},
 	} {
-		s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving))
+		s, err := lifecycle.DecodeAsk(lifecycle.Row{ID: "ask_1"}, []byte(c.fixed), []byte(c.moving))
 		if err == nil || err.Error() != want || s.Ask.ID != "" {
 			t.Errorf("%s, %s: got %+v, %v, want %s", c.fixed, c.moving, s, err, want)
 		}
@@ -138,28 +164,30 @@ func TestNewerFormatIsRejected(t *testing.T) {
 func TestFormat1IsConverted(t *testing.T) {
 	fixed1 := strings.TrimSuffix(someFixed, "}") + `,"repairs":[{"pointer":"/header","detail":"too long","fix":""}]}`
 	fixed2 := strings.Replace(strings.Replace(fixed1, `"v":1`, `"v":2`, 1), "repairs", "warnings", 1)
+	const short = `{"v":6,"questions":[{"id":"q1","text":"Why?"}],"warnings":[{"pointer":"/header","detail":"too long","fix":""}]}`
 	const outcome = `"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}`
 	moving1 := `{"v":1,` + outcome + `,"received":1767344460000}`
 	moving2 := `{"v":2,` + outcome + `,"acked":1767344460000}`
+	shortMoving := strings.Replace(moving2, `"v":2,"status":"declined"`, `"v":6`, 1)
 	for _, fixed := range []string{fixed1, fixed2} {
 		for _, moving := range []string{moving1, moving2} {
-			s, err := lifecycle.DecodeAsk([]byte(fixed), []byte(moving))
+			s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(fixed), []byte(moving))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(s.Ask.Warnings) != 1 || s.Ask.Warnings[0].Pointer != "/header" || s.Ask.AckedAt.UnixMilli() != 1767344460000 {
 				t.Errorf("%s, %s: got warnings %v, acknowledged at %v", fixed, moving, s.Ask.Warnings, s.Ask.AckedAt)
 			}
-			if got, err := s.AppendFixed(nil); err != nil || string(got) != fixed2 {
-				t.Errorf("got %s, %v, want %s", got, err, fixed2)
+			if got, err := s.AppendFixed(nil); err != nil || string(got) != short {
+				t.Errorf("got %s, %v, want %s", got, err, short)
 			}
-			if got, err := s.AppendMoving(nil); err != nil || string(got) != moving2 {
-				t.Errorf("got %s, %v, want %s", got, err, moving2)
+			if got, err := s.AppendMoving(nil); err != nil || string(got) != shortMoving {
+				t.Errorf("got %s, %v, want %s", got, err, shortMoving)
 			}
 		}
 	}
 	// In format 2, a field name of format 1 is ignored.
-	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
+	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
 	if err != nil || !s.Ask.AckedAt.IsZero() {
 		t.Errorf("got acknowledged at %v, %v, want never", s.Ask.AckedAt, err)
 	}
@@ -167,7 +195,7 @@ func TestFormat1IsConverted(t *testing.T) {
 
 // Digests of requests are stored, so their form never changes.
 func TestFormOfRequestsNeverChanges(t *testing.T) {
-	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(someMoving))
+	s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(someMoving))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +226,11 @@ func TestInvalidStatesAreRejected(t *testing.T) {
 		"more answers than questions": {someFixed, `{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`},
 		"nothing to confirm":          {confirm, someMoving},
 	} {
-		if s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
+		if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
 			t.Errorf("%s: got %+v, %v, want an error and nothing", name, s, err)
 		}
 	}
-	if _, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(someMoving)); err != nil {
+	if _, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(someFixed), []byte(someMoving)); err != nil {
 		t.Errorf("the whole one: %v", err)
 	}
 }
@@ -210,7 +238,7 @@ func TestInvalidStatesAreRejected(t *testing.T) {
 // Fields that a later release of the same format adds are ignored.
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	fixed := strings.Replace(someFixed, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
-	if s, err := lifecycle.DecodeAsk([]byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
+	if s, err := lifecycle.DecodeAsk(lifecycle.Row{}, []byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
 		t.Errorf("got %+v, %v, want ask_1", s, err)
 	}
 }
@@ -226,7 +254,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(fixed, moving)
 	}
 	f.Fuzz(func(t *testing.T, fixed, moving []byte) {
-		s, err := lifecycle.DecodeAsk(fixed, moving)
+		s, err := lifecycle.DecodeAsk(lifecycle.Row{ID: "ask_1", Status: "pending"}, fixed, moving)
 		if err != nil {
 			return
 		}

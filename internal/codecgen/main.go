@@ -17,6 +17,9 @@
 //	custom     the methods appendX and readX write and read the field X
 //	inline     the members of the struct are members of the object around it
 //	moving     the member is stored with each step, not only once
+//	follows    the value follows from a column or another member, so it is not stored; older
+//	           formats of records have it
+//	usual=X    the value X is not stored; older formats of records have it
 //	first      the member is the first one, not in the order of the fields
 //	after=X    the member follows the member X, not in the order of the fields
 //	was=X      the member had the name X in format 1

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,12 +27,21 @@ func (m member) option(key string) string {
 	return ""
 }
 
+// literal returns a value of the member as it is written in Go.
+func (m member) literal(value string) string {
+	if m.kind == text {
+		return strconv.Quote(value)
+	}
+	return value
+}
+
 // optionKinds lists the options, each with the kinds of values that may have it. An empty
 // list means all kinds.
 var optionKinds = map[string][]kind{
 	"null": {text}, "object": {raw}, "not": {boolean}, "custom": {texts}, "inline": {object},
 	"manual": nil, "verbatim": {text}, "lenient": {text}, "single": {texts},
 	"omitempty": nil, "header": nil, "keep": nil, "moving": nil, "first": nil, "after": nil, "was": nil,
+	"follows": nil, "usual": {text, integer},
 }
 
 // check returns an error if an option does not exist, or not for this kind of value.

@@ -95,6 +95,7 @@ func split(members []member) (fixed, moving []member) {
 }
 
 func (f form) storedPart(w *writer, name, part, what string, members []member) {
+	f.formats = true
 	w.line("\n// append%s appends %s, with this format number.", part, what)
 	w.line("func (s %s) append%s(b []byte, format int) (_ []byte, err error) {", name, part)
 	w.line("b = strconv.AppendInt(append(b, `{\"v\":`...), int64(format), 10)")

@@ -32,6 +32,7 @@ type form struct {
 	readOf    func(structName string) string // returns the function that reads into a pointer to one
 	omitsZero bool                           // a zero value is omitted, unless the option is keep; else only with omitempty
 	millis    bool                           // times are integers; else they are strings
+	formats   bool                           // there are several formats; see the options follows and usual
 }
 
 func (f form) omits(m member) bool {
@@ -45,7 +46,14 @@ func (f form) appendMembers(w *writer, variable string, definite bool, members [
 	for i, m := range members {
 		value := variable + "." + m.path
 		omits := f.omits(m)
-		if omits {
+		switch {
+		case f.formats && m.is("follows"):
+			omits = true
+			w.line("if format < shortFormat {")
+		case f.formats && m.option("usual") != "":
+			omits = true
+			w.line("if format < shortFormat || %s != %s {", value, m.literal(m.option("usual")))
+		case omits:
 			w.line("if %s {", notZero(m, value))
 		}
 		switch {

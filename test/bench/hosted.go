@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -30,7 +31,7 @@ type hostedWaiting struct {
 	Goroutines int    `json:"goroutines"` // with the runs, more than without them
 	Resident   int64  `json:"resident"`   // bytes, more than without them
 	Disk       int64  `json:"disk"`       // bytes, more than without them
-	Messages   int64  `json:"messages"`   // bytes of Disk that are messages
+	Messages   int64  `json:"messages"`   // bytes of Disk that are messages; see messagesOf
 	Start      spread `json:"start_ms"`   // of a new process, until a run continued and ended
 }
 
@@ -53,7 +54,7 @@ func (hostedModel) Reply(_ context.Context, r agents.ModelRequest, _ func(string
 	if r.Messages[len(r.Messages)-1].Result != nil {
 		return agents.ModelReply{Text: hostedResult}, nil
 	}
-	return agents.ModelReply{Text: hostedText, Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}}}, nil
+	return agents.ModelReply{Text: hostedText, Usage: conversation.Usage{InputTokens: 1532, OutputTokens: 187, CostUSD: 0.0074}, Calls: []conversation.Call{{ID: "call_1", Tool: agents.AskUserQuestion, Input: json.RawMessage(hostedInput)}}}, nil
 }
 
 // openHost opens an engine that runs the agent of the benchmark.
@@ -175,7 +176,7 @@ func measureHosted(ctx context.Context, p plan, n int) (h hostedWaiting, err err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path, empty := filepath.Join(dir, "hosted.db"), filepath.Join(dir, "empty.db")
-	h = hostedWaiting{What: "hosted", Runs: n, Messages: int64(n) * int64(len(hostedPrompt)+len(hostedText)+len(hostedInput))}
+	h = hostedWaiting{What: "hosted", Runs: n}
 	before, err := hostedStates(ctx, empty, 0)
 	if err != nil {
 		return h, err
@@ -191,6 +192,9 @@ func measureHosted(ctx context.Context, p plan, n int) (h hostedWaiting, err err
 		return h, err
 	}
 	h.Disk = with - without
+	if h.Messages, err = messagesOf(path, empty); err != nil {
+		return h, err
+	}
 	var starts []float64
 	for range p.rounds {
 		c, err := start(ctx, "rehost", path)
@@ -205,6 +209,29 @@ func measureHosted(ctx context.Context, p plan, n int) (h hostedWaiting, err err
 	}
 	h.Start = spreadOf(starts)
 	return h, nil
+}
+
+// messagesOf returns the bytes that the messages of the runs in a database take: how much an empty
+// database grows when their rows, with the entries in its indices, are added to it. These are the
+// events that the model reads: the messages, and its calls. The empty database has them then.
+func messagesOf(path, empty string) (bytes int64, err error) {
+	before, err := sizeOf(empty)
+	if err != nil {
+		return 0, err
+	}
+	conn, err := connectRecord(empty)
+	if err != nil {
+		return 0, err
+	}
+	err = runStatement(conn, "attach '"+strings.ReplaceAll(path, "'", "''")+"' as runs")
+	if err == nil {
+		err = runStatement(conn, `insert into history select * from runs.history where type in ('message', 'tool_input_ready') order by seq`)
+	}
+	if err := errors.Join(err, conn.Close()); err != nil { // the last connection leaves no write-ahead log
+		return 0, err
+	}
+	after, err := sizeOf(empty)
+	return after - before, err
 }
 
 // hostedStates runs a child until n runs wait, and returns its last state.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,46 @@ func TestHostedRunsWaitWithoutGoroutines(t *testing.T) {
 	if h.Runs != 50 || h.Goroutines > 5 || h.Disk <= h.Messages || h.each() > 20_000 || h.Start.Median <= 0 || h.Start.Median > millis(goalHostedStart) {
 		t.Errorf("got %+v, %.0f bytes each", h, h.each())
 	}
+}
+
+// A run that waits for a person takes at most 2 KB on the disk, beyond its messages.
+func TestWaitingRunsAreSmall(t *testing.T) {
+	const runs = 500
+	dir := t.TempDir()
+	path, empty := filepath.Join(dir, "hosted.db"), filepath.Join(dir, "empty.db")
+	for _, at := range []string{empty, path} {
+		p, err := openHost(t.Context(), at)
+		if err == nil && at == path {
+			err = startHosted(t.Context(), p.engine.As(answerer), runs)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	without, err := sizeOf(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := sizeOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := messagesOf(path, empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := int64(len(hostedPrompt) + len(hostedText) + len(hostedInput))
+	if messages < runs*texts || messages > 2*runs*texts {
+		t.Errorf("the messages of a run take %d bytes, and their texts %d", messages/runs, texts)
+	}
+	h := hostedWaiting{Runs: runs, Disk: with - without, Messages: messages}
+	if h.each() > goalHostedDisk {
+		t.Errorf("a waiting run takes %.0f bytes beyond its messages, which take %d, want at most %d", h.each(), messages/runs, goalHostedDisk)
+	}
+	t.Logf("%.0f bytes beyond the messages, which take %d", h.each(), messages/runs)
 }
 
 func TestHostedGoalsAreMissedAboveTheirBounds(t *testing.T) {

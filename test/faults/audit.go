@@ -124,6 +124,6 @@ func outcomeOf(ctx context.Context, path, key string) (id string, o *askback.Out
 	if err != nil {
 		return "", nil, err
 	}
-	s, err := lifecycle.DecodeAsk(r.Fixed, r.State)
+	s, err := lifecycle.DecodeAsk(columnsOf(r), r.Fixed, r.State)
 	return r.ID, s.Ask.Outcome, err
 }

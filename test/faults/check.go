@@ -200,12 +200,17 @@ func (c *checker) checkAsk(ctx context.Context, db store.Store, id string) ([]vi
 	return c.checkRecord(r), nil
 }
 
+// columnsOf returns the columns of a record that are part of its state.
+func columnsOf(r store.Record) lifecycle.Row {
+	return lifecycle.Row{ID: r.ID, Stream: r.Stream, Owner: r.Owner, Agent: r.Agent, Status: r.Status, Created: r.Created}
+}
+
 // checkRecord compares a record with its history and with the acknowledgements.
 func (c *checker) checkRecord(r store.Record) (bad []violation) {
 	violate := func(f fault, format string, args ...any) {
 		bad = append(bad, violated(f, r.ID+": "+format, args...))
 	}
-	s, err := lifecycle.DecodeAsk(r.Fixed, r.State)
+	s, err := lifecycle.DecodeAsk(columnsOf(r), r.Fixed, r.State)
 	if err != nil {
 		violate(inconsistent, "%v", err)
 		return bad
