@@ -5,17 +5,17 @@ package browsertest
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -30,6 +30,7 @@ const startTime, stepTime = 2 * time.Minute, time.Minute
 type Browser struct {
 	ctx  context.Context
 	stop func()
+	tabs tabs
 }
 
 // Start starts Chromium, or returns [ErrNotInstalled]. The caller must call
@@ -49,12 +50,16 @@ func Start() (*Browser, error) {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(startTime),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		// A process that waits for the next page is not worth its start: windows are used again.
+		chromedp.Flag("disable-features", "site-per-process,Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"),
 	)
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ := chromedp.NewContext(allocator)
-	b := &Browser{ctx: ctx, stop: func() {
+	empty := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	b := &Browser{ctx: ctx, tabs: tabs{empty: empty.URL}, stop: func() {
 		_ = chromedp.Cancel(ctx)
 		end()
+		empty.Close()
 	}}
 	if err := chromedp.Run(ctx); err != nil {
 		b.Stop()
@@ -79,22 +84,17 @@ type Viewport struct {
 // violations of its pages.
 func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 	t.Helper()
-	var id target.ID
-	browser := cdp.WithExecutor(b.ctx, chromedp.FromContext(b.ctx).Browser)
-	own, err := target.CreateBrowserContext().Do(browser)
-	if err == nil {
-		id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(browser)
-	}
+	tab, err := b.take()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
-	t.Cleanup(func() {
-		cancel()
-		_ = target.DisposeBrowserContext(own).Do(browser)
-	})
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(tab.id))
 	w := &Window{t: t, ctx: ctx}
-	chromedp.ListenTarget(ctx, func(ev any) { m.handle(ctx, ev) })
+	t.Cleanup(func() { b.release(tab, w, cancel) })
+	chromedp.ListenTarget(ctx, func(ev any) {
+		w.visited(ev)
+		m.handle(ctx, ev)
+	})
 	scheme := "light"
 	if v.Dark {
 		scheme = "dark"

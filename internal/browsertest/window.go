@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 type Window struct {
 	t   testing.TB
 	ctx context.Context
+
+	mu      sync.Mutex
+	origins []string // of its pages
 }
 
 // Run runs actions in the window, in order.
