@@ -30,6 +30,9 @@ func liveQuery(i pages.Inbox, after askback.Cursor, now time.Time) string {
 	if next := i.Snoozes.Next; !next.IsZero() && i.Filter.Snoozed == "" {
 		q.Set("wake", strconv.FormatInt(next.UnixMilli(), 10))
 	}
+	if i.Filter.Snoozed != "" {
+		q.Set("count", i.Snoozes.Count)
+	}
 	if i.Filter.Age != "" {
 		q.Set("shown", strconv.FormatInt(now.UnixMilli(), 10))
 	}
@@ -50,6 +53,7 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 	out := newLiveWriter(w, cancel, func() error { return s.reauthenticate(r) })
 	defer out.stop()
 	list := pages.Inbox{Filter: pages.FilterOf(values)}
+	list.Snoozes.Count = values.Get("count")
 	out.start()
 	var group sync.WaitGroup
 	defer group.Wait()

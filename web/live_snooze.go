@@ -68,7 +68,7 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 	if err != nil {
 		return
 	}
-	if err := s.sendHidden(ctx, out, list, before); err != nil { // snoozed after the page was shown
+	if err := s.sendHidden(ctx, out, r, list, before); err != nil { // snoozed after the page was shown
 		return
 	}
 	for next, pause := wake, time.Duration(0); ; next, pause = before.next(), time.Second {
@@ -96,8 +96,12 @@ func (s *site) liveSnoozes(ctx context.Context, out *liveWriter, r request, list
 	}
 }
 
-// sendHidden tells a list which asks it must not have, and how many are snoozed.
-func (s *site) sendHidden(ctx context.Context, out *liveWriter, list pages.Inbox, hidden hiddenAsks) error {
+// sendHidden tells a list which asks it must not have, and how many are snoozed. A list of snoozed
+// asks gets its rows if the page shows another number of them.
+func (s *site) sendHidden(ctx context.Context, out *liveWriter, r request, list pages.Inbox, hidden hiddenAsks) error {
+	if list.Filter.Snoozed != "" && list.Snoozes.Count != hidden.count() {
+		return s.sendSnoozes(ctx, out, r, list, nil, hidden, time.Time{})
+	}
 	if list.Filter.Snoozed != "" || len(hidden) == 0 {
 		return nil
 	}

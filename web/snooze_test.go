@@ -180,6 +180,47 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 	}
 }
 
+// A list of snoozed asks gets the row of one that is snoozed after the page was made and before
+// it listens.
+func TestSnoozedListGetsWhatItMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(memstore.New(), nil)
+		h := &server{t: t, engine: e, handler: web.New(e, nil)}
+		ana := h.browser("ana")
+		known, missed := h.ask(single), h.ask(single)
+		snooze := func(a askback.Ask) {
+			if _, err := h.client(askback.Responder, "ana").Snooze(t.Context(), a.ID, time.Now().Add(time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		snooze(known)
+		live := func() string {
+			return ana.open("/?snoozed=only", http.StatusOK).one(t, "[hx-swap=none]").attr["connect"]
+		}
+		stream := func(path string) string {
+			ctx, stop := context.WithCancel(t.Context())
+			w := &lockedRecorder{response: httptest.NewRecorder()}
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				h.handler.ServeHTTP(w, ana.request(http.MethodGet, path, nil).WithContext(ctx))
+			}()
+			synctest.Wait()
+			stop()
+			<-done
+			return w.body()
+		}
+		before := live()
+		if got := stream(before); strings.Contains(got, "row-") {
+			t.Errorf("a page that has all gets %s", got)
+		}
+		snooze(missed)
+		if got := stream(before); !strings.Contains(got, `id="row-`+missed.ID) {
+			t.Errorf("got stream %s, want the row of the ask that the page does not have", got)
+		}
+	})
+}
+
 // An ask that is snoozed elsewhere leaves an open list at once, and comes back when the snooze
 // is ended. The link to the snoozed asks follows. An ask that is open stays.
 func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
