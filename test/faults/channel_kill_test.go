@@ -8,10 +8,7 @@ import (
 // of them, it is withdrawn or marked in all others, for each of them (E3 to E7).
 func TestOneAskInAllChannelsIsAnsweredInEach(t *testing.T) {
 	dir := t.TempDir()
-	program, err := build(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	p := newChannelKillTest(dir, program, 1, "")
 	if err := p.run(t.Context(), 0); err != nil || len(p.bad) > 0 {
 		t.Fatalf("got %v, %v", err, p.bad)

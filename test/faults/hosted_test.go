@@ -12,10 +12,7 @@ import (
 // each question asked once (A2, F2).
 func TestKilledHostedRunsEndAlike(t *testing.T) {
 	dir := t.TempDir()
-	program, err := build(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := builtProgram(t)
 	h, err := newHostedTest(dir, program, 1)
 	if err != nil {
 		t.Fatal(err)

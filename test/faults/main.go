@@ -21,7 +21,7 @@
 //
 // Usage:
 //
-//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-short] [-seed S] [-keep] [-mutant NAME]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
 package main
 
 import (
@@ -125,12 +125,15 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	return r, r.killProgram(ctx, o, dir)
 }
 
-// killProgram builds the program, kills it, and kills its server without and with event
+// killProgram builds the program unless there is one, kills it, and kills its server without and with event
 // streams, with channels, and while it runs agents.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
-	program, err := build(ctx, dir)
-	if err != nil {
-		return err
+	program := o.program
+	if program == "" {
+		var err error
+		if program, err = build(ctx, dir); err != nil {
+			return err
+		}
 	}
 	b, err := newProgramTest(dir, program, o.seed)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/askback/askback/internal/fakes"
@@ -31,13 +32,36 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(builtIn)
+	os.Exit(code)
+}
+
+// builtIn is the folder of the program that the tests kill. It is made when a test needs it.
+var builtIn string
+
+var buildOnce = sync.OnceValues(func() (program string, err error) {
+	if builtIn, err = os.MkdirTemp("", "askback-faults-test-*"); err != nil {
+		return "", err
+	}
+	return build(context.Background(), builtIn)
+})
+
+// builtProgram returns the path of the program, which is built once for all tests.
+func builtProgram(t *testing.T) string {
+	t.Helper()
+	program, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
 }
 
 // runMain runs the program and returns its output. It fails the test if the
 // program left temporary files.
 func runMain(t *testing.T, ctx context.Context, args string) (string, error) {
 	t.Helper()
+	args += " -program " + builtProgram(t)
 	scratch := t.TempDir()
 	t.Setenv("TMPDIR", scratch)
 	var out bytes.Buffer

@@ -15,6 +15,7 @@ type options struct {
 	seed                          uint64
 	keep                          bool
 	mutant                        string
+	program                       string // to kill; "": it is built
 }
 
 // The numbers of repetitions with -short, as in "make test".
@@ -53,6 +54,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
 	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
 	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
+	flags.StringVar(&o.program, "program", "", "`path` of the program to kill (default: it is built from this module)")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -101,6 +103,9 @@ func (o options) command() string {
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.hosted, o.seed)
 	if o.mutant != "" {
 		command += " -mutant " + o.mutant
+	}
+	if o.program != "" {
+		command += " -program " + o.program
 	}
 	return command
 }
