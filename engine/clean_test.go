@@ -21,7 +21,7 @@ import (
 func TestOldSettledAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
-		e := engine.New(kept, &engine.Options{Settings: engine.Settings{Retention: 90 * 24 * time.Hour}})
+		e := engine.New(kept, &engine.Options{Settings: engine.Settings{Retention: 9 * 24 * time.Hour}})
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 		ctx := t.Context()
@@ -54,21 +54,21 @@ func TestOldSettledAsksAreDeleted(t *testing.T) {
 		if _, err := agent.Send(ctx, inRun.SessionID, askback.Complete{}); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(89 * 24 * time.Hour)
+		<-time.After(8 * 24 * time.Hour)
 		synctest.Wait()
 		answer(late)
 		if _, err := ana.Get(ctx, settled.ID); err != nil {
-			t.Errorf("after 89 days: got %v, want the ask", err)
+			t.Errorf("after 8 days: got %v, want the ask", err)
 		}
 		<-time.After(2 * 24 * time.Hour)
 		synctest.Wait()
 		for _, gone := range []askback.Ask{settled, inRun} {
 			if _, err := ana.Get(ctx, gone.ID); !errors.Is(err, askback.ErrNotFound) {
-				t.Errorf("after 91 days: got %v, want it forgotten", err)
+				t.Errorf("after 10 days: got %v, want it forgotten", err)
 			}
 			lines, err := kept.History(ctx, gone.SessionID, 0, 10)
 			if err != nil || len(lines) > 0 {
-				t.Errorf("after 91 days: got lines %v, %v, want none", lines, err)
+				t.Errorf("after 10 days: got lines %v, %v, want none", lines, err)
 			}
 		}
 		if _, err := ana.Session(ctx, inRun.SessionID); !errors.Is(err, askback.ErrNotFound) {
@@ -76,7 +76,7 @@ func TestOldSettledAsksAreDeleted(t *testing.T) {
 		}
 		for _, stays := range []askback.Ask{open, late} {
 			if _, err := ana.Get(ctx, stays.ID); err != nil {
-				t.Errorf("after 91 days: got %v, want the ask", err)
+				t.Errorf("after 10 days: got %v, want the ask", err)
 			}
 		}
 		for ev, err := range ana.Events(ctx, "", before) {

@@ -110,7 +110,7 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
-		options := engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, Retention: 90 * 24 * time.Hour}}
+		options := engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, Retention: 9 * 24 * time.Hour}}
 		p := newFixture(t, db, &options)
 		stop := p.run()
 		keyed := func(key, text string) askback.Request {
@@ -143,7 +143,7 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 		if a, err := other.Ask(t.Context(), keyed("joined", "Which?")); err != nil || a.ID == first.ID {
 			t.Errorf("another agent: got %s, %v", a.ID, err)
 		}
-		<-time.After(100 * 24 * time.Hour)
+		<-time.After(10 * 24 * time.Hour)
 		synctest.Wait()
 		if rows, err := db.List(t.Context(), store.Query{Kind: "joined_key"}); err != nil || len(rows) != 1 {
 			t.Errorf("%d keys are stored, %v; want that of the open ask", len(rows), err)

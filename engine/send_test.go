@@ -145,9 +145,10 @@ func TestDeliveryThatIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply    error
 		attempts int
+		within   time.Duration
 	}{
-		"final":    {&askback.SendError{Err: errors.New("gone"), Final: true}, 1},
-		"too many": {errors.New("no reply"), 10},
+		"final":    {&askback.SendError{Err: errors.New("gone"), Final: true}, 1, time.Hour},
+		"too many": {errors.New("no reply"), 10, 200 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -162,7 +163,7 @@ func TestDeliveryThatIsGivenUp(t *testing.T) {
 				defer p.run()()
 				a := p.ask(calledBack())
 				p.answer(p.ana, a, "SQLite")
-				<-time.After(200 * time.Hour)
+				<-time.After(c.within)
 				synctest.Wait()
 				if got := to.events(); len(got) != c.attempts+1 || got[len(got)-1] != "question_answered" {
 					t.Errorf("got %q, want %d attempts and then question_answered", got, c.attempts)
