@@ -129,6 +129,7 @@ func TestChromiumPagesAreAccessible(t *testing.T) {
 	w.Press(`form[action="/login"] button`)
 	w.checkAccessibility("expired link")
 	w.login("ana")
+	w.open("/")
 	w.checkAccessibility("empty inbox")
 	w.open("/login")
 	w.checkAccessibility("logged in")

@@ -26,6 +26,7 @@ func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 	} {
 		w := c.window(l)
 		w.login("ana")
+		w.open("/")
 		for shape, s := range map[string]struct {
 			ask  askback.Request
 			fill func(w window)

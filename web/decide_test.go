@@ -239,6 +239,7 @@ func TestChromiumListOfKeysIsComplete(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.login("ana")
+	w.open("/")
 	w.Run(chromedp.KeyEvent("?"))
 	w.waitUntil(`document.querySelector("#keys").open`)
 	var listed, handled []string

@@ -82,6 +82,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 			c := newChromium(t)
 			w := c.window(phone)
 			w.login("ana")
+			w.open("/")
 			// The list beside the ask has one row: each ask is withdrawn after its page.
 			outline := func(s string, then func()) string {
 				a := c.ask(hostile(s)[kind])
@@ -116,6 +117,7 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
+	w.open("/")
 	fill := func(words []string) {
 		ana := c.client(askback.Responder, "ana")
 		for _, s := range words {
@@ -144,10 +146,12 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 		words := tried[at:min(at+rows, len(tried))]
 		c.reset()
 		w.login("ana")
+		w.open("/")
 		fill(harmless[:len(words)])
 		want := pages()
 		c.reset()
 		w.login("ana")
+		w.open("/")
 		fill(words)
 		if d := cmp.Diff(want, pages()); d != "" {
 			t.Errorf("from %d on: %s", at, d)

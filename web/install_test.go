@@ -126,6 +126,7 @@ func TestChromiumCachesHaveNothingOfAnAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
+	w.open("/")
 	w.waitForServiceWorker()
 	secret := askback.Request{Questions: []askback.Question{{Text: "the-secret-question", Options: askback.Options("one", "two")}}}
 	a := c.ask(secret)
@@ -167,6 +168,7 @@ func TestChromiumShowsAPageWithoutConnection(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
+	w.open("/")
 	w.waitForServiceWorker()
 	a := c.ask(single)
 	w.offline(true)

@@ -48,6 +48,7 @@ func TestChromiumInboxIsLive(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
+	w.open("/")
 	w.waitText("No open questions")
 	first, second := c.ask(single), c.ask(harmless)
 	w.waitText("Which database should we use?", "mail.send", "(token bot)")

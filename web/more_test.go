@@ -62,6 +62,7 @@ func TestChromiumPhoneBarLeadsToEveryPage(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
+	w.open("/")
 	w.Press(".nav .nav-narrow")
 	w.waitText("Standing approvals")
 	w.waitUntil(`document.querySelector(".nav-narrow").getAttribute("aria-current") === "page"`)

@@ -151,6 +151,7 @@ func TestChromiumMenuLeadsToNumbers(t *testing.T) {
 	c.fill()
 	w := c.window(desktop)
 	w.login("ana")
+	w.open("/")
 	w.Run(chromedp.Focus(".nav-menu summary", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 	w.waitUntil(`document.querySelector(".nav-menu").open`)
 	w.Run(chromedp.KeyEvent(kb.Escape))

@@ -308,6 +308,7 @@ func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
 		return err
 	}))
 	w.login("ana")
+	w.open("/")
 	w.waitForServiceWorker()
 	w.waitText("This browser does not show notifications.")
 	w.checkAccessibility("the offer")

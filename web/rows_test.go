@@ -46,6 +46,7 @@ func TestChromiumThousandAsksAreScrolled(t *testing.T) {
 	}
 	w := c.window(browsertest.Viewport{Width: 1400, Height: 900})
 	w.login("ana")
+	w.open("/")
 	w.waitTitle("(200+) Inbox · Askback")
 	c.ask(free)
 	w.waitTitle("(201+) Inbox · Askback")

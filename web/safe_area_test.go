@@ -30,6 +30,7 @@ func TestChromiumControlsStayInTheSafeArea(t *testing.T) {
 	} {
 		w := c.window(screen.size)
 		w.login("ana")
+		w.open("/")
 		w.Run(emulation.SetSafeAreaInsetsOverride(&emulation.SafeAreaInsets{Top: screen.top, Right: screen.right, Bottom: screen.bottom, Left: screen.left}))
 		for _, path := range pages {
 			w.open(path)

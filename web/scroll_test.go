@@ -76,6 +76,7 @@ func TestChromiumLongListIsScrolledOnAPhone(t *testing.T) {
 	}
 	w := c.window(phone)
 	w.login("ana")
+	w.open("/")
 	got := scrollToEnd(w.Window, 1)
 	if got.Rows != count || got.Twice != 0 {
 		t.Errorf("the list has %d rows, %d of them twice, want %d", got.Rows, got.Twice, count)
