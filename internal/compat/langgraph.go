@@ -31,8 +31,8 @@ type interruptAction struct {
 	Args   json.RawMessage `json:"args"`
 }
 
-// readLanggraph reads the value of interrupt(), alone or in a list of one. It is a
-// HumanInterrupt; a string, which is a question; or a question in the flat form.
+// readLanggraph reads the value of interrupt(), alone or in a list of one. It is a HITLRequest
+// of LangChain 1.0 or newer; a HumanInterrupt; a string, which is a question; or a question in the flat form.
 func readLanggraph(c Client, raw []byte) (Call, error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {
@@ -44,7 +44,11 @@ func readLanggraph(c Client, raw []byte) (Call, error) {
 	}
 	_, acts := n.Get("action_request")
 	_, asks := n.Get("question")
+	_, list := n.Get("action_requests")
+	_, camel := n.Get("actionRequests")
 	switch {
+	case (list || camel) && !acts && !asks:
+		return r.approvals(raw, n)
 	case n.Kind == jcs.String:
 		return Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: answered(flatReply)}.finish(r)
 	case asks && !acts:
