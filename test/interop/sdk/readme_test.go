@@ -3,10 +3,13 @@ package sdk_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -37,8 +40,10 @@ func blocks(t *testing.T, page, language string) []string {
 func compile(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := project(t)
-	args := []string{filepath.Join(clienttest.Packages(t), "node_modules", "typescript", "bin", "tsc"), "--strict",
-		"--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2023", "--module", "nodenext", "--types", "node"}
+	args := []string{
+		filepath.Join(clienttest.Packages(t), "node_modules", "typescript", "bin", "tsc"), "--strict",
+		"--noUncheckedIndexedAccess", "--skipLibCheck", "--target", "es2023", "--module", "nodenext", "--types", "node",
+	}
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -102,5 +107,64 @@ func TestTypesOfPythonAreStrict(t *testing.T) {
 	check.Dir = "../../../sdk/python"
 	if out, err := check.CombinedOutput(); err != nil {
 		t.Errorf("mypy: %v\n%s", err, out)
+	}
+}
+
+// The examples of docs/frameworks.md are valid: those for TypeScript with the types of the
+// frameworks, those for Python with the names of the package.
+func TestExamplesOfFrameworksAreValid(t *testing.T) {
+	page := "../../../docs/frameworks.md"
+	t.Run("Python", func(t *testing.T) {
+		check := `import ast, importlib, sys
+for node in ast.walk(ast.parse(sys.argv[1])):
+    if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "askback":
+        for name in node.names:
+            getattr(importlib.import_module(node.module), name.name)`
+		for _, block := range blocks(t, page, "python") {
+			run := exec.CommandContext(t.Context(), python(t), "-c", check, block)
+			run.Env = append(os.Environ(), pythonPath(t)...)
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s\n%s", err, out, block)
+			}
+		}
+	})
+	t.Run("TypeScript", func(t *testing.T) {
+		files := map[string]string{}
+		for i, block := range blocks(t, page, "ts") {
+			files["example"+strconv.Itoa(i)+".ts"] = block
+		}
+		compile(t, files)
+	})
+}
+
+// The description of the API is accepted by a generator of types, and by a linter without errors.
+func TestDescriptionOfTheAPIIsAcceptedByTools(t *testing.T) {
+	modules := filepath.Join(clienttest.Packages(t), "node_modules")
+	server := clienttest.New(t)
+	reply, err := http.Get(server.URL + "/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	raw, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string][]byte{"openapi.json": raw, ".spectral.yaml": []byte(`extends: ["spectral:oas"]`)} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"openapi-typescript/bin/cli.js", "openapi.json", "-o", "api.ts"},
+		{"@stoplight/spectral-cli/dist/index.js", "lint", "openapi.json", "--fail-severity", "error"},
+		{"typescript/bin/tsc", "--strict", "--noEmit", "api.ts"},
+	} {
+		run := exec.CommandContext(t.Context(), node(t), append([]string{filepath.Join(modules, args[0])}, args[1:]...)...)
+		run.Dir = dir
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", args[0], err, out)
+		}
 	}
 }
