@@ -28,15 +28,19 @@ type Model struct {
 // Prices are what a million tokens cost, in US dollars. 0 means that a price is not known.
 type Prices struct{ Input, Output, Cached, Stored float64 }
 
-// anthropicKey is the variable with the key of models that are not in the settings.
-const anthropicKey = "ANTHROPIC_API_KEY"
+// The variables with the key of models that are not in the settings, and with the address to which
+// their requests are sent, as the SDKs of Anthropic have them.
+const (
+	anthropicKey = "ANTHROPIC_API_KEY"
+	anthropicURL = "ANTHROPIC_BASE_URL"
+)
 
 // families are the models of Anthropic that need no settings.
 var families = []string{"sonnet", "opus", "haiku"}
 
 // AllModels returns the models that agents can name. With a key of Anthropic in the environment,
 // sonnet, opus and haiku are the newest models of it, unless the settings have others with these
-// names. The model default is sonnet, and demo is the model of a demonstration, unless the settings
+// names; their requests go to the base URL in the environment, if it has one. The model default is sonnet, and demo is the model of a demonstration, unless the settings
 // have one.
 func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 	all := maps.Clone(c.Models)
@@ -49,8 +53,9 @@ func (c Config) AllModels(env func(string) (string, bool)) map[string]Model {
 		}
 	}
 	if key, _ := env(anthropicKey); strings.TrimSpace(key) != "" {
+		base, _ := env(anthropicURL)
 		for _, name := range families {
-			add(name, Model{Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key})
+			add(name, Model{Provider: "anthropic", Model: anthropic.Newest(name), APIKey: key, BaseURL: strings.TrimSpace(base)})
 		}
 	}
 	if sonnet, ok := all["sonnet"]; ok {
