@@ -57,7 +57,11 @@ func (c *client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 			return askback.Page{}, err
 		}
 	}
-	page, err := c.list(ctx, q, false, hidden)
+	started, err := c.startedRun(ctx, q)
+	if err != nil {
+		return askback.Page{}, err
+	}
+	page, err := c.list(ctx, q, started, hidden)
 	if err != nil || len(page.Items) == 0 {
 		return page, err
 	}
@@ -67,6 +71,24 @@ func (c *client) listAsks(ctx context.Context, q askback.Query) (askback.Page, e
 	}
 	page.Snoozes = snoozed.of(page.Items)
 	return page, err
+}
+
+// startedRun reports whether a query selects only the open asks of a hosted run that this agent has
+// started. It may read them, although they belong to the hosted agent, and do nothing else with
+// them.
+func (c *client) startedRun(ctx context.Context, q askback.Query) (bool, error) {
+	if c.who.Kind != askback.Agent || q.SessionID == "" || q.Unacked || q.Status != "" && q.Status != askback.Pending {
+		return false, nil
+	}
+	row, err := c.engine.store.Read(ctx, kindSession, q.SessionID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fromStore(err)
+	}
+	state, err := decodeSession(row)
+	return err == nil && state.Session.Hosted && state.Session.Owner == c.who.Name, err
 }
 
 // eventsCursor returns the end of the event stream, or "" if this principal cannot follow it.

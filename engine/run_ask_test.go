@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,4 +75,64 @@ func contextText(context json.RawMessage) string {
 		return "{}"
 	}
 	return string(context)
+}
+
+// The agent that started a run reads its open asks, and can do nothing else with them. Another
+// agent reads nothing, also of a run that a person started (E1).
+func TestAgentThatStartedARunReadsItsOpenAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("confirmed", `{"path": "a"}`)), says("End.")},
+		}})
+		defer h.stop()
+		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		other := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+		s, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := h.run("By a person.")
+		h.settled(s.ID)
+		h.settled(of.ID)
+		count := func(who askback.Client, q askback.Query) int {
+			page, err := who.List(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(page.Items)
+		}
+		page, err := bot.List(t.Context(), askback.Query{SessionID: s.ID})
+		if err != nil || len(page.Items) != 1 || page.Items[0].Confirmation == nil {
+			t.Fatalf("the starter got %+v, %v", page.Items, err)
+		}
+		a := page.Items[0]
+		for name, got := range map[string]int{
+			"another agent":               count(other, askback.Query{SessionID: s.ID}),
+			"a run of a person":           count(bot, askback.Query{SessionID: of.ID}),
+			"all asks":                    count(bot, askback.Query{}),
+			"asks of any status":          count(bot, askback.Query{SessionID: s.ID, Status: askback.AnyStatus}),
+			"asks that were not received": count(bot, askback.Query{SessionID: s.ID, Unacked: true}),
+			"an unknown session":          count(bot, askback.Query{SessionID: "ses_00000000000000000000000099"}),
+		} {
+			if got != 0 {
+				t.Errorf("%s: got %d asks", name, got)
+			}
+		}
+		if _, err := bot.Get(t.Context(), a.ID); !errors.Is(err, askback.ErrNotFound) {
+			t.Errorf("get: %v", err)
+		}
+		if _, err := bot.Cancel(t.Context(), a.ID, ""); !errors.Is(err, askback.ErrNotFound) {
+			t.Errorf("cancel: %v", err)
+		}
+		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bot.Consume(t.Context(), a.ID, a.Confirmation.Digest); !errors.Is(err, askback.ErrNotFound) {
+			t.Errorf("consume: %v", err)
+		}
+		h.settled(s.ID)
+		if n := count(bot, askback.Query{SessionID: s.ID}); n != 0 {
+			t.Errorf("after the answer, %d asks are open", n)
+		}
+	})
 }
