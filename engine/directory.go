@@ -110,8 +110,8 @@ func (e *Engine) current(ctx context.Context) (*current, error) {
 		return nil, fmt.Errorf("people, groups and routes: %w", fromStore(err))
 	}
 	e.directory.stored, e.directory.version = d, row.Version
-	e.directory.complete.Store(true)
 	e.combine()
+	e.directory.complete.Store(true) // after combine: others then use its settings without the mutex
 	return e.settings.Load(), nil
 }
 
@@ -153,8 +153,8 @@ func (e *Engine) replaceDirectory(d storedDirectory, version int64) {
 	defer e.directory.mu.Unlock()
 	if version > e.directory.version {
 		e.directory.stored, e.directory.version = d, version
-		e.directory.complete.Store(true)
 		e.combine()
+		e.directory.complete.Store(true)
 	}
 }
 

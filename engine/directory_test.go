@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -367,5 +368,39 @@ func TestDirectoryIsNotReplacedByEarlierVersion(t *testing.T) {
 	p.engine.ReplaceDirectory(1)
 	if groups := must(p.admin().Groups(t.Context())); len(groups) != 3+2 {
 		t.Errorf("got %d groups, want 5", len(groups))
+	}
+}
+
+// A second reader of the stored directory waits for the first, and does not get the settings
+// alone (F12).
+func TestFirstReadersSeeTheStoredDirectory(t *testing.T) {
+	db := memstore.New()
+	before := newFixture(t, db, nil)
+	before.putPerson(askback.PersonRequest{Name: "dana"})
+	before.putRoutes(askback.Route{To: []string{"dana"}})
+	routes := make(chan askback.RouteList, 1)
+	var p *fixture
+	var once sync.Once
+	meanwhile := func(askback.Person) []engine.Receiver { // while the settings are combined with the directory
+		once.Do(func() {
+			go func() {
+				all, err := p.admin().Routes(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				routes <- all
+			}()
+			for range 1000 { // lets the other reader go on; it should wait
+				runtime.Gosched()
+			}
+		})
+		return nil
+	}
+	p = newFixture(t, db, &engine.Options{Settings: engine.Settings{Reach: meanwhile}})
+	if err := p.engine.ReadDirectory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all := <-routes; len(all.Items) != 1 {
+		t.Errorf("the other reader got %+v, want the route of the API", all)
 	}
 }
