@@ -100,11 +100,11 @@ func (d *fakeStore) beforeClaim() error {
 	return f()
 }
 
-func (d *fakeStore) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+func (d *fakeStore) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
 	if err := d.beforeClaim(); err != nil {
 		return nil, err
 	}
-	return d.Store.Claim(ctx, node, now, n)
+	return d.Store.Claim(ctx, node, now, n, limit...)
 }
 
 func (d *fakeStore) Beat(ctx context.Context, node string, now time.Time) (time.Time, error) {

@@ -74,8 +74,11 @@ func (e *Engine) performLoop(ctx context.Context) {
 		return
 	}
 	w := &worker{
-		engine: e, slots: make(chan struct{}, performSlots), runs: make(chan struct{}, runSlots),
+		engine: e, slots: make(chan struct{}, performSlots), runs: make(chan struct{}),
 		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
+	}
+	if e.runner != nil { // otherwise another process has the agents
+		w.runs = make(chan struct{}, runSlots)
 	}
 	w.renew.Store(true)
 	if err := e.releaseResumed(ctx); err != nil && ctx.Err() == nil {
@@ -106,8 +109,8 @@ func (e *Engine) performLoop(ctx context.Context) {
 	stop()
 }
 
-// claim claims at most as many effects as there are free slots, and starts to perform them.
-// Without a free slot, it records a heartbeat. Deliveries run with the context sending, and
+// claim claims at most as many effects as there are free slots of each kind, and starts to
+// perform them. Without a free slot, it records a heartbeat. Deliveries run with the context sending, and
 // other effects with work.
 func (w *worker) claim(ctx, work, sending context.Context) error {
 	e, now := w.engine, w.engine.clock()
@@ -128,21 +131,18 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 		_, err := e.store.Beat(ctx, w.node, now)
 		return err
 	}
-	effects, err := e.store.Claim(ctx, w.node, now, free)
+	freeRuns, runs := cap(w.runs)-len(w.runs), 0
+	effects, err := e.store.Claim(ctx, w.node, now, free, store.KindLimit{Prefix: runPrefix, Max: freeRuns})
 	if errors.Is(err, store.ErrUnknown) {
 		w.renew.Store(true)
 	}
 	for _, f := range effects {
 		slots := w.slots
-		if isRun(f) {
+		if isRun(f) { // deliveries do not wait for models
 			slots = w.runs
+			runs++
 		}
-		select {
-		case slots <- struct{}{}:
-		default: // of a run: deliveries must not wait for models
-			w.group.Go(func() { w.postpone(work, f) })
-			continue
-		}
+		slots <- struct{}{}
 		w.count(f.Node, 1)
 		w.group.Go(func() {
 			switch {
@@ -160,22 +160,11 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 			}
 		})
 	}
-	w.backlog.Store(len(effects) == free)
+	w.backlog.Store(len(effects) == free || e.runner != nil && runs == freeRuns)
 	if len(effects) == free && len(w.slots) < cap(w.slots) {
 		e.effects.set(e.clock())
 	}
 	return err
-}
-
-// postpone puts an effect back for runPause, because all slots are taken.
-func (w *worker) postpone(ctx context.Context, f store.Effect) {
-	err := w.engine.update(context.WithoutCancel(ctx), func(t *tx) error {
-		t.change.Done = append(t.change.Done, store.Completion{ID: f.ID, Node: f.Node, Retry: t.now.Add(runPause)})
-		return nil
-	})
-	if err != nil {
-		w.renew.Store(true)
-	}
 }
 
 // beatOld records a heartbeat for each earlier name with effects that are still performed.

@@ -44,7 +44,6 @@ const (
 	runSlots    = 256              // effects of runs that are performed at once
 	runPause    = time.Second      // the longest pause after the first failure; it doubles with each one
 	runMaxPause = 30 * time.Second // the longest pause
-	noRunPause  = time.Minute      // until another process may have a runner
 )
 
 // queue adds an effect of the run to the change.
@@ -75,9 +74,6 @@ func (w *worker) performRun(ctx context.Context, f store.Effect) {
 		return
 	}
 	pause := min(runPause<<min(f.Attempts-1, 10), runMaxPause)
-	if errors.Is(err, errNotHosted) {
-		pause = noRunPause
-	}
 	done := store.Completion{ID: f.ID, Node: f.Node, Retry: e.clock().Add(pause), Error: errorText(err)}
 	if errors.Is(err, errUnreadable) || errors.Is(err, askback.ErrDamaged) {
 		done.Retry, done.Dead = time.Time{}, true

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -79,7 +81,9 @@ type Queue interface {
 	// A store that only one process can open frees every claim when it is opened.
 	// After an error that matches ErrUnknown, the node may have claimed effects
 	// that it does not know.
-	Claim(ctx context.Context, node string, now time.Time, n int) ([]Effect, error)
+	//
+	// With a limit, it passes over the effects of these kinds that are more than Max.
+	Claim(ctx context.Context, node string, now time.Time, n int, limit ...KindLimit) ([]Effect, error)
 	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream,
 	// After, Newest and Limit of q and ignores the others. Kind is that of the
 	// effect; "" matches every kind. It omits damaged effects.
@@ -87,4 +91,28 @@ type Queue interface {
 	// Effects returns effects in order of ID, dead letters and others. It uses the fields
 	// Kind, After, Newest and Limit of q and ignores the others. It omits damaged effects.
 	Effects(ctx context.Context, q Query) ([]Effect, error)
+}
+
+// A KindLimit is the maximum number of effects whose kind begins with Prefix.
+type KindLimit struct {
+	Prefix string
+	Max    int // 0: none
+}
+
+// Limiter returns a function that reports for one effect after the other, by its kind, whether it is
+// within the limits.
+func Limiter(limits []KindLimit) func(kind string) bool {
+	left := slices.Clone(limits)
+	return func(kind string) bool {
+		for i := range left {
+			if !strings.HasPrefix(kind, left[i].Prefix) {
+				continue
+			}
+			if left[i].Max <= 0 {
+				return false
+			}
+			left[i].Max--
+		}
+		return true
+	}
 }

@@ -110,9 +110,9 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 	return now, nil
 }
 
-// Claim claims for a node at most n effects that are due. It also records a heartbeat of
-// the node and frees the claims of nodes without a recent heartbeat.
-func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+// Claim claims for a node at most n effects that are due, within the limits. It also records a
+// heartbeat of the node and frees the claims of nodes without a recent heartbeat.
+func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
 	if err := store.CheckNode(node); err != nil {
 		return nil, err
 	}
@@ -123,11 +123,16 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	}
 	s.heartbeats[node] = now
 	s.freeClaims(now)
-	left := store.AtMost(n)
-	due := while(s.claimable.ascend(), func(e *effect) bool {
-		left--
-		return left >= 0 && !e.Due.After(now)
-	})
+	var due []*effect
+	within := store.Limiter(limit)
+	for e := range s.claimable.ascend() {
+		if len(due) == store.AtMost(n) || e.Due.After(now) {
+			break
+		}
+		if within(e.Kind) {
+			due = append(due, e)
+		}
+	}
 	var list []store.Effect
 	for _, old := range due {
 		e := *old

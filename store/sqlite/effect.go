@@ -16,6 +16,9 @@ import (
 // insertEffect.
 const effectColumns = `id, kind, subject_kind, subject, stream, due, created, attempts, node, dead, error, data, sum`
 
+// kindColumn is the index of kind in effectColumns.
+const kindColumn = 1
+
 const (
 	insertEffect = `insert into effects (` + effectColumns + `)
 		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`
@@ -108,22 +111,23 @@ type claim struct {
 	node   string
 	now    time.Time
 	n      int
+	limit  []store.KindLimit
 	silent []string // nodes whose claims are freed
 
 	effects []store.Effect // set by the writer
 }
 
-// Claim claims at most n due effects for a node. It also records a heartbeat of the node, as
+// Claim claims at most n due effects for a node, within the limits. It also records a heartbeat of the node, as
 // Beat does, and frees the claims of nodes without one for store.HeartbeatTimeout. The claims
 // are on the disk when it returns.
-func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err
 	}
 	s.nodes.Lock()
 	silent := s.heartbeats.silent(now)
 	s.nodes.Unlock()
-	r := &request{claim: &claim{node: node, now: now, n: store.AtMost(n), silent: silent}, done: make(chan struct{})}
+	r := &request{claim: &claim{node: node, now: now, n: store.AtMost(n), limit: limit, silent: silent}, done: make(chan struct{})}
 	if _, err := s.do(ctx, r); err != nil {
 		return nil, err
 	}
@@ -214,7 +218,7 @@ func (w *writer) claim(c *claim) error {
 			return err
 		}
 	}
-	ready, err := w.effects(c.n, w.stmt.ready, c.now.UnixMilli())
+	ready, err := w.effectsOf(c.n, store.Limiter(c.limit), w.stmt.ready, c.now.UnixMilli())
 	if err != nil {
 		return err
 	}
@@ -259,13 +263,21 @@ const noLimit = -1
 
 // effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged
 // ones.
-func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) (list []effect, err error) {
+func (w *writer) effects(n int, stmt *sqlite3.Stmt, args ...any) ([]effect, error) {
+	return w.effectsOf(n, func(string) bool { return true }, stmt, args...)
+}
+
+// effectsOf is effects for those of which keep returns true for their kinds.
+func (w *writer) effectsOf(n int, keep func(kind string) bool, stmt *sqlite3.Stmt, args ...any) (list []effect, err error) {
 	bind(stmt, args...)
 	defer stmt.Reset()
 	for len(list) != n {
 		row, err := stmt.Step()
 		if !row || err != nil {
 			return list, err
+		}
+		if !keep(stmt.ColumnText(kindColumn)) {
+			continue
 		}
 		e, err := scanEffect(stmt)
 		if damaged, ok := err.(store.DamagedError); ok {

@@ -13,6 +13,31 @@ import (
 	"github.com/askback/askback/store"
 )
 
+// A limit of some kinds does not delay other effects, whatever is due first.
+func testClaimLimit(t *testing.T, sub Subject) {
+	s := sub.Store
+	var effects []store.Effect
+	for n, kind := range []string{"run.a", "run.b", "send", "run.a", "running", "send", "run."} {
+		e := effect(fmt.Sprint("eff_", n))
+		e.Kind, e.Due = kind, noon.Add(time.Duration(n)*time.Millisecond)
+		effects = append(effects, e)
+	}
+	commitEffects(t, s, effects...)
+	claim := func(what string, n, limit int, want ...string) {
+		t.Helper()
+		got, err := s.Claim(t.Context(), "node", later, n, store.KindLimit{Prefix: "run.", Max: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustEqual(t, what, effectIDs(got), want)
+	}
+	claim("no runs", 1, 0, "eff_2")
+	claim("one run", 2, 1, "eff_0", "eff_4")
+	claim("no runs, all others", 0, 0, "eff_5")
+	claim("fewer than the limit", 1, 5, "eff_1")
+	claim("all", 0, 5, "eff_3", "eff_6")
+}
+
 func testClaimOrder(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect

@@ -75,6 +75,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"every field of an effect is stored", testEffectFields},
 		{"odd strings of an effect are stored", testOddEffectStrings},
 		{"effects are claimed in order of due", testClaimOrder},
+		{"effects of some kinds are limited", testClaimLimit},
 		{"a claim has at most MaxList effects", testClaimLimits},
 		{"an effect is claimed by one node", testClaimByNodes},
 		{"a lost claim is a conflict", testLostClaims},

@@ -188,7 +188,11 @@ func (w *walk) pass(rt *rapid.T) {
 func (w *walk) claim(rt *rapid.T) {
 	w.pass(rt)
 	node, n := pick(rt, "node", walkNodes), rapid.IntRange(-1, 3).Draw(rt, "n")
-	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, n) })
+	var limit []store.KindLimit
+	if rapid.Bool().Draw(rt, "limited") {
+		limit = append(limit, store.KindLimit{Prefix: pick(rt, "prefix", walkKinds), Max: rapid.IntRange(0, 2).Draw(rt, "max")})
+	}
+	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, n, limit...) })
 }
 
 func (w *walk) beat(rt *rapid.T) {
