@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -82,29 +83,38 @@ func (d *Definition) Check() error {
 		all = append(all, fmt.Errorf("agent %s: "+format, append([]any{d.Name}, args...)...))
 	}
 	if !definitionName.MatchString(d.Name) {
-		return fmt.Errorf("%q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name)
+		all = append(all, fmt.Errorf("name: %q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name))
 	}
 	if d.Model == nil {
-		add("it has no model")
+		add("model: it is missing")
 	}
-	if d.MaxTokens < 0 || d.MaxAsks < 0 || d.MaxTurns < 0 {
-		add("a limit is negative; write 0 for the default")
+	for _, limit := range []struct {
+		key string
+		n   int
+	}{{"max_tokens", d.MaxTokens}, {"max_asks", d.MaxAsks}, {"max_turns", d.MaxTurns}} {
+		if limit.n < 0 {
+			add("%s: %d is negative; write 0 for the default", limit.key, limit.n)
+		}
 	}
 	d.checkToolsets(add)
 	for i, name := range d.Tools {
 		if slices.Contains(d.Tools[:i], name) {
-			add("tools names %s twice", name)
+			add("tools: %s is there twice", name)
 		} else if _, _, ok := d.find(name); !ok {
-			add("there is no tool and no server %q; there are %s", name, strings.Join(closestFirst(name, d.names()), ", "))
+			add("tools: there is no tool and no server %q; there are %s", name, strings.Join(closestFirst(name, d.names()), ", "))
 		}
 	}
-	for _, pattern := range slices.Concat(d.Confirm, d.Allow) {
-		if problem := directory.PatternProblem(pattern); problem != "" {
-			add("%q %s of tools, as in tickets.*", pattern, problem)
+	checkPatterns := func(key string, patterns []string) {
+		for _, pattern := range patterns {
+			if problem := directory.PatternProblem(pattern); problem != "" {
+				add("%s: %q %s of tools, as in tickets.*", key, pattern, problem)
+			}
 		}
 	}
+	checkPatterns("confirm", d.Confirm)
+	checkPatterns("allow", d.Allow)
 	if d.Bubble && !slices.Contains(d.Tools, SpawnAgents) {
-		add("subagents has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
+		add("subagents: it has no effect, because the agent cannot start any; add %s to tools", SpawnAgents)
 	}
 	d.checkAsks(add)
 	return errors.Join(all...)
@@ -135,7 +145,7 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 // checkAsks checks what the asks of the agent have in common.
 func (d *Definition) checkAsks(add func(format string, args ...any)) {
 	if problem := directory.ListProblem(d.To); problem != "" {
-		add("to %s", problem)
+		add("to: it %s", problem)
 	}
 	for _, name := range d.To {
 		if problem := directory.RecipientProblem(name); problem != "" {
@@ -147,18 +157,20 @@ func (d *Definition) checkAsks(add func(format string, args ...any)) {
 			add("start_by: %q %s", name, problem)
 		}
 	}
-	if d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0 {
-		add("there is an end of the time for answers, but no time; write question_timeout: 24h")
-		return
+	needsTime := d.OnTimeout != "" && d.OnTimeout != askback.OnTimeoutWait && d.Timeout == 0
+	if needsTime {
+		add("on_timeout: there is no time after which it applies; write question_timeout: 24h")
 	}
 	example := askback.Request{Questions: []askback.Question{{Text: "Go on?", Default: []string{"yes"}}}}
 	d.address(&example)
 	_, err := example.Normalize()
 	bad, _ := errors.AsType[askback.Invalid](err)
+	keys := map[string]string{"/timeout": "question_timeout", "/callback_url": "question_callback", "/on_timeout": "on_timeout"}
 	for _, p := range bad {
-		if !strings.HasPrefix(p.Pointer, "/to") {
-			add("its asks are not valid: %s: %s", strings.TrimPrefix(p.Pointer, "/"), p.Detail)
+		if strings.HasPrefix(p.Pointer, "/to") || needsTime && p.Pointer == "/on_timeout" {
+			continue // reported above
 		}
+		add("%s: %s", cmp.Or(keys[p.Pointer], strings.TrimPrefix(p.Pointer, "/")), p.Detail)
 	}
 }
 

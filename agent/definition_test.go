@@ -21,29 +21,38 @@ func TestMistakesInDefinitionsAreExplained(t *testing.T) {
 		want   string
 	}{
 		{"name", func(d *agent.Definition) { d.Name = "Support!" }, `"Support!" is not a name of an agent`},
-		{"model", func(d *agent.Definition) { d.Model = nil }, "agent support: it has no model"},
-		{"limit", func(d *agent.Definition) { d.MaxAsks = -1 }, "agent support: a limit is negative"},
-		{"unknown tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "ticket.search") }, `agent support: there is no tool and no server "ticket.search"; there are tickets, `},
+		{"model", func(d *agent.Definition) { d.Model = nil }, "agent support: model: it is missing"},
+		{"limit", func(d *agent.Definition) { d.MaxAsks = -1 }, "agent support: max_asks: -1 is negative"},
+		{"unknown tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "ticket.search") }, `agent support: tools: there is no tool and no server "ticket.search"; there are tickets, `},
 		{"misspelled tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "todowrite") }, `there are todo_write, `},
 		{"no tool of a server", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets.") }, `there is no tool and no server "tickets."`},
-		{"repeated tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets") }, "tools names tickets twice"},
+		{"repeated tool", func(d *agent.Definition) { d.Tools = append(d.Tools, "tickets") }, "tools: tickets is there twice"},
 		{"unused server", func(d *agent.Definition) { d.Tools = []string{"spawn_agents"} }, "no tool of the server tickets is used; add tickets to tools, or one of its tools as in tickets.NAME"},
 		{"repeated server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, tickets()) }, "two servers have the name tickets"},
 		{"name of a server", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, agent.Functions("a.b")) }, `"a.b" is not a name of a server`},
 		{"server like a tool", func(d *agent.Definition) { d.Toolsets = append(d.Toolsets, agent.Functions("todo_write")) }, `"todo_write" is not a name of a server`},
-		{"pattern", func(d *agent.Definition) { d.Allow = []string{"[a"} }, `"[a" is not a pattern of tools`},
+		{"pattern", func(d *agent.Definition) { d.Allow = []string{"[a"} }, `allow: "[a" is not a pattern of tools`},
 		{"sub-agents", func(d *agent.Definition) { d.Tools, d.Bubble = []string{"tickets"}, true }, "add spawn_agents to tools"},
 		{"recipient", func(d *agent.Definition) { d.To = []string{"@"} }, `to: "@" has no name`},
 		{"starter", func(d *agent.Definition) { d.StartBy = []string{"token:"} }, `start_by: "token:" `},
 		{"time-out", func(d *agent.Definition) { d.OnTimeout = askback.OnTimeoutFail }, "write question_timeout: 24h"},
-		{"unknown time-out", func(d *agent.Definition) { d.OnTimeout, d.Timeout = "explode", time.Hour }, "on_timeout is wait, fail, default or decline"},
-		{"negative time-out", func(d *agent.Definition) { d.Timeout = -1 }, "a timeout must be positive"},
-		{"callback", func(d *agent.Definition) { d.Callback = "ftp://x" }, "its asks are not valid: callback_url: "},
+		{"unknown time-out", func(d *agent.Definition) { d.OnTimeout, d.Timeout = "explode", time.Hour }, "on_timeout: on_timeout is wait, fail, default or decline"},
+		{"negative time-out", func(d *agent.Definition) { d.Timeout = -1 }, "question_timeout: a timeout must be positive"},
+		{"callback", func(d *agent.Definition) { d.Callback = "ftp://x" }, "question_callback: "},
 	} {
 		d, _ := support()
 		c.change(&d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
+	}
+	wrong, _ := support()
+	wrong.Name, wrong.Model, wrong.MaxAsks, wrong.MaxTurns, wrong.Confirm, wrong.Allow = "A b", nil, -1, -2, []string{"[a"}, []string{"[b"}
+	wrong.OnTimeout, wrong.Callback = askback.OnTimeoutFail, "ftp://x"
+	err := wrong.Check()
+	for _, want := range []string{"name: ", "model: ", "max_asks: ", "max_turns: ", "confirm: ", "allow: ", "on_timeout: there", "question_callback: "} {
+		if err == nil || strings.Count(err.Error(), want) != 1 {
+			t.Errorf("got %v, want one problem of %s", err, want)
 		}
 	}
 	d, _ := support()
@@ -62,7 +71,7 @@ func TestWrongDefinitionChangesNothing(t *testing.T) {
 	wrong.Name, wrong.Model = "wrong", nil
 	other.Name = "other"
 	err := r.Set([]agent.Definition{other, other, wrong})
-	if want := "two agents have the name other\nagent wrong: it has no model"; err == nil || err.Error() != want {
+	if want := "two agents have the name other\nagent wrong: model: it is missing"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err := r.Limits("support"); err != nil {

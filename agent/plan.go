@@ -20,7 +20,7 @@ const (
 	childConfirms   = "%s was not called: it needs the approval of a person, and sub-agents cannot ask for it. Do the rest without it, and state in your result what is left to do."
 	programAsks     = "A program started this run, so no person can be asked. Decide yourself and state in your result what you assumed, or end with the question as your result."
 	programConfirms = "%s was not called: it needs the approval of a person, and no person can be asked, because a program started this run. Do the rest without it, and state in your result what is left to do."
-	tooManyCalls    = "Not called: a reply may have 64 calls. Call it again in the next one."
+	tooManyCalls    = "A reply may have %d calls. This call and the rest were not made and left out: %d in all. Make them again in the next reply, a few at a time."
 	noTool          = "There is no tool %q. The tools are %s."
 )
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,8 +15,8 @@ import (
 )
 
 // A Runner performs the effects of hosted runs: it requests models, runs tools, and says what
-// people are asked. It implements the interface Runner of package engine, and remembers nothing
-// of a run.
+// people are asked. It implements the interface Runner of package engine with its optional
+// interfaces Scheduler, CallbackRunner and RestrictedRunner, and remembers nothing of a run.
 type Runner struct {
 	mu     sync.RWMutex
 	agents map[string]*hosted
@@ -178,17 +179,19 @@ func (s session) request(ctx context.Context, q ModelRequest, piece func(string)
 // cut ends a reply that is not complete, so that people who read the result know.
 const cut = "\n\n[The reply ends here because it reached its maximum length.]"
 
-// maxCalls is the maximum number of calls in one reply that are made.
+// maxCalls is the maximum number of calls in one reply that are made. Of the others, one is stored.
 const maxCalls = 64
 
 // replied returns a reply with its plans.
 func (s session) replied(q conversation.RequestModel, reply ModelReply, o offer) conversation.Input {
 	in := conversation.ModelReplied{Request: q.Request, Text: strings.ToValidUTF8(reply.Text, "�"), Provider: reply.Provider, Usage: reply.Usage}
-	for i, c := range reply.Calls {
-		c = s.plan(c, o)
-		if i >= maxCalls {
-			c.Plan = rejected(tooManyCalls)
-		}
+	calls := reply.Calls[:min(len(reply.Calls), maxCalls)]
+	for _, c := range calls {
+		in.Calls = append(in.Calls, s.plan(c, o))
+	}
+	if more := len(reply.Calls) - len(calls); more > 0 { // one tells the model of all
+		c := s.plan(reply.Calls[maxCalls], o)
+		c.Input, c.Plan = json.RawMessage("{}"), rejected(fmt.Sprintf(tooManyCalls, maxCalls, more))
 		in.Calls = append(in.Calls, c)
 	}
 	return in

@@ -50,7 +50,8 @@ type Options struct {
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
 	// Runner knows the hosted agents. Nil: no run is started. Runs go on while [Engine.Run]
-	// runs.
+	// runs. Its methods of [PartialRunner], [Scheduler], [CallbackRunner] and
+	// [RestrictedRunner] have effect if it has them.
 	Runner Runner
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
 	// channel "webhook", a callback is rejected. The others carry messages to

@@ -16,11 +16,12 @@ func (c *client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
 	if err := c.authorize(askback.ActRun); err != nil {
 		return nil, err
 	}
-	return c.engine.hostedAgents(), nil
+	return c.engine.HostedAgents(), nil
 }
 
-// hostedAgents returns the agents of the runner, each with the time of its next run.
-func (e *Engine) hostedAgents() []askback.HostedAgent {
+// HostedAgents returns the agents that can be started here, in order of name, each with the time
+// of its next run.
+func (e *Engine) HostedAgents() []askback.HostedAgent {
 	if e.runner == nil {
 		return nil
 	}

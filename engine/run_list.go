@@ -9,17 +9,6 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// HostedAgents returns the agents that can be started here, in order of name.
-func (e *Engine) HostedAgents() []askback.HostedAgent {
-	if e.runner == nil {
-		return nil
-	}
-	return e.runner.Agents()
-}
-
-// maxChildren is how many children [Engine.Children] returns. A run may start any number.
-const maxChildren = 200
-
 // Children returns the sessions that the run of a session started, oldest first.
 func (e *Engine) Children(ctx context.Context, p askback.Principal, id string) (children []askback.Session, err error) {
 	c := &client{e, p}
@@ -33,7 +22,7 @@ func (e *Engine) Children(ctx context.Context, p askback.Principal, id string) (
 	if err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
 	}
-	for call := 1; call <= r.state.Calls && len(children) < maxChildren; call++ {
+	for call := 1; call <= r.state.Calls && len(children) < r.state.Spawned; call++ {
 		for child := 0; ; child++ {
 			row, err := e.store.ReadKey(ctx, kindSession, childKey(id, runWork{Call: call, Child: child}))
 			if errors.Is(err, store.ErrNotFound) {

@@ -34,6 +34,8 @@ type hosting struct {
 	log    *slog.Logger
 	runner *agent.Runner
 
+	closing sync.WaitGroup // the servers that are not in the settings any more
+
 	mu       sync.Mutex
 	seen     []fileVersion // of the files, when they were last read
 	scripts  []string      // of models
@@ -117,7 +119,7 @@ func (h *hosting) load(file config.Config) error {
 	for _, a := range agents {
 		h.secrets[a.Name] = a.WebhookSecret
 	}
-	go closeServers(unused, nil) // which waits until their processes have ended
+	h.closing.Go(func() { closeServers(unused, nil) }) // which waits until their processes have ended
 	return nil
 }
 
@@ -331,4 +333,5 @@ func (h *hosting) Close() {
 	defer h.mu.Unlock()
 	closeServers(h.servers, nil)
 	closeAll(h.idle)
+	h.closing.Wait()
 }

@@ -219,9 +219,11 @@ func (f *follower) input(ctx context.Context, in runInput) error {
 		return nil
 	case in.err != nil:
 		return in.err
-	case json.Unmarshal(in.event.Data, &d) != nil:
-		return fmt.Errorf("read the event %s: %w", in.event.Type, askback.ErrUnreachable)
-	case in.child:
+	}
+	if err := json.Unmarshal(in.event.Data, &d); err != nil {
+		return fmt.Errorf("the server sent an event %s that is not valid: %w", in.event.Type, err)
+	}
+	if in.child {
 		return f.childInput(ctx, in.event, d)
 	}
 	if err := f.askInput(ctx, in.event, d); err != nil {
