@@ -55,8 +55,11 @@ var hostScripts = map[string]string{
 func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	t.Helper()
 	running := make(chan struct{}, 10)
+	type input struct {
+		Path string `json:"path,omitempty"`
+	}
 	function := func(name string, call func(context.Context) (string, error)) agent.Function {
-		return agent.ReadOnlyFunc(name, "A tool of a test.", func(ctx context.Context, _ struct{}) (string, error) { return call(ctx) })
+		return agent.ReadOnlyFunc(name, "A tool of a test.", func(ctx context.Context, _ input) (string, error) { return call(ctx) })
 	}
 	tools := agent.Functions("tools",
 		function("look", func(context.Context) (string, error) { return "a\nb", nil }),
