@@ -1,0 +1,44 @@
+// An agent with the Claude Agent SDK and a scripted model. It makes one call, and prints what the model gets back.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { query } from "@anthropic-ai/claude-agent-sdk";
+import { Askback } from "askback";
+import { canUseTool } from "askback/claude-agent-sdk";
+
+const [folder = "", run = "", order = ""] = process.argv.slice(2);
+const call = JSON.parse(order) as { name: string; input: object };
+let result: unknown = null;
+
+const model = createServer(async (request, response) => {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  const { messages = [], tools = [] } = request.url?.startsWith("/v1/messages") && !request.url.includes("count_tokens") ? JSON.parse(text) : {};
+  for (const block of messages.flatMap((m: { content: unknown }) => (Array.isArray(m.content) ? m.content : []))) {
+    if (block.type === "tool_result") result = block.content;
+  }
+  const calls = tools.length > 0 && result === null;
+  response.setHeader("Content-Type", "text/event-stream");
+  const send = (type: string, v: object) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...v })}\n\n`);
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const message = { id: `msg_${crypto.randomUUID()}`, type: "message", role: "assistant", model: "scripted", content: [], stop_reason: null, stop_sequence: null, usage };
+  send("message_start", { message });
+  send("content_block_start", { index: 0, content_block: calls ? { type: "tool_use", id: "toolu_1", name: call.name, input: {} } : { type: "text", text: "" } });
+  send("content_block_delta", { index: 0, delta: calls ? { type: "input_json_delta", partial_json: JSON.stringify(call.input) } : { type: "text_delta", text: "done" } });
+  send("content_block_stop", { index: 0 });
+  send("message_delta", { delta: { stop_reason: calls ? "tool_use" : "end_turn", stop_sequence: null }, usage });
+  send("message_stop", {});
+  response.end();
+}).listen(0, "127.0.0.1");
+await once(model, "listening");
+
+const outside = "http://127.0.0.1:9"; // other machines are not to be reached
+const env = {
+  PATH: process.env.PATH, HOME: folder, SHELL: "/bin/bash", NO_PROXY: "127.0.0.1", HTTP_PROXY: outside, HTTPS_PROXY: outside,
+  ANTHROPIC_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}`, ANTHROPIC_API_KEY: "none",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_TELEMETRY: "1", DISABLE_ERROR_REPORTING: "1", DISABLE_AUTOUPDATER: "1",
+};
+const messages = query({ prompt: "Do it", options: { cwd: folder, env, settingSources: [], canUseTool: canUseTool(new Askback(), run) } });
+for await (const message of messages) if (message.type === "result") break;
+console.log(JSON.stringify({ ran: [], text: JSON.stringify(result) }));
+process.exit();
