@@ -114,6 +114,8 @@ need gcc "the race detector" gcc libc6-dev
 need strace "system calls of a commit" strace
 need zsh "completion in zsh" zsh
 need fish "completion in fish" fish
+need python3 "the package for Python" python3
+need mypy "the types of the package for Python" mypy
 need chromium "the pages in a real browser" chromium
 # A mail server that is installed would be removed by another, and with systemd a new one would
 # start on its own: there the test skips.
