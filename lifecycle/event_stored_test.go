@@ -64,6 +64,23 @@ func TestStoredEventIsCompact(t *testing.T) {
 	}
 }
 
+// Changes of a state are stored without the usual state. Those of older releases have it.
+func TestUsualStateOfAnEventIsRead(t *testing.T) {
+	for data, want := range map[string]string{
+		`{}`: "llm_requesting", `{"state":"llm_requesting"}`: "llm_requesting", `{"state":"idle"}`: "idle",
+		`{"ask":"ask_1"}`: "awaiting_user_response", `{"state":"awaiting_user_response","ask":"ask_1"}`: "awaiting_user_response",
+	} {
+		if e, err := lifecycle.DecodeEvent("state_change", []byte(data)); err != nil || e.State != want {
+			t.Errorf("%s: got %q, %v, want %q", data, e.State, err, want)
+		}
+	}
+	for _, data := range []string{`{}`, `{"ask":"ask_1"}`} {
+		if e, err := lifecycle.DecodeEvent("message", []byte(data)); err != nil || e.State != "" {
+			t.Errorf("a message %s: got the state %q, %v", data, e.State, err)
+		}
+	}
+}
+
 func TestEventWithInvalidInputIsNotStored(t *testing.T) {
 	if got, err := (lifecycle.Event{Input: json.RawMessage(`{"a":`)}).Append(nil); err == nil {
 		t.Errorf("got %s, want an error", got)

@@ -17,9 +17,11 @@ func TestHostedRunsWaitWithoutGoroutines(t *testing.T) {
 	}
 }
 
-// A run that waits for a person takes at most 2 KB on the disk, beyond its messages.
+// A run that waits for a person takes at most 2 KB on the disk, beyond its messages. With 500 runs
+// it takes 50 bytes less than with the 10 000 of the benchmark: more of them are recent, and so not
+// in the index by owner.
 func TestWaitingRunsAreSmall(t *testing.T) {
-	const runs = 500
+	const runs, limit = 500, goalHostedDisk - 50
 	dir := t.TempDir()
 	path, empty := filepath.Join(dir, "hosted.db"), filepath.Join(dir, "empty.db")
 	for _, at := range []string{empty, path} {
@@ -47,14 +49,13 @@ func TestWaitingRunsAreSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts := int64(len(hostedPrompt) + len(hostedText) + len(hostedInput))
-	if messages < runs*texts || messages > 2*runs*texts {
+	if messages < runs*texts || 2*messages > 5*runs*texts {
 		t.Errorf("the messages of a run take %d bytes, and their texts %d", messages/runs, texts)
 	}
 	h := hostedWaiting{Runs: runs, Disk: with - without, Messages: messages}
-	if h.each() > goalHostedDisk {
-		t.Errorf("a waiting run takes %.0f bytes beyond its messages, which take %d, want at most %d", h.each(), messages/runs, goalHostedDisk)
+	if h.each() > limit {
+		t.Errorf("a waiting run takes %.0f bytes beyond its messages, which take %d, want at most %d", h.each(), messages/runs, limit)
 	}
-	t.Logf("%.0f bytes beyond the messages, which take %d", h.each(), messages/runs)
 }
 
 func TestHostedGoalsAreMissedAboveTheirBounds(t *testing.T) {
