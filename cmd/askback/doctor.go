@@ -23,7 +23,8 @@ type doctorCommand struct {
 }
 
 // Run prints the findings of all checks. It returns an error if one of them is a failure.
-// It does not create, change or delete any file except the shared memory of SQLite. With a
+// It does not create, change or delete any file except the shared memory of SQLite, but it starts the
+// MCP servers of hosted agents, which are commands of the user. With a
 // public URL, it logs in there for a moment.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	d := &doctor{all: all}
@@ -92,6 +93,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkPort()
 	d.checkIssuer(ctx)
 	d.checkChannels()
+	d.checkAgents(ctx)
 }
 
 // checkIssuer checks that people can log in with the issuer, if there is one. The server
