@@ -28,11 +28,13 @@ const (
 // are kept when an agent has no schedule any more.
 const kindSchedule = "schedule"
 
-// A scheduleState is the state of a schedule: the next run that it starts.
+// A scheduleState is the state of a schedule: the next run that it starts, and the session of the
+// last one that it started.
 type scheduleState struct {
 	Line string    `json:"line"`
 	Zone string    `json:"zone"`
 	Next time.Time `json:"next"`
+	Last string    `json:"last,omitempty"` // the id of a session
 }
 
 // scheduleLoop starts the runs of schedules until ctx ends.
@@ -69,7 +71,8 @@ func (e *Engine) scheduleLoop(ctx context.Context) {
 var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // fireSchedule starts the run of an agent that is due, and returns the state of its schedule. Of
-// several runs that were missed, only the latest one starts, unless it is too late (E15). A run
+// several runs that were missed, only the latest one starts, unless it is too late, and none
+// starts while the last one waits or works (E15). A run
 // has the time in its key, so that it starts once, however many servers there are, and if the
 // process ends before it has stored the next time.
 func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
@@ -82,11 +85,11 @@ func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.Hosted
 		if state.Next.After(now) { // another process has started it
 			return state, nil
 		}
-		if err := e.startScheduled(ctx, s, a, state.Next, now); err != nil {
+		if state.Last, err = e.startScheduled(ctx, s, a, state, now); err != nil {
 			return scheduleState{}, err
 		}
 	}
-	state = scheduleState{Line: a.Schedule, Zone: a.TimeZone, Next: neverAgain}
+	state = scheduleState{Line: a.Schedule, Zone: a.TimeZone, Next: neverAgain, Last: state.Last}
 	if next := s.NextRun(a.Name, now); !next.IsZero() {
 		state.Next = next.UTC()
 	}
@@ -117,35 +120,46 @@ func (e *Engine) readSchedule(ctx context.Context, agent string) (store.Record, 
 	return row, state, fromStore(err)
 }
 
-// startScheduled starts the latest run of a schedule that is due, if it is not too late. The
-// first one that was not started is that of due.
-func (e *Engine) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, due, now time.Time) error {
+// startScheduled starts the latest run of a schedule that is due, unless it is too late or the last
+// run has not ended. It returns the id of the last run's session.
+func (e *Engine) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time) (string, error) {
+	due, last := state.Next, state.Last
 	at := due
 	if oldest := now.Add(-latestStart); due.Before(oldest) {
 		at = s.NextRun(a.Name, oldest.Add(-1))
 		e.log.Warn("scheduled runs were missed and are skipped", "agent", a.Name, "first", due, "before", oldest)
 	}
 	if at.IsZero() || at.After(now) {
-		return nil
+		return last, nil
 	}
 	for next := s.NextRun(a.Name, at); !next.IsZero() && !next.After(now); next = s.NextRun(a.Name, at) {
 		e.log.Warn("a scheduled run was missed and is skipped", "agent", a.Name, "at", at)
 		at = next
+	}
+	if last != "" {
+		session, err := e.hosted(a.Name).Session(ctx, last)
+		if err == nil && !session.Ended() {
+			e.log.Warn("a scheduled run is skipped, because the last one has not ended", "agent", a.Name, "at", at, "session", last)
+			return last, nil
+		}
+		if err != nil && !errors.Is(err, askback.ErrNotFound) {
+			return "", err
+		}
 	}
 	if zone, err := time.LoadLocation(a.TimeZone); err == nil {
 		at = at.In(zone) // for people and the agent
 	}
 	payload, err := json.Marshal(map[string]string{"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339)})
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = e.hosted(a.Name).Start(ctx, askback.SessionRequest{
+	started, err := e.hosted(a.Name).Start(ctx, askback.SessionRequest{
 		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload, Unattended: true,
 		Title: "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
 	})
 	if errors.As(err, new(askback.Invalid)) { // its definition has just been removed, or its callback is not allowed
 		e.log.Error("a scheduled run could not be started and is skipped", "agent", a.Name, "at", at, "error", err)
-		return nil
+		return last, nil
 	}
-	return err
+	return started.ID, err
 }

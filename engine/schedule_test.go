@@ -186,6 +186,32 @@ func TestMissedRunsDoNotPileUp(t *testing.T) {
 	}
 }
 
+// While a run waits for a person, its schedule starts no other one, also after a restart. The
+// log has those that are skipped.
+func TestScheduleStartsNoRunBesideAWaitingOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClockwork(t, "*/20 * * * *", "UTC")
+		c.runner.scripts["poem"] = []conversation.ModelReplied{says("", call("ask", `{"question":"Red?"}`)), says("Done.")}
+		c.serveFor(50 * time.Minute) // skips 0:40
+		ana := engine.New(c.store, nil).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+		page, err := ana.List(t.Context(), askback.Query{})
+		if err != nil || len(page.Items) != 1 {
+			t.Fatalf("got %d asks, %v", len(page.Items), err)
+		}
+		c.serveFor(20 * time.Minute) // skips 1:00
+		if _, err := ana.Answer(t.Context(), page.Items[0].ID, askback.Choose("A")); err != nil {
+			t.Fatal(err)
+		}
+		c.serveFor(5 * time.Minute)
+		c.runner.scripts["poem"] = []conversation.ModelReplied{says("Done.")}
+		c.serveFor(50 * time.Minute)
+		c.want("Sat 00:20:00", "Sat 01:20:00", "Sat 01:40:00", "Sat 02:00:00")
+		if n := strings.Count(c.log.String(), "the last one has not ended"); n != 2 {
+			t.Errorf("the log has %d skipped runs, want 2: %s", n, c.log.String())
+		}
+	})
+}
+
 // A changed definition has effect without a restart, and starts nothing for times before it.
 func TestChangedScheduleHasEffectWithinSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
