@@ -164,7 +164,7 @@ func TestRunThatFailsHasNoResult(t *testing.T) {
 
 func TestInvalidDefinitionsOpenNoDatabase(t *testing.T) {
 	database := filepath.Join(t.TempDir(), "agents.db")
-	if _, err := host.Open(database, agent.Definition{Name: "empty"}); err == nil || !strings.Contains(err.Error(), "agent empty: it has no model") {
+	if _, err := host.Open(database, agent.Definition{Name: "empty"}); err == nil || !strings.Contains(err.Error(), "agent empty: model: it is missing") {
 		t.Errorf("got %v", err)
 	}
 	if found, _ := filepath.Glob(database); found != nil {
