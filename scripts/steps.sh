@@ -8,10 +8,11 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/askback.XXXXXX")
 notes=$scratch/notes # lines "FAILED: …" and "LEFT OUT: …", for the summary
 ran=()               # lines of the summary
 broken=()            # names of steps that failed
+beside=              # the process of the step that begin started, or empty
 : >"$notes"
 
 # Go writes its module cache read-only, and a test may have created one.
-trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null; chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -26,6 +27,27 @@ step() {
 	"$@" || how=FAILED
 	[[ $how == ok ]] || broken+=("$name")
 	ran+=("$(printf '   %-6s %6s  %s' $how "$(clock $((SECONDS - began)))" "$name")")
+}
+
+# begin NAME COMMAND… runs a command beside the next steps. Its output and its result follow with
+# finish. There is one such command at a time.
+begin() {
+	beside_name=$1
+	shift
+	echo "== $script: $beside_name begins, beside what follows ($(clock $SECONDS) so far)"
+	"$@" >"$scratch/beside" 2>&1 &
+	beside=$!
+}
+
+# finish waits for the command of begin and records its result.
+finish() {
+	local how=ok
+	wait "$beside" || how=FAILED
+	beside=
+	echo "== $script: $beside_name ended ($(clock $SECONDS) so far)"
+	cat "$scratch/beside"
+	[[ $how == ok ]] || broken+=("$beside_name")
+	ran+=("$(printf '   %-6s %6s  %s' $how beside "$beside_name")")
 }
 
 # leave_out WHAT prints what is not tested on this machine, now and in the summary.

@@ -43,6 +43,29 @@ func script(t *testing.T, text string) (output string, code int) {
 	return regexp.MustCompile(`\b\d+:\d\d\b`).ReplaceAllString(string(out), "0:00"), cmd.ProcessState.ExitCode()
 }
 
+// The output of a command beside others is printed together, and its failure counts.
+func TestCommandBesideStepsIsAwaited(t *testing.T) {
+	got, code := script(t, `
+slow() { echo one; until [[ -e $scratch/go ]]; do sleep 0.01; done; echo two; return 3; }
+begin slow slow
+step first touch "$scratch/go"
+finish
+summary`)
+	want := `== try: slow begins, beside what follows (0:00 so far)
+== try: first (0:00 so far)
+== try: slow ended (0:00 so far)
+one
+two
+== try: summary (0:00 in all)
+   ok       0:00  first
+   FAILED beside  slow
+try: FAILED: [slow]
+`
+	if d := cmp.Diff(want, got); d != "" || code != 1 {
+		t.Errorf("exit code %d, want 1; -want +got\n%s", code, d)
+	}
+}
+
 func TestStepsAfterAFailedStepRun(t *testing.T) {
 	got, code := script(t, `
 bad() { echo "it is bad"; false; }

@@ -126,14 +126,16 @@ fi
 
 step "programs that tests need" install_missing
 run_checks
-step "build what runs the tests" go build -o "$scratch/gotest" ./scripts/gotest
+step "build what runs the tests" go build -o "$scratch/" ./scripts/gotest ./test/faults
 if command -v "$(go env CC)" >/dev/null; then
 	export CGO_ENABLED=1
 	step "build with the race detector" build_race
+	begin "short fault tests" "$scratch/faults" -short -seed "$seed" # they often wait
 	step "go test, with the race detector where goroutines meet" with_race
+	finish
 else
 	step "go test ./..." without_race
+	step "short fault tests" "$scratch/faults" -short -seed "$seed"
 fi
-step "short fault tests" go run ./test/faults -short -seed "$seed"
 echo "LEFT OUT: most code points of large uniform ranges, most injections in a browser (run: make prove N=1000)" >>"$notes"
 summary
