@@ -253,9 +253,8 @@ func promptOf(r askback.SessionRequest) string {
 	return strings.TrimLeft(r.Prompt+"\n\n", "\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
 }
 
-// checkHosted returns an [askback.Invalid] if a request is for a hosted agent that this engine
-// does not have.
-// It returns [askback.ErrStartBy] if the principal may not start it.
+// checkHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine
+// does not have the agent, and [askback.ErrStartBy] if the principal may not start it.
 func (c *client) checkHosted(ctx context.Context, r askback.SessionRequest) error {
 	if !r.Hosted() {
 		return nil

@@ -249,7 +249,7 @@ func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) er
 	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
 }
 
-// reply requests the model, and shows what it writes while it writes.
+// reply requests the model and publishes its text as it arrives.
 func (e *Engine) reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message) conversation.Input {
 	live := e.hub.begin(run.ID, q.Request)
 	defer live.end()
