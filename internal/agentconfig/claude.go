@@ -1,0 +1,105 @@
+package agentconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback/internal/claudehook"
+)
+
+// hookName is the end of the command or of the URL of each hook, before any flags.
+const hookName = "claude-code"
+
+func claudeCode(scope Scope, o Options) ([]File, error) {
+	servers := map[Scope]string{Project: ".mcp.json", User: ".claude.json"}[scope]
+	if servers == "" {
+		return nil, fmt.Errorf("%w: unknown scope; use project or user", ErrUnsupported)
+	}
+	s := server{Type: transport(o), Timeout: maxWait * 1000}.withAddress(o, "${"+TokenVariable+"}")
+	edits := allowTools()
+	for _, h := range claudeHooks {
+		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(o)), list: true, group: "hooks", isOwn: isOwnHook})
+	}
+	return []File{
+		jsonFile(servers, member(s, "mcpServers", "askback")),
+		jsonFile(".claude/settings.json", edits...),
+	}, nil
+}
+
+// allowTools returns the edits that let Claude Code call the tools of Askback without a
+// dialog. Other tools of a server named askback still need approval. Earlier versions of
+// Askback wrote one rule for the whole server. The last edit removes that rule: the list then
+// has other rules, so it is never removed as empty.
+func allowTools() (edits []edit) {
+	for i, tool := range claudehook.OwnTools {
+		rule, last := compact("mcp__askback__"+tool), i == len(claudehook.OwnTools)-1
+		edits = append(edits, edit{path: []string{"permissions", "allow"}, value: rule, list: true, isOwn: func(v string) bool {
+			return v == rule || last && v == `"mcp__askback"`
+		}})
+	}
+	return edits
+}
+
+// claudeHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
+// not delay the session, except at its end.
+type claudeHook struct {
+	event, matcher string
+	timeout        int
+	async          bool
+}
+
+var claudeHooks = []claudeHook{
+	{event: "PermissionRequest", matcher: "*", timeout: maxWait},
+	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: maxWait}, // for claude -p
+	{event: "Elicitation", matcher: "*", timeout: maxWait},
+	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
+	// No hook reports that a person approved a call at the terminal. Askback knows it only
+	// after the tool has run.
+	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
+	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
+	{event: "UserPromptSubmit", timeout: 10, async: true},
+	{event: "Stop", timeout: 10, async: true},
+	{event: "SessionEnd", timeout: 10}, // Claude Code does not wait for async hooks when it ends
+}
+
+type hookGroup struct {
+	Matcher string      `json:"matcher,omitempty"`
+	Hooks   []hookEntry `json:"hooks"`
+}
+
+type hookEntry struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Allowed []string          `json:"allowedEnvVars,omitempty"`
+	Timeout int               `json:"timeout"`
+	Async   bool              `json:"async,omitempty"`
+}
+
+// group returns the hook in the format of Claude Code's settings.
+func (h claudeHook) group(o Options) hookGroup {
+	entry := hookEntry{Type: "command", Command: shellQuote(o.Command) + " hook " + hookName, Timeout: h.timeout, Async: h.async}
+	if o.HookURL != "" {
+		entry = hookEntry{
+			Type: "http", URL: o.HookURL, Timeout: h.timeout,
+			Headers: map[string]string{"Authorization": "Bearer $" + TokenVariable, claudehook.EntrypointHeader: "$" + claudehook.EntrypointVariable},
+			Allowed: []string{TokenVariable, claudehook.EntrypointVariable},
+		}
+	}
+	return hookGroup{h.matcher, []hookEntry{entry}}
+}
+
+// isOwnHook reports whether any version of Askback wrote the entry. The path of the program
+// may differ, and a user may have added flags such as --defer.
+func isOwnHook(entry string) bool {
+	var h hookEntry
+	if json.Unmarshal([]byte(entry), &h) != nil {
+		return false
+	}
+	program, flags, ok := strings.Cut(h.Command, " hook "+hookName)
+	address, _, _ := strings.Cut(h.URL, "?")
+	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ') ||
+		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], TokenVariable)
+}
