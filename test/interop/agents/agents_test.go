@@ -1,5 +1,5 @@
-// Package agents_test tests Askback with Codex, OpenCode and GitHub Copilot
-// CLI. Only their model is scripted.
+// Package agents_test tests Askback with Claude Code, Codex, OpenCode, GitHub
+// Copilot CLI and Gemini CLI. Only their model is scripted.
 package agents_test
 
 import (
@@ -51,7 +51,7 @@ type client struct {
 	unless []string
 }
 
-var clients = map[string]client{"codex": codex, "opencode": opencode, "copilot": copilot}
+var clients = map[string]client{"claude": claude, "codex": codex, "opencode": opencode, "copilot": copilot, "gemini": gemini}
 
 // platform returns the name of this platform in npm.
 func platform() string {

@@ -21,12 +21,13 @@ type call struct {
 	args any
 }
 
-// A model serves the Responses API of OpenAI and chat completions from a script. It
-// returns one call per turn. It derives the number of past turns from each request, so
+// A model serves the Responses API and chat completions of OpenAI, the Messages API of
+// Anthropic and the API of Gemini from a script. It returns one call per turn. It derives the number of past turns from each request, so
 // that a repeated request gets the same turn.
 type model struct {
 	t      testing.TB
-	url    string
+	host   string // the address without a path
+	url    string // the address of the APIs of OpenAI
 	script []call
 
 	mu         sync.Mutex
@@ -41,6 +42,8 @@ func newModel(t testing.TB, script ...call) *model {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", m.responses)
 	mux.HandleFunc("POST /v1/chat/completions", m.completions)
+	mux.HandleFunc("POST /v1/messages", m.messages)
+	mux.HandleFunc("POST /v1beta/models/", m.generate)
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
 	})
@@ -55,7 +58,7 @@ func newModel(t testing.TB, script ...call) *model {
 	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
-	m.url = s.URL + "/v1"
+	m.host, m.url = s.URL, s.URL+"/v1"
 	return m
 }
 
@@ -74,16 +77,21 @@ type tool struct {
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name
-		if before, ok := strings.CutSuffix(full, name); ok && (before == "" || strings.HasSuffix(before, "askback_") || strings.HasSuffix(before, "askback-")) {
+		if before, ok := strings.CutSuffix(full, name); ok && (before == "" || ofServer(strings.TrimRight(before, "_-"))) {
 			t.Name = full
 			return t, true
 		}
-		if inner, ok := offered(t.Tools, name); ok && (strings.Contains(t.Name, "askback") || strings.Contains(t.Name, "probe")) {
+		if inner, ok := offered(t.Tools, name); ok && ofServer(t.Name) {
 			inner.Namespace = t.Name
 			return inner, true
 		}
 	}
 	return tool{}, false
+}
+
+// ofServer reports whether a prefix or namespace is that of an MCP server of the tests.
+func ofServer(prefix string) bool {
+	return strings.HasSuffix(prefix, "askback") || strings.HasSuffix(prefix, "probe")
 }
 
 // turn stores the results in a request and returns the next call. It reports
