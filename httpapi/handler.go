@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/login"
 )
 
@@ -68,8 +68,8 @@ type Handler struct {
 	cross   *http.CrossOriginProtection
 	streams streams
 	frames  frames
-	hooks   claudehook.Runner // the hook calls in progress
-	large   chan struct{}     // semaphore: one entry for each large event being parsed
+	hooks   hook.Runner   // the hook calls in progress
+	large   chan struct{} // semaphore: one entry for each large event being parsed
 	// unverified is a semaphore: one entry for each webhook whose signature is not verified yet.
 	unverified chan struct{}
 	// description returns the OpenAPI document; the first call generates it.

@@ -39,7 +39,7 @@ func (c *call) claudeHook() error {
 	}
 	w := c.newHeartbeatWriter("application/json", "\n", c.h.heartbeatTime, cancel) // white space may precede JSON
 	defer w.stop()
-	reply, err := c.h.hooks.Run(ctx, c.principal.Name, hookClient{c.client, c}, ev)
+	reply, err := claudehook.Run(ctx, &c.h.hooks, c.principal.Name, hookClient{c.client, c}, ev)
 	if errors.Is(err, claudehook.ErrCannotAsk) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
@@ -99,7 +99,7 @@ type hookClient struct {
 	call *call
 }
 
-// Ask implements [claudehook.Client].
+// Ask implements [hook.Client].
 func (v hookClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	return v.Client.Ask(context.WithoutCancel(ctx), r)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 )
 
 // hookEvent returns the event of a hook for the same tool as a prompt.
@@ -191,7 +192,7 @@ func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 		} {
 			ev := hookEvent(t, "Bash", step.input)
 			ev.Name, ev.SessionID, ev.ToolUseID = step.name, step.session, "toolu_1"
-			if _, err := claudehook.Run(t.Context(), f.engine.As(bot), ev); err != nil {
+			if _, err := claudehook.Run(t.Context(), new(hook.Runner), "", f.engine.As(bot), ev); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(f.pendingAsks()); got != step.left {

@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/instance"
 )
 
@@ -23,7 +24,7 @@ type hookClaude struct {
 	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
 }
 
-// exitBlock is the exit code with which a hook makes Claude Code block the tool call.
+// exitBlock is the exit code with which a hook makes an agent block the tool call.
 const exitBlock = 2
 
 // Run answers one hook. After an error before the decision, it prints no decision and exits
@@ -31,10 +32,16 @@ const exitBlock = 2
 // call instead.
 func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
+	return endHook(in, c.Strict, unwritten, err)
+}
+
+// endHook returns the result of a hook command. err is an error before the decision, and
+// unwritten one of printing it. Without strict, err is only a note on standard error.
+func endHook(in streams, strict bool, unwritten, err error) error {
 	switch {
-	case err != nil && c.Strict:
+	case err != nil && strict:
 		return exitError{exitBlock, "Askback could not ask about this call: " + withoutRoute(err)}
-	case unwritten != nil && c.Strict:
+	case unwritten != nil && strict:
 		return exitError{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
 		note(in.err, withoutRoute(err))
@@ -45,12 +52,9 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 // answer reads the event, waits for the decision, prints it and then acknowledges it. If
 // the decision could not be printed, unwritten is the error.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
-	raw, err := io.ReadAll(io.LimitReader(in.in, claudehook.MaxInput+1))
+	raw, err := readEvent(in.in)
 	if err != nil {
 		return nil, err
-	}
-	if len(raw) > claudehook.MaxInput {
-		return nil, fmt.Errorf("the event is longer than %d bytes", claudehook.MaxInput)
 	}
 	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
 	if errors.Is(err, claudehook.ErrForeign) {
@@ -62,32 +66,51 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if claudehook.CannotAsk(ev) {
 		return nil, claudehook.ErrCannotAsk
 	}
-	kind := instance.KindAsk
-	if _, asks := claudehook.Request(ev); !asks {
-		kind = "" // it only withdraws earlier asks
-	}
-	conn, err := all.connector(kind)
-	if err != nil {
-		return nil, err
-	}
-	if _, served := conn.Place().Last(); kind == "" && conn.IsLocal() && !served {
-		return nil, nil // no server has run here, so no ask is open
-	}
 	if _, defers := claudehook.Defer(ev); defers && c.Defer > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.Defer)
 		defer cancel()
 		ctx = limited
 	}
-	unwritten, err = c.run(ctx, in, conn, ev)
+	_, asks := claudehook.Request(ev)
+	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
+		return claudehook.Run(ctx, new(hook.Runner), "", client, ev)
+	})
+}
+
+// readEvent reads the event of a hook.
+func readEvent(in io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(in, hook.MaxEvent+1))
+	if err == nil && len(raw) > hook.MaxEvent {
+		err = fmt.Errorf("the event is longer than %d bytes", hook.MaxEvent)
+	}
+	return raw, err
+}
+
+// runHook connects to Askback, calls run, prints the output of its reply and then acknowledges
+// it. asks is false for an event that only withdraws earlier asks. If the output could not be
+// printed, unwritten is the error.
+func runHook(ctx context.Context, in streams, all *commands, asks bool, run func(context.Context, hook.Client) (hook.Reply, error)) (unwritten, err error) {
+	kind := instance.KindAsk
+	if !asks {
+		kind = ""
+	}
+	conn, err := all.connector(kind)
+	if err != nil {
+		return nil, err
+	}
+	if _, served := conn.Place().Last(); !asks && conn.IsLocal() && !served {
+		return nil, nil // no server has run here, so no ask is open
+	}
+	unwritten, err = printReply(ctx, in, conn, run)
 	return unwritten, thenClose(streams{err: io.Discard}, conn, err)
 }
 
-func (c *hookClaude) run(ctx context.Context, in streams, conn *connection.Connector, ev claudehook.Event) (unwritten, err error) {
-	var client claudehook.Client = conn.Agent
+func printReply(ctx context.Context, in streams, conn *connection.Connector, run func(context.Context, hook.Client) (hook.Reply, error)) (unwritten, err error) {
+	var client hook.Client = conn.Agent
 	if conn.IsLocal() {
 		client = attendingClient{conn.Agent, conn.Place()}
 	}
-	reply, err := claudehook.Run(ctx, client, ev)
+	reply, err := run(ctx, client)
 	if err != nil || reply.Output == nil {
 		return nil, err
 	}
@@ -100,7 +123,7 @@ func (c *hookClaude) run(ctx context.Context, in streams, conn *connection.Conne
 // An attendingClient records on this machine that a hook waits (see
 // [instance.Place.Attend]).
 type attendingClient struct {
-	claudehook.Client
+	hook.Client
 	place instance.Place
 }
 

@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
 )
 
 // WithdrawEnded withdraws the asks that an event makes obsolete. It may continue for
 // withdrawTime after ctx ends, because a session that ends does not wait for its hooks.
-func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
+func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 	if !canEndAsks(ev.Name) {
 		return nil
 	}
 	ctx, cancel := withGracePeriod(ctx, withdrawTime)
 	defer cancel()
 	ids, err := endedAsks(ctx, client, ev)
-	return errors.Join(err, withdraw(ctx, client, ids))
+	return errors.Join(err, hook.Withdraw(ctx, client, ids, reasonObsolete))
 }
 
 // endedAsks returns the ids of the asks that an event makes obsolete. If it is unknown which
 // of several forms was answered, it returns no ids.
-func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err error) {
+func endedAsks(ctx context.Context, client hook.Client, ev Event) (ids []string, err error) {
 	e := newEndingEvent(ev)
 	for _, sender := range senders(ev) {
-		err := eachPending(ctx, client.List, sender, func(ask askback.Ask) {
+		err := hook.EachPending(ctx, client.List, sender, func(ask askback.Ask) {
 			if e.endsAsk(ask) {
 				ids = append(ids, ask.ID)
 			}
@@ -40,23 +41,6 @@ func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err 
 		return nil, nil // it is unknown which of the forms was answered
 	}
 	return ids, nil
-}
-
-// eachPending calls do for each open ask whose agent has the given label.
-func eachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
-	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
-	for {
-		page, err := list(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, ask := range page.Items {
-			do(ask)
-		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			return nil
-		}
-	}
 }
 
 // senders returns the labels of the asks that an event may end. The end of a session has two

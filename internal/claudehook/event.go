@@ -20,6 +20,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -83,13 +84,11 @@ type Event struct {
 	Headless bool
 }
 
-// The programs whose hooks are supported. The asks of their hooks have these names as
-// labels.
+// The senders of events. Codex has hooks with the same events in nearly the same format. It
+// runs only hooks in its own configuration.
 const (
-	ClaudeCode = "claude-code"
-	// Codex has hooks with the same events in nearly the same format. It runs only hooks
-	// in its own configuration.
-	Codex = "codex"
+	ClaudeCode = hook.ClaudeCode
+	Codex      = hook.Codex
 )
 
 // ErrForeign is the error for an event of another program that also runs the hooks in Claude
@@ -173,9 +172,8 @@ const Path = "/api/v1/hooks/claude-code"
 // run costs nothing.
 const DefaultWait = 10 * time.Second
 
-// MaxInput is the maximum size of an event in bytes. An event may contain the result of a
-// tool.
-const MaxInput = 8 << 20
+// MaxInput is the maximum size of an event in bytes.
+const MaxInput = hook.MaxEvent
 
 // The environment variable and the header with the entry point, which is how Claude Code was
 // started. A command hook reads the variable. An HTTP hook sends the header.

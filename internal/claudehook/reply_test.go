@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 )
 
 // An answer is acknowledged only after the reply was delivered, even if the context of the
@@ -21,7 +22,7 @@ func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for i, raw := range []string{askDB, runBash} {
-		reply, err := claudehook.Run(ctx, server.Agent("local"), event(t, raw))
+		reply, err := runHook(ctx, server.Agent("local"), event(t, raw))
 		wantOutput(t, reply, err, "hookSpecificOutput")
 		if got := server.Asks()[i]; !got.AckedAt.IsZero() {
 			t.Errorf("%s: acked at %s, before the delivery", raw, got.AckedAt)
@@ -40,7 +41,7 @@ func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Decline("Bash", ""))
-	reply, err := claudehook.Run(t.Context(), server.Agent("local"), event(t, runBash))
+	reply, err := runHook(t.Context(), server.Agent("local"), event(t, runBash))
 	if reply.Output != nil || err != nil {
 		t.Fatalf("got %s, %v; want no decision", reply.Output, err)
 	}
@@ -57,7 +58,7 @@ func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", slices.Repeat([]askbacktest.Reply{askbacktest.Approve("Bash")}, times)...)
 	for range times {
-		reply, err := claudehook.Run(t.Context(), server.Agent("local"), event(t, runBash))
+		reply, err := runHook(t.Context(), server.Agent("local"), event(t, runBash))
 		wantOutput(t, reply, err, `"allow"`)
 	}
 	if n := len(server.Asks()); n != times {
@@ -66,7 +67,7 @@ func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 }
 
 // pagedClient is a client with small pages.
-type pagedClient struct{ claudehook.Client }
+type pagedClient struct{ hook.Client }
 
 func (p pagedClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	q.Limit = 2

@@ -12,6 +12,7 @@ import (
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 )
 
 const (
@@ -37,7 +38,7 @@ func headless(t *testing.T, raw string) claudehook.Event {
 	return ev
 }
 
-func wantOutput(t *testing.T, got claudehook.Reply, err error, part string) {
+func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 	t.Helper()
 	if err != nil || !json.Valid(got.Output) || !strings.Contains(string(got.Output), part) {
 		t.Errorf("got %s, %v; want %s in it", got.Output, err, part)
@@ -45,13 +46,18 @@ func wantOutput(t *testing.T, got claudehook.Reply, err error, part string) {
 }
 
 // A hook waits for the answer, and consumes an approval (F7, F9).
+// runHook handles an event in a process of its own.
+func runHook(ctx context.Context, client hook.Client, ev claudehook.Event) (hook.Reply, error) {
+	return claudehook.Run(ctx, new(hook.Runner), "", client, ev)
+}
+
 func TestHookAsksAndWaits(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))
 	client := server.Agent("local")
-	out, err := claudehook.Run(t.Context(), client, event(t, askDB))
+	out, err := runHook(t.Context(), client, event(t, askDB))
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
-	out, err = claudehook.Run(t.Context(), client, event(t, runBash))
+	out, err = runHook(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `"behavior":"allow"`)
 	a := server.Asks()[1]
 	if _, err := client.Consume(t.Context(), a.ID, a.Outcome.Digest); !errors.Is(err, askback.ErrConsumed) {
@@ -64,9 +70,9 @@ func TestOldApprovalIsNotReused(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
 	client := server.Agent("local")
-	out, err := claudehook.Run(t.Context(), client, event(t, runBash))
+	out, err := runHook(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `"allow"`)
-	out, err = claudehook.Run(t.Context(), client, event(t, runBash))
+	out, err = runHook(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `not twice`)
 	if n := len(server.Asks()); n != 2 {
 		t.Errorf("got %d asks, want 2", n)
@@ -75,7 +81,7 @@ func TestOldApprovalIsNotReused(t *testing.T) {
 
 // recordingClient is a client that sends each ask to a channel.
 type recordingClient struct {
-	claudehook.Client
+	hook.Client
 	asked chan askback.Ask
 }
 
@@ -90,10 +96,10 @@ func TestRepeatedHookFindsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	ana := server.Person("ana")
 	client := recordingClient{server.Agent("local"), make(chan askback.Ask, 2)}
-	outs := make(chan claudehook.Reply, 2)
+	outs := make(chan hook.Reply, 2)
 	for range 2 {
 		go func() {
-			out, err := claudehook.Run(t.Context(), client, event(t, askDB))
+			out, err := runHook(t.Context(), client, event(t, askDB))
 			if err != nil {
 				t.Error(err)
 			}
@@ -117,9 +123,9 @@ func TestCancelledHookWithdrawsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	ana := server.Person("ana")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan claudehook.Reply, 1)
+	done := make(chan hook.Reply, 1)
 	go func() {
-		out, err := claudehook.Run(ctx, server.Agent("local"), event(t, runBash))
+		out, err := runHook(ctx, server.Agent("local"), event(t, runBash))
 		if err != nil {
 			t.Error(err)
 		}
@@ -144,9 +150,9 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	ana := server.Person("ana")
 	client := server.Agent("local")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan claudehook.Reply, 1)
+	done := make(chan hook.Reply, 1)
 	go func() {
-		out, err := claudehook.Run(ctx, client, headless(t, askDB))
+		out, err := runHook(ctx, client, headless(t, askDB))
 		if err != nil {
 			t.Error(err)
 		}
@@ -159,7 +165,7 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	cancel()
 	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
 	for _, name := range []string{claudehook.SessionEnd, claudehook.Stop} {
-		if out, err := claudehook.Run(t.Context(), client, claudehook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
+		if out, err := runHook(t.Context(), client, claudehook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
 			t.Errorf("%s: got %s, %v", name, out.Output, err)
 		}
 	}
@@ -169,7 +175,7 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	}
 	resumed := headless(t, askDB)
 	resumed.PromptID, resumed.PermissionMode, resumed.CWD = "", "acceptEdits", "/srv/"
-	out, err := claudehook.Run(t.Context(), client, resumed)
+	out, err := runHook(t.Context(), client, resumed)
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
@@ -194,7 +200,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 		}
 		return out
 	}
-	if out, err := claudehook.Run(t.Context(), client, event(t, ranBash)); out.Output != nil || err != nil {
+	if out, err := runHook(t.Context(), client, event(t, ranBash)); out.Output != nil || err != nil {
 		t.Errorf("got %s, %v", out.Output, err)
 	}
 	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
@@ -209,7 +215,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 }
 
 // brokenClient is a client whose Ask and List fail.
-type brokenClient struct{ claudehook.Client }
+type brokenClient struct{ hook.Client }
 
 func (brokenClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
@@ -220,7 +226,7 @@ func (brokenClient) List(context.Context, askback.Query) (askback.Page, error) {
 }
 
 // consumedClient is a client whose approvals are all consumed.
-type consumedClient struct{ claudehook.Client }
+type consumedClient struct{ hook.Client }
 
 func (consumedClient) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrConsumed
@@ -230,15 +236,15 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 func TestErrorIsNotADecision(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
-	for raw, client := range map[string]claudehook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
-		if out, err := claudehook.Run(t.Context(), client, event(t, raw)); out.Output != nil || err == nil {
+	for raw, client := range map[string]hook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
+		if out, err := runHook(t.Context(), client, event(t, raw)); out.Output != nil || err == nil {
 			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
 	}
 }
 
 // fullServer is a client whose server has too many waiting calls.
-type fullServer struct{ claudehook.Client }
+type fullServer struct{ hook.Client }
 
 func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
@@ -250,7 +256,7 @@ func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
 		server := askbacktest.New(t)
 		server.Person("ana")
-		out, err := claudehook.Run(t.Context(), fullServer{server.Agent("local")}, ev)
+		out, err := runHook(t.Context(), fullServer{server.Agent("local")}, ev)
 		if out.Output != nil || !errors.Is(err, askback.ErrTooMany) {
 			t.Errorf("%s: got %s, %v; want no decision", name, out.Output, err)
 		}
@@ -274,7 +280,7 @@ func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 		strings.Replace(askDB, claudehook.PermissionRequest, claudehook.PreToolUse, 1): nil,
 	} {
 		server := askbacktest.New(t)
-		out, err := claudehook.Run(t.Context(), server.Agent("local"), event(t, raw))
+		out, err := runHook(t.Context(), server.Agent("local"), event(t, raw))
 		if out.Output != nil || !errors.Is(err, want) || len(server.Asks()) != 0 {
 			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out.Output, err, len(server.Asks()), want)
 		}

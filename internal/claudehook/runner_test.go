@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -20,7 +21,7 @@ import (
 type fixture struct {
 	t      *testing.T
 	engine *engine.Engine
-	runner claudehook.Runner
+	runner hook.Runner
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -32,12 +33,12 @@ func (f *fixture) client() askback.Client {
 }
 
 // start runs a hook, and returns when its ask exists. leave cancels the hook.
-func (f *fixture) start(ev claudehook.Event) (leave func(), replies <-chan claudehook.Reply) {
+func (f *fixture) start(ev claudehook.Event) (leave func(), replies <-chan hook.Reply) {
 	<-time.After(time.Second) // so that no two asks have the same time
 	ctx, cancel := context.WithCancel(f.t.Context())
-	out := make(chan claudehook.Reply, 1)
+	out := make(chan hook.Reply, 1)
 	go func() {
-		reply, err := f.runner.Run(ctx, "bot", f.client(), ev)
+		reply, err := claudehook.Run(ctx, &f.runner, "bot", f.client(), ev)
 		if err != nil {
 			f.t.Error(err)
 		}
@@ -129,7 +130,7 @@ func TestHookDuringWithdrawalAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		go f.runner.Run(ctx, "bot", slowClient{f.client()}, event(t, runBash)) //nolint:errcheck // it is cancelled
+		go claudehook.Run(ctx, &f.runner, "bot", slowClient{f.client()}, event(t, runBash)) //nolint:errcheck // it is cancelled
 		synctest.Wait()
 		cancel()
 		synctest.Wait()
@@ -157,13 +158,13 @@ func TestAskOfDeferredCallStaysOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		leave, replies := f.start(headless(t, runBash))
-		if _, err := f.runner.Run(t.Context(), "bot", fullServer{f.client()}, headless(t, runBash)); !errors.Is(err, askback.ErrTooMany) {
+		if _, err := claudehook.Run(t.Context(), &f.runner, "bot", fullServer{f.client()}, headless(t, runBash)); !errors.Is(err, askback.ErrTooMany) {
 			t.Errorf("got %v, want %v", err, askback.ErrTooMany)
 		}
 		f.wantAsks("one cannot wait", askback.Pending)
 		last, ended := make(chan struct{}), make(chan error, 1)
 		go func() {
-			_, err := f.runner.Run(t.Context(), "bot", failingWaiter{f.client(), last}, headless(t, runBash))
+			_, err := claudehook.Run(t.Context(), &f.runner, "bot", failingWaiter{f.client(), last}, headless(t, runBash))
 			ended <- err
 		}()
 		synctest.Wait()
@@ -183,7 +184,7 @@ func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		leave, _ := f.start(event(t, runBash))
-		go f.runner.Run(t.Context(), "other", f.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"}), event(t, runBash)) //nolint:errcheck // it ends with the test
+		go claudehook.Run(t.Context(), &f.runner, "other", f.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"}), event(t, runBash)) //nolint:errcheck // it ends with the test
 		synctest.Wait()
 		leave()
 		f.wantAsks("the ask of bot", askback.Cancelled)
@@ -207,13 +208,13 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 			t.Fatal(err)
 		}
 		ev.Headless = !headlessFirst
-		reply, err := claudehook.Run(t.Context(), client, ev)
+		reply, err := runHook(t.Context(), client, ev)
 		wantOutput(t, reply, err, `"permissionDecision":"allow"`)
 		if n := len(server.Asks()); n != 1 {
 			t.Errorf("headless first: %t, got %d asks, want 1", headlessFirst, n)
 		}
 		other := event(t, strings.Replace(strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1), `"make"`, `"rm"`, 1))
-		if reply, err := claudehook.Run(t.Context(), client, other); reply.Output != nil || err == nil {
+		if reply, err := runHook(t.Context(), client, other); reply.Output != nil || err == nil {
 			t.Errorf("other arguments under the same id: got %s, %v; want an error", reply.Output, err)
 		}
 	}

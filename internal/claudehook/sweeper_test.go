@@ -10,22 +10,23 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 )
 
 // sweeper returns a sweeper that finds waiting calls in the engine. If *blind is true, it finds
 // none.
-func (f *fixture) sweeper(blind *bool) *claudehook.Sweeper {
+func (f *fixture) sweeper(blind *bool) *hook.Sweeper {
 	everyone := f.engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
-	return &claudehook.Sweeper{
+	return &hook.Sweeper{
 		List: everyone.List,
-		Client: func(name string) claudehook.Client {
+		Client: func(name string) hook.Client {
 			return f.engine.As(askback.Principal{Kind: askback.Agent, Name: name})
 		},
 		Awaited: func(id string) bool { return !*blind && f.engine.Awaited(id) },
 	}
 }
 
-func (f *fixture) sweep(s *claudehook.Sweeper) {
+func (f *fixture) sweep(s *hook.Sweeper) {
 	f.t.Helper()
 	if err := s.Sweep(f.t.Context(), time.Now()); err != nil {
 		f.t.Error(err)
@@ -115,7 +116,7 @@ func TestHookAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 }
 
 // failingCanceller is a client that cannot withdraw asks.
-type failingCanceller struct{ claudehook.Client }
+type failingCanceller struct{ hook.Client }
 
 var errFull = errors.New("disk full")
 
@@ -129,7 +130,7 @@ func TestFailedWithdrawalIsRepeated(t *testing.T) {
 		f, blind := newFixture(t), true
 		s := f.sweeper(&blind)
 		works := s.Client
-		s.Client = func(name string) claudehook.Client { return failingCanceller{works(name)} }
+		s.Client = func(name string) hook.Client { return failingCanceller{works(name)} }
 		f.ask(event(t, runBash))
 		f.sweep(s)
 		<-time.After(time.Minute)
@@ -148,7 +149,7 @@ func TestFailedWithdrawalIsRepeated(t *testing.T) {
 func TestSlowSweepsAreRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration
-		s := &claudehook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
+		s := &hook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
 			<-time.After(2 * time.Second)
 			read += 2 * time.Second
 			return askback.Page{}, nil

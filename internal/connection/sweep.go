@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/instance"
 )
 
@@ -23,16 +23,16 @@ const (
 type sweeper struct {
 	place  instance.Place
 	engine *engine.Engine
-	hooks  *claudehook.Sweeper
+	hooks  *hook.Sweeper
 	log    *slog.Logger
 
 	abandonedError, sweepError string // the errors of the last attempts
 }
 
 func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
-	return &sweeper{place: place, engine: e, hooks: &claudehook.Sweeper{
+	return &sweeper{place: place, engine: e, hooks: &hook.Sweeper{
 		List: e.As(localUser()).List,
-		Client: func(name string) claudehook.Client {
+		Client: func(name string) hook.Client {
 			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelTerminal})
 		},
 		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },

@@ -1,12 +1,14 @@
-package claudehook
+package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // gracePeriod is how long the ask of a hook stays open although no call waits for it.
@@ -47,8 +49,8 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	defer func() { s.next = now.Add(restFactor * time.Since(begun)) }()
 	seen := map[string]time.Time{}
 	var failed []error
-	for _, label := range []string{ClaudeCode, Codex} {
-		err := eachPending(ctx, s.List, label, func(ask askback.Ask) {
+	for _, label := range Agents {
+		err := EachPending(ctx, s.List, label, func(ask askback.Ask) {
 			if !NeedsHook(ask) || s.Awaited(ask.ID) {
 				return
 			}
@@ -84,13 +86,49 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 // NeedsHook reports whether only the hook that made an ask can deliver its answer. For a
 // deferrable call, a resumed session can do so.
 func NeedsHook(ask askback.Ask) bool {
-	c, ok := parseOrigin(ask.Context)
-	return ok && slices.Contains([]string{ClaudeCode, Codex}, ask.Agent) &&
-		(c.Hook == PermissionRequest || c.Hook == Elicitation || c.Hook == PreToolUse && c.NotDeferrable)
+	if !slices.Contains(Agents, ask.Agent) {
+		return false
+	}
+	context, err := jcs.Parse(ask.Context)
+	if err != nil || context.Kind != jcs.Object {
+		return false
+	}
+	// Unlike encoding/json, this compares names exactly, because agents can write any context.
+	text := func(name string) string { v, _ := context.Get(name); return v.Text() }
+	seated, _ := context.Get("seated")
+	session := cmp.Or(text("session"), text("claude_session"), text("codex_session"))
+	switch text("hook") {
+	case "", permissionPrompt:
+		return false
+	case "PermissionRequest", "Elicitation":
+		return session != ""
+	}
+	return session != "" && seated.Bool()
 }
+
+// permissionPrompt is the name of the hook in the context of an ask of the tool
+// permission_prompt, which is not made by a hook.
+const permissionPrompt = "permission_prompt"
 
 // withdrawnAsGone reports whether an ask was withdrawn because its hook seemed to have
 // ended. The hook may still wait, as on a laptop that was suspended.
 func withdrawnAsGone(ask askback.Ask) bool {
 	return ask.Settled() && ask.Withdrawn() && ask.Outcome.Reason == reasonGone
+}
+
+// EachPending calls do for each open ask whose agent has the given label.
+func EachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
+	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
+	for {
+		page, err := list(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, ask := range page.Items {
+			do(ask)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return nil
+		}
+	}
 }
