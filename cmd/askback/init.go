@@ -2,12 +2,15 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
@@ -20,6 +23,7 @@ type initCommand struct {
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files."`
+	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
@@ -37,7 +41,7 @@ func (c *initCommand) Run(io streams) error {
 		}
 		scope, folder = agentconfig.User, home
 	}
-	options, err := c.options()
+	options, err := c.options(scope, folder)
 	if err != nil {
 		return err
 	}
@@ -55,7 +59,9 @@ func (c *initCommand) Run(io streams) error {
 		if err != nil {
 			return err
 		}
-		changes = append(changes, one)
+		if one.before != nil || !f.Removes() || c.Remove {
+			changes = append(changes, one)
+		}
 	}
 	for _, one := range changes {
 		if err := c.apply(io, one); err != nil {
@@ -81,7 +87,23 @@ func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agen
 	for _, todo := range agentconfig.NextSteps(c.Client, scope, options) {
 		note(io.err, todo)
 	}
+	if c.Client == hooksClient && scope == agentconfig.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
+		note(io.err, "Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
+	}
 }
+
+// isUnignored reports whether Git would add a file of the project in this folder. Without Git
+// or a repository it would not.
+func isUnignored(path string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
+	defer cancel()
+	err := exec.CommandContext(ctx, "git", "check-ignore", "--quiet", "--", path).Run()
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	return ok && exit.ExitCode() == 1 // 128 without a repository
+}
+
+// gitTime is how long Git may take to look up one path.
+const gitTime = 5 * time.Second
 
 // hooksClient is the only client that --http and --no-http are valid for.
 const hooksClient = "claude-code"
@@ -89,10 +111,15 @@ const hooksClient = "claude-code"
 // options returns how the client reaches Askback: over HTTP if ASKBACK_URL is set,
 // otherwise by running this program. For the hooks of Claude Code, --http and --no-http
 // override this.
-func (c *initCommand) options() (agentconfig.Options, error) {
+func (c *initCommand) options(scope agentconfig.Scope, folder string) (agentconfig.Options, error) {
 	o := agentconfig.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		o.Command = exe
+	}
+	if c.Client == hooksClient && scope == agentconfig.Project {
+		o.Shared = c.sharesHooks(folder)
+	} else if c.Shared != nil {
+		return o, usage("--shared is for the hooks of " + hooksClient + " in a project only")
 	}
 	switch {
 	case c.Client != hooksClient && c.HTTP != nil:
@@ -101,6 +128,16 @@ func (c *initCommand) options() (agentconfig.Options, error) {
 		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudehook.Path
 	}
 	return o, nil
+}
+
+// sharesHooks reports whether the hooks of Claude Code are for all people in the project. If
+// the files of the project cannot be read, a later step reports it.
+func (c *initCommand) sharesHooks(folder string) bool {
+	if c.Shared != nil {
+		return *c.Shared
+	}
+	settings, _ := os.ReadFile(filepath.Join(folder, ".claude", "settings.json"))
+	return agentconfig.SharesHooks(settings)
 }
 
 // inPath reports whether exe is named askback and is in a directory of PATH.
@@ -113,6 +150,7 @@ func inPath(exe string) bool {
 type change struct {
 	path          string
 	before, after []byte
+	removes       bool // Askback is removed from the file
 }
 
 // changeOf reads a file and computes its new content. If the file cannot be edited, the
@@ -131,9 +169,13 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 	}
 	after, err := f.Edit(before)
 	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
-		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\nadd this yourself:\n" + refused.Paste}
+		todo := "add this yourself:\n" + refused.Paste
+		if f.Removes() {
+			todo = "remove what askback init added yourself"
+		}
+		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\n" + todo}
 	}
-	return change{path, before, after}, err
+	return change{path, before, after, f.Removes()}, err
 }
 
 // resolve returns the path of a file after all symbolic links, so that their target is
@@ -171,7 +213,7 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 func (c *initCommand) apply(io streams, one change) error {
 	diff := agentconfig.Diff(one.path, one.before, one.after)
 	if diff == "" {
-		if c.Remove {
+		if one.removes {
 			note(io.err, one.path+" does not contain Askback")
 		} else {
 			note(io.err, one.path+" is up to date")

@@ -33,6 +33,7 @@ type Options struct {
 	URL     string // the base URL of a server; "" means to run Command
 	HookURL string // the URL of Claude Code's hooks; "" means to run Command
 	Remove  bool   // remove Askback instead
+	Shared  bool   // write the hooks of a project into the file that a team shares, not into the user's own
 }
 
 // A File is a configuration file to change.
@@ -42,6 +43,7 @@ type File struct {
 	edits  []edit
 	paste  string // the text to paste if the file cannot be changed
 	remove bool
+	moved  bool // another file has the entries now, so they are removed from this one
 	write  func(f File, present []byte) ([]byte, error)
 }
 
@@ -75,10 +77,14 @@ func Files(client string, scope Scope, o Options) ([]File, error) {
 	o.URL = strings.TrimSuffix(o.URL, "/")
 	files, err := filesOf(scope, o)
 	for i := range files {
-		files[i].remove = o.Remove
+		files[i].remove = o.Remove || files[i].moved
 	}
 	return files, err
 }
+
+// Removes reports whether an edit removes Askback from the file. This can be so without
+// [Options.Remove], if earlier versions wrote the file.
+func (f File) Removes() bool { return f.remove }
 
 // Edit returns the new content of a file with the content present. A nil slice, as argument or
 // result, means that the file does not exist. If nothing has to change, the result equals

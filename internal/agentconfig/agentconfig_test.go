@@ -73,6 +73,8 @@ func newCase(t *testing.T, archive *txtar.Archive) testCase {
 			c.options.URL = value
 		case "hooks":
 			c.options.HookURL = value
+		case "shared":
+			c.options.Shared = true
 		case "command":
 			c.options.Command = value
 		default:
@@ -206,6 +208,9 @@ func allFiles(t testing.TB) (out []agentconfig.File) {
 // A new JSON file is strict JSON, and no file is outside the folder of its scope.
 func TestNewFilesAreStrictJSON(t *testing.T) {
 	for _, f := range allFiles(t) {
+		if f.Removes() {
+			continue
+		}
 		after, err := f.Edit(nil)
 		if err != nil || len(after) == 0 {
 			t.Errorf("%s: %q, %v", f.Path, after, err)
@@ -255,6 +260,9 @@ func TestSecondInitReplacesEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := remote[i].Edit(first)
+		if remote[i].Removes() {
+			continue
+		}
 		if err != nil || strings.Contains(string(second), "my tools") || !strings.Contains(string(second), "x.example") {
 			t.Errorf("%s: %v", second, err)
 		}

@@ -1,8 +1,10 @@
 package agentconfig
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback/internal/claudehook"
@@ -16,15 +18,34 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 	if servers == "" {
 		return nil, fmt.Errorf("%w: unknown scope; use project or user", ErrUnsupported)
 	}
+	settings := []string{".claude/settings.local.json", ".claude/settings.json"}
+	if o.Shared || scope == User {
+		slices.Reverse(settings)
+	}
+	if o.Shared {
+		o.Command = "askback" // a path would be valid on this machine only
+	}
 	s := server{Type: transport(o), Timeout: maxWait * 1000}.withAddress(o, "${"+TokenVariable+"}")
 	edits := allowTools()
 	for _, h := range claudeHooks {
 		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(o)), list: true, group: "hooks", isOwn: isOwnHook})
 	}
-	return []File{
-		jsonFile(servers, member(s, "mcpServers", "askback")),
-		jsonFile(".claude/settings.json", edits...),
-	}, nil
+	files := []File{jsonFile(servers, member(s, "mcpServers", "askback")), jsonFile(settings[0], edits...)}
+	if scope == Project {
+		other := jsonFile(settings[1], edits...)
+		other.moved = true
+		files = append(files, other)
+	}
+	return files, nil
+}
+
+// SharesHooks reports whether a file of Claude Code has hooks that [Options.Shared] wrote.
+// Hooks of earlier versions, which require the program, are not among them.
+func SharesHooks(settings []byte) bool {
+	return slices.ContainsFunc(claudeHooks, func(h claudeHook) bool {
+		entry := h.group(Options{Command: "askback"}).Hooks[0].Command
+		return bytes.Contains(settings, []byte(strings.Trim(compact(entry), `"`)))
+	})
 }
 
 // allowTools returns the edits that let Claude Code call the tools of Askback without a
@@ -80,7 +101,7 @@ type hookEntry struct {
 
 // group returns the hook in the format of Claude Code's settings.
 func (h claudeHook) group(o Options) hookGroup {
-	entry := hookEntry{Type: "command", Command: shellQuote(o.Command) + " hook " + hookName, Timeout: h.timeout, Async: h.async}
+	entry := hookEntry{Type: "command", Command: hookCommand(o.Command, hookName), Timeout: h.timeout, Async: h.async}
 	if o.HookURL != "" {
 		entry = hookEntry{
 			Type: "http", URL: o.HookURL, Timeout: h.timeout,

@@ -61,6 +61,13 @@ func transport(o Options) string {
 	return "http"
 }
 
+// hookCommand returns the shell command of a hook. It ends with code 0 and no output if the
+// program is missing, so that people without Askback can use the same project.
+func hookCommand(program, client string) string {
+	program = shellQuote(program)
+	return "command -v " + program + " >/dev/null || exit 0; exec " + program + " hook " + client
+}
+
 // shellQuote returns path, in single quotes if a shell could interpret a character of it.
 func shellQuote(path string) string {
 	plain := func(r rune) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,5 +87,36 @@ func TestHooksOfClaudeCodeAreSilentInCopilot(t *testing.T) {
 	r.end()
 	if out := r.out.String(); strings.Contains(out, "askback:") {
 		t.Errorf("the hook wrote something:\n%s", out)
+	}
+}
+
+// The hooks that a team shares do not hinder people who use GitHub Copilot CLI and have no
+// Askback. Copilot denies a call if a hook before it fails, which a missing program is (T46).
+func TestSharedHooksDoNotHinderCopilotWithoutAskback(t *testing.T) {
+	t.Parallel()
+	c := copilot
+	c.init = []string{"claude-code", "--shared"}
+	c.args = append([]string{"--allow-all-tools"}, copilot.args...)
+	f := newFixture(t, c, call{"call_1", "bash", map[string]any{"command": "touch made", "description": "Make a file"}})
+	settings := filepath.Join(f.project, ".claude", "settings.json")
+	raw, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// For all tools, as another matcher of a team could be.
+	wide := strings.Replace(string(raw), `"matcher": "AskUserQuestion"`, `"matcher": "*"`, 1)
+	if wide == string(raw) {
+		t.Fatalf("no matcher in %s", raw)
+	}
+	f.write("project/.claude/settings.json", []byte(wide))
+	withAskback := c.environ
+	f.client.environ = func(f *fixture) []string { return append(withAskback(f), "PATH="+os.Getenv("PATH")) }
+	r := f.start("Do it.")
+	if result := f.model.result("call_1"); !strings.Contains(result, "exit code 0") {
+		t.Errorf("the model got %q, want the result of the command", result)
+	}
+	r.end()
+	if _, err := os.Stat(filepath.Join(f.project, "made")); err != nil {
+		t.Error(err)
 	}
 }

@@ -84,7 +84,7 @@ func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	}
 	f.in(f.Program, append([]string{"init", "claude-code", "--project"}, w.args...)...)
 	if w.noHooks {
-		f.write("project/.claude/settings.local.json", map[string]any{"disableAllHooks": true})
+		f.write("project/.claude/settings.json", map[string]any{"disableAllHooks": true})
 	}
 	t.Cleanup(f.close)
 	return f
@@ -146,16 +146,19 @@ func (f *fixture) wantErrorResult(id string, parts ...string) {
 func (f *fixture) deferSoon() {
 	f.t.Helper()
 	if strings.Contains(f.settings(), `/hooks/claude-code"`) {
-		f.change(".claude/settings.json", `/hooks/claude-code"`, `/hooks/claude-code?defer=1s"`)
+		f.change(settings, `/hooks/claude-code"`, `/hooks/claude-code?defer=1s"`)
 		return
 	}
-	f.change(".claude/settings.json", `askback hook claude-code"`, `askback hook claude-code --defer 1s"`)
+	f.change(settings, `askback hook claude-code"`, `askback hook claude-code --defer 1s"`)
 }
+
+// settings is the file with the hooks.
+const settings = ".claude/settings.local.json"
 
 // settings returns the settings of Claude Code for the project.
 func (f *fixture) settings() string {
 	f.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(f.project, ".claude", "settings.json"))
+	raw, err := os.ReadFile(filepath.Join(f.project, settings))
 	if err != nil {
 		f.t.Fatal(err)
 	}
