@@ -18,9 +18,10 @@ const (
 	ackTick = 50 * time.Millisecond
 )
 
-// ack acknowledges an outcome in the background, at the next tick or when the server stops,
-// so that the reply does not wait for the disk. If that fails, the outcome counts as not
-// delivered.
+// ack acknowledges an outcome in the background, so that the reply does not wait for the
+// disk: at the next tick or when the server stops, and on stdio at once, because some
+// clients kill the server as soon as their last turn is over. If that fails, the outcome
+// counts as not delivered.
 func (s *Server) ack(caller *caller, d delivery) {
 	if err := caller.acks.begin(); err != nil {
 		s.ackFailed(d, err)
@@ -28,9 +29,11 @@ func (s *Server) ack(caller *caller, d delivery) {
 	}
 	go func() {
 		defer caller.acks.end()
-		select {
-		case <-time.After(time.Until(time.Now().Truncate(ackTick).Add(ackTick))):
-		case <-s.stopping.Done():
+		if !caller.stdio {
+			select {
+			case <-time.After(time.Until(time.Now().Truncate(ackTick).Add(ackTick))):
+			case <-s.stopping.Done():
+			}
 		}
 		ctx, cancel := context.WithTimeout(s.ackCtx, ackTime)
 		defer cancel()

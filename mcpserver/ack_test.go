@@ -141,10 +141,11 @@ func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		one, two := f.answeredAsk(t), f.answeredAsk(t)
+		f.wrap = func(s askback.Client) askback.Client { return slowClient{Client: s, ack: after(time.Second)} }
 		c := f.stdioPeer(t, io.Discard)
 		c.send(t, getAnswerCall(2, two.ID))
 		if f.acked(t, two.ID) {
-			t.Error("the outcome is acknowledged before the tick")
+			t.Error("the outcome is acknowledged before Ack has returned")
 		}
 		_ = c.in.Close()
 		<-c.served

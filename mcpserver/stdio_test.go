@@ -88,7 +88,7 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	}
 }
 
-// Each reply acknowledges its own outcomes, also if its id is used again. A reply that is
+// Each reply acknowledges its own outcomes at once, also if its id is used again. A reply that is
 // buffered for a batch acknowledges nothing.
 func TestRepliesOnStdioAcknowledgeTheirOwnOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestRepliesOnStdioAcknowledgeTheirOwnOutcomes(t *testing.T) {
 		c := f.stdioPeer(t, w)
 		lines := bufio.NewScanner(r)
 		one, two, three := f.answeredAsk(t).ID, f.answeredAsk(t).ID, f.answeredAsk(t).ID
-		next := func() string { lines.Scan(); nextTick(); return lines.Text() }
+		next := func() string { lines.Scan(); synctest.Wait(); return lines.Text() }
 		next() // the reply to initialize
 		c.send(t, getAnswerCall(2, one))
 		nextTick()

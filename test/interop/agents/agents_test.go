@@ -47,6 +47,10 @@ type client struct {
 	// args are the arguments that run it without a terminal. The prompt follows.
 	args    []string
 	environ func(*fixture) []string
+	// remote is true if Askback is at the address of a server.
+	remote bool
+	// configured changes the files after askback init.
+	configured func(*fixture)
 	// unless are the hosts that it may connect to.
 	unless []string
 }
@@ -68,6 +72,7 @@ type fixture struct {
 	project string
 	model   *model
 	proxy   string
+	more    []string // further environment variables
 }
 
 // newFixture creates a project and runs askback init in it.
@@ -84,8 +89,14 @@ func newFixture(t *testing.T, c client, script ...call) *fixture {
 			t.Fatal(err)
 		}
 	}
+	if c.remote {
+		f.more = []string{"ASKBACK_URL=" + f.URL, "ASKBACK_TOKEN=" + f.AgentToken}
+	}
 	c.prepare(f)
 	f.mustRun(f.Program, append([]string{"init"}, c.init...)...)
+	if c.configured != nil {
+		c.configured(f)
+	}
 	t.Cleanup(f.close)
 	return f
 }
@@ -111,11 +122,11 @@ func (f *fixture) close() {
 // environ returns the environment of the client. Codex rejects a home in the
 // folder for temporary files.
 func (f *fixture) environ() []string {
-	return append(f.Environ(
+	return slices.Concat(f.Environ(
 		"TMPDIR="+filepath.Join(f.Home, "tmp"), "TERM=xterm-256color", "SHELL=/bin/bash",
 		"HTTP_PROXY="+f.proxy, "HTTPS_PROXY="+f.proxy, "http_proxy="+f.proxy, "https_proxy="+f.proxy,
 		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
-	), f.client.environ(f)...)
+	), f.client.environ(f), f.more)
 }
 
 // write writes a file in the home folder.

@@ -31,14 +31,15 @@ type model struct {
 	script []call
 
 	mu         sync.Mutex
-	results    map[string]string // by call id
-	changed    chan struct{}     // closed when there is a new result
-	unexpected []string          // requests that the script cannot serve
+	held       map[string]chan struct{} // closed when the call may be made
+	results    map[string]string        // by call id
+	changed    chan struct{}            // closed when there is a new result
+	unexpected []string                 // requests that the script cannot serve
 }
 
 func newModel(t testing.TB, script ...call) *model {
 	t.Helper()
-	m := &model{t: t, script: script, results: map[string]string{}, changed: make(chan struct{})}
+	m := &model{t: t, script: script, held: map[string]chan struct{}{}, results: map[string]string{}, changed: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", m.responses)
 	mux.HandleFunc("POST /v1/chat/completions", m.completions)
@@ -99,6 +100,7 @@ func ofServer(prefix string) bool {
 func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer func() { m.waitFor(c.id) }()
 	for id, text := range results {
 		m.results[id] = text
 	}
@@ -113,6 +115,29 @@ func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, 
 		m.unexpected = append(m.unexpected, fmt.Sprintf("%s is not offered: %+v", c.tool, tools))
 	}
 	return c, as, ok
+}
+
+// hold makes the model wait with a call until release is called.
+func (m *model) hold(id string) (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held := make(chan struct{})
+	m.held[id] = held
+	return sync.OnceFunc(func() { close(held) })
+}
+
+// waitFor waits until a call may be made. It is called with m.mu locked.
+func (m *model) waitFor(id string) {
+	held := m.held[id]
+	if held == nil {
+		return
+	}
+	m.mu.Unlock()
+	defer m.mu.Lock()
+	select {
+	case <-held:
+	case <-m.t.Context().Done():
+	}
 }
 
 // result waits for the result of a call.
