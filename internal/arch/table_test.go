@@ -84,6 +84,7 @@ var layers = map[string][]string{
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
 	"internal/hook":            {".", "internal/jcs"},
+	"internal/githubaction":    {".", "asktool", "internal/safetext"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
 	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
@@ -109,7 +110,8 @@ var layers = map[string][]string{
 	"internal/agentconfig":     {"internal/claudehook", "internal/jcs"},
 	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
-	"internal/openapi/openapitest": {"internal/openapi"},
+	"internal/githubaction/actiontest": {},
+	"internal/openapi/openapitest":     {"internal/openapi"},
 
 	// Programs.
 	"cmd/askback":      {"*"},
@@ -217,7 +219,7 @@ var owners = map[string]owner{
 	"github.com/google/jsonschema-go": {[]string{"internal/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
 
 	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
-	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted"}, "one reads settings, the other scripts of models"},
+	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted", "internal/githubaction/actiontest"}, "one reads settings, one scripts of models, and the last runs action.yml"},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
 	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
