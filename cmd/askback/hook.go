@@ -17,6 +17,7 @@ import (
 
 type hookCommand struct {
 	Claude hookClaude `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
+	Codex  hookCodex  `cmd:"" name:"codex" help:"Read the event of a hook of Codex from standard input, ask, and print the decision."`
 }
 
 type hookClaude struct {

@@ -83,6 +83,7 @@ var layers = map[string][]string{
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
+	"internal/codexhook":       {".", "asktool", "internal/jcs", "internal/claudehook", "internal/compat", "internal/hook"},
 	"internal/hook":            {".", "internal/jcs"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
 	"internal/ids":             {},

@@ -119,32 +119,21 @@ func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 
 // decisionOutput returns the decision about a tool call. For PreToolUse there always is
 // one, because the rules of the user could otherwise allow the call. Without an answer, it
-// makes Claude Code show its own dialog, and Codex deny the call.
+// makes Claude Code show its own dialog.
 func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {
-	case o.Approved() && len(o.Input) > 0 && inputIsFixed(ev):
-		return denied(ev, "Not approved as called. Call the tool again with these arguments, which will be asked about again: "+string(o.Input))
 	case o.Approved():
 		return allowed(ev, text, o.Input)
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
 		return denied(ev, text)
-	case ev.Name == PreToolUse && ev.Sender == Codex:
-		return denied(ev, text) // Codex does not support "ask", and would run the tool
 	case ev.Name == PreToolUse:
 		return encodeOutput(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
 	}
 	return nil, false
 }
 
-// inputIsFixed reports whether a decision about an event cannot change the arguments.
-// Codex rejects changed arguments for PermissionRequest.
-func inputIsFixed(ev Event) bool { return ev.Sender == Codex && ev.Name == PermissionRequest }
-
 func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
-	if ev.Sender == Codex && ev.Name == PreToolUse && input == nil {
-		input = ev.Input // Codex requires the arguments with an allow
-	}
 	if ev.Name == PreToolUse {
 		return encodeOutput(toolOutput{Event: ev.Name, Decision: "allow", Reason: reason, UpdatedInput: input})
 	}

@@ -27,29 +27,18 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 // of several forms was answered, it returns no ids.
 func endedAsks(ctx context.Context, client hook.Client, ev Event) (ids []string, err error) {
 	e := newEndingEvent(ev)
-	for _, sender := range senders(ev) {
-		err := hook.EachPending(ctx, client.List, sender, func(ask askback.Ask) {
-			if e.endsAsk(ask) {
-				ids = append(ids, ask.ID)
-			}
-		})
-		if err != nil {
-			return ids, err
+	err = hook.EachPending(ctx, client.List, ClaudeCode, func(ask askback.Ask) {
+		if e.endsAsk(ask) {
+			ids = append(ids, ask.ID)
 		}
+	})
+	if err != nil {
+		return ids, err
 	}
 	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
 		return nil, nil // it is unknown which of the forms was answered
 	}
 	return ids, nil
-}
-
-// senders returns the labels of the asks that an event may end. The end of a session has two
-// labels, because Claude Code and Codex send the same event.
-func senders(ev Event) []string {
-	if ev.Name == SessionEnd {
-		return []string{ClaudeCode, Codex}
-	}
-	return []string{ev.label()}
 }
 
 // withGracePeriod returns a context that ends when period has passed after the end of ctx.
@@ -70,7 +59,7 @@ func withGracePeriod(ctx context.Context, period time.Duration) (context.Context
 
 // canEndAsks reports whether events of this name may make asks obsolete.
 func canEndAsks(name string) bool {
-	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, Interrupt, SessionEnd}, name)
+	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name)
 }
 
 // EndsAsk reports whether an event makes an open ask obsolete: its tool ran, its form was
@@ -94,7 +83,7 @@ func newEndingEvent(ev Event) endingEvent {
 
 func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.SessionID != e.ev.SessionID || !slices.Contains(senders(e.ev), ask.Agent) {
+	if !ok || c.SessionID != e.ev.SessionID || ask.Agent != ClaudeCode {
 		return false
 	}
 	switch e.ev.Name {
@@ -102,7 +91,7 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 		return c.ran(e.ev) && e.isAbout(ask)
 	case ElicitationResult:
 		return c.answered(e.ev) && (e.ev.Message == "" || ask.Title == title(fullMessage(e.ev)))
-	case UserPromptSubmit, Stop, Interrupt, SessionEnd:
+	case UserPromptSubmit, Stop, SessionEnd:
 		return c.Hook == PermissionRequest || c.Hook == Elicitation || c.NotDeferrable
 	}
 	return false
@@ -126,7 +115,7 @@ func (e endingEvent) isAbout(ask askback.Ask) bool {
 
 // isTool reports whether a confirmation is about the tool with this name.
 func isTool(c askback.Confirmation, name string) bool {
-	server, tool := splitToolName(name)
+	server, tool := hook.SplitToolName(name)
 	return c.Server == server && c.ToolName == tool
 }
 

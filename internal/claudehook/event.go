@@ -1,5 +1,5 @@
 // Package claudehook implements the hook protocol of Claude Code: it makes the ask for an
-// event, and returns the output for its outcome. It reads the events of Codex as well.
+// event, and returns the output for its outcome.
 //
 // If anything fails there is no output, so that Claude Code shows its own dialog. Only an
 // answer of a person, or a grant that a person made, ever results in a decision that
@@ -9,7 +9,6 @@ package claudehook
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +33,6 @@ const (
 	PostToolUseFailure = "PostToolUseFailure" // the tool ran and failed
 	UserPromptSubmit   = "UserPromptSubmit"   // the user has sent a prompt
 	Stop               = "Stop"               // the turn has ended
-	Interrupt          = "Interrupt"          // the user stopped the turn; only Codex sends it
 	SessionEnd         = "SessionEnd"         // the session has ended
 )
 
@@ -51,18 +49,17 @@ var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
 
-// isOwnTool reports whether a name is the full name of one of OwnTools.
-func isOwnTool(name string) bool {
-	server, tool := splitToolName(name)
+// IsOwnTool reports whether a name is the full name of one of OwnTools.
+func IsOwnTool(name string) bool {
+	server, tool := hook.SplitToolName(name)
 	return server == ownServer && slices.Contains(OwnTools, tool)
 }
 
 // An Event is the input of one call of a hook.
 type Event struct {
 	Name           string
-	Sender         string // [Codex]; "" is Claude Code
 	SessionID      string // the session of Claude Code
-	PromptID       string // the id of the current prompt, empty after a resume; the turn of Codex
+	PromptID       string // the id of the current prompt, empty after a resume
 	CWD            string
 	PermissionMode string
 	Subagent       string // the type of the sub-agent, or ""
@@ -84,15 +81,11 @@ type Event struct {
 	Headless bool
 }
 
-// The senders of events. Codex has hooks with the same events in nearly the same format. It
-// runs only hooks in its own configuration.
-const (
-	ClaudeCode = hook.ClaudeCode
-	Codex      = hook.Codex
-)
+// ClaudeCode is the label of the asks of Claude Code.
+const ClaudeCode = hook.ClaudeCode
 
 // ErrForeign is the error for an event of another program that also runs the hooks in Claude
-// Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
+// Code's settings, such as GitHub Copilot CLI, or of Codex. The hook must then print nothing.
 var ErrForeign = errors.New("this hook was run by another program than Claude Code")
 
 // The maximum sizes of a string and of a form in an event, in bytes. A longer string is an
@@ -112,11 +105,13 @@ const maxDepth = 256
 // part of raw.
 //
 // entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers,
-// and entrypoint or a required member is empty, the error is [ErrForeign].
+// and entrypoint or a required member is empty, the error is [ErrForeign]. So it is for an
+// event of Codex: it has a turn and no prompt. Codex may have been started by Claude Code, so
+// entrypoint does not tell them apart.
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
-	var turn string
-	var other bool // a member of foreignMembers was found
+	var turn string // a member of all events of Codex, except SessionEnd
+	var other bool  // a member of foreignMembers was found
 	texts := map[string]*string{
 		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
 		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
@@ -145,20 +140,14 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	}
 	nameless := ev.Name == "" || ev.SessionID == ""
 	switch {
-	case other && (nameless || entrypoint == ""):
+	case turn != "" && ev.PromptID == "", other && (nameless || entrypoint == ""):
 		return Event{}, ErrForeign
 	case nameless:
 		return Event{}, errors.New("this is not a hook event of Claude Code: hook_event_name or session_id is missing")
 	}
 	ev.Headless = IsHeadless(entrypoint)
-	if turn != "" {
-		ev.Sender, ev.PromptID, ev.Headless = Codex, turn, false
-	}
 	return ev, nil
 }
-
-// label returns the name of the sender that people see.
-func (ev Event) label() string { return cmp.Or(ev.Sender, ClaudeCode) }
 
 // foreignMembers are members that so far only events of other programs have: GitHub Copilot
 // CLI, Visual Studio Code and Cursor. If a later Claude Code adds one of them, its events are

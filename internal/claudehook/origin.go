@@ -11,7 +11,6 @@ import (
 type origin struct {
 	Hook          string `json:"hook"`
 	SessionID     string `json:"claude_session,omitempty"`
-	CodexSession  string `json:"codex_session,omitempty"` // instead of SessionID
 	CWD           string `json:"cwd,omitempty"`
 	Mode          string `json:"permission_mode,omitempty"`
 	Subagent      string `json:"subagent,omitempty"`
@@ -27,9 +26,6 @@ type origin struct {
 // call, because a resumed session may repeat the call in another mode or folder.
 func originJSON(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
-	if ev.Sender == Codex {
-		c.SessionID, c.CodexSession = "", ev.SessionID
-	}
 	switch ev.Name {
 	case PreToolUse:
 		c.ToolUseID, c.NotDeferrable = ev.ToolUseID, !deferrable(ev)
@@ -66,7 +62,7 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 	}
 	var c origin
 	texts := map[string]*string{
-		"hook": &c.Hook, "claude_session": &c.SessionID, "codex_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID, "tool_use_id": &c.ToolUseID,
+		"hook": &c.Hook, "claude_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID, "tool_use_id": &c.ToolUseID,
 		"mcp_server": &c.Server, "elicitation_id": &c.ElicitationID,
 	}
 	for _, m := range v.Members() {

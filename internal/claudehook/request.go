@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/hook"
 )
 
 // Request returns the ask for an event, if there is one. It has questions, a confirmation with
@@ -45,7 +44,7 @@ func prepare(ev Event) (prepared, bool) {
 		return prepared{}, false
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key = ev.label(), ev.SessionID, key(ev)
+	r.Agent, r.SessionKey, r.Key = ClaudeCode, ev.SessionID, key(ev)
 	r.Context = originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal
@@ -91,59 +90,16 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 // hooks and for permission_prompt over MCP, so that a standing approval applies to both
 // (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
-	server, tool := splitToolName(name)
-	return askback.Request{Agent: ClaudeCode, Confirmation: &askback.Confirmation{
-		ToolName: tool, Server: server, Input: input, Description: descriptionOf(input),
-	}}
+	return hook.Permission(ClaudeCode, name, input)
 }
 
 // confirmation returns the request for approval of a tool call. It reports false for Askback's
-// tools, for incomplete names, and for arguments without a canonical form. A number that a
-// float64 cannot represent has no canonical form.
+// tools, and for a call that cannot be shown without changes.
 func confirmation(ev Event) (askback.Request, bool) {
-	if ev.Tool == "" || isOwnTool(ev.Tool) || isIncompleteName(ev.Tool) {
+	if IsOwnTool(ev.Tool) || !hook.IsShowable(ev.Tool, ev.Input) {
 		return askback.Request{}, false
 	}
-	if _, err := jcs.Canonical(ev.Input); err != nil {
-		return askback.Request{}, false
-	}
-	r := Permission(ev.Tool, ev.Input)
-	r.Confirmation.NoEdit = inputIsFixed(ev)
-	return r, true
-}
-
-// mcpPrefix is the prefix of the names of tools of MCP servers.
-const mcpPrefix = "mcp__"
-
-// splitToolName splits the name of a tool of an MCP server, mcp__server__tool. A name
-// without server or tool is not split, because the rest could be the name of another tool.
-func splitToolName(name string) (server, tool string) {
-	rest, ok := strings.CutPrefix(name, mcpPrefix)
-	if server, tool, _ := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
-		return server, tool
-	}
-	return "", name
-}
-
-// isIncompleteName reports whether a name has the prefix of MCP tools, but lacks the server or
-// the tool.
-func isIncompleteName(name string) bool {
-	server, _ := splitToolName(name)
-	return server == "" && strings.HasPrefix(name, mcpPrefix)
-}
-
-// descriptionOf returns the description of the call that the model wrote into the arguments,
-// or "" if it is missing or too long.
-func descriptionOf(input json.RawMessage) string {
-	v, err := jcs.Parse(input)
-	if err != nil {
-		return ""
-	}
-	d, _ := v.Get("description")
-	if d.Kind != jcs.String || len(d.Text()) > askback.MaxQuestion {
-		return ""
-	}
-	return d.Text()
+	return Permission(ev.Tool, ev.Input), true
 }
 
 // key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
@@ -151,18 +107,10 @@ func descriptionOf(input json.RawMessage) string {
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {
-		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, canonical(ev.Input),
-			ev.Server, ev.ElicitationID, ev.Message, canonical(ev.Schema), ev.SubagentID)
+		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input),
+			ev.Server, ev.ElicitationID, ev.Message, hook.Canonical(ev.Schema), ev.SubagentID)
 	}
 	b, _ := json.Marshal(parts) // strings can always be encoded
 	sum := sha256.Sum256(b)
-	return ev.label() + ":" + hex.EncodeToString(sum[:])
-}
-
-// canonical returns the canonical form of raw, or raw itself if it has no canonical form.
-func canonical(raw json.RawMessage) string {
-	if c, err := jcs.Canonical(raw); err == nil {
-		return string(c)
-	}
-	return string(raw)
+	return ClaudeCode + ":" + hex.EncodeToString(sum[:])
 }

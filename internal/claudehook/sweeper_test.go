@@ -54,7 +54,11 @@ func TestAskOfEndedHookIsWithdrawn(t *testing.T) {
 		s := f.sweeper(&blind)
 		leave, _ := f.start(event(t, runBash)) // waits
 		f.ask(event(t, askDB))
-		f.ask(event(t, strings.Replace(runBash, `"cwd"`, `"turn_id":"t1","cwd"`, 1))) // of Codex
+		r, _ := claudehook.Request(event(t, runBash))
+		r.Agent, r.Key, r.Context = hook.Codex, "codex:1", hook.Origin{Hook: "PreToolUse", Session: "s1", Seated: true}.JSON()
+		if _, err := f.client().Ask(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
 		f.ask(headless(t, askDB))
 		f.ask(claudehook.Event{Name: claudehook.PreToolUse, SessionID: "s1", ToolUseID: "toolu_2", Tool: "Bash", Input: []byte(`{"command":"ls"}`)})
 		asks := f.wantAsks("nothing was swept", askback.Pending, askback.Pending, askback.Pending, askback.Pending, askback.Pending)

@@ -37,7 +37,7 @@ args = ["`+probeWord+`"]
 matcher = ".*"
 [[hooks.PermissionRequest.hooks]]
 type = "command"
-command = "askback hook claude-code"
+command = "askback hook codex"
 timeout = 86400
 `)
 	}
