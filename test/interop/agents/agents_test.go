@@ -73,6 +73,7 @@ type fixture struct {
 	model   *model
 	proxy   string
 	more    []string // further environment variables
+	made    int      // the number of allowed commands of a test
 }
 
 // newFixture creates a project and runs askback init in it.

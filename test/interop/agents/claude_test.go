@@ -13,9 +13,10 @@ var claude = client{
 			"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "autoUpdates": false,
 			"customApiKeyResponses": map[string]any{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},
 			"projects": map[string]any{f.project: map[string]any{
-				"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "enabledMcpjsonServers": []string{"askback"},
+				"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
 			}},
 		})
+		f.writeJSON(".claude/settings.json", map[string]any{"enabledMcpjsonServers": []string{"askback"}})
 	},
 	environ: func(f *fixture) []string {
 		return []string{

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
 )
 
@@ -46,7 +45,7 @@ type lane struct {
 }
 
 // lanes are the rows of the table.
-var lanes = slices.Concat(mcpLanes())
+var lanes = slices.Concat(mcpLanes(), claudeLanes())
 
 // name returns the name of a row for a subtest.
 func (l lane) name() string { return l.kind + " by " + l.by }
@@ -206,26 +205,4 @@ func render(cells map[string]string) string {
 	}
 	out.WriteString("\n")
 	return out.String()
-}
-
-// only fails the test unless text contains want, and none of the others of all.
-func only(t testing.TB, text, want string, all ...string) {
-	t.Helper()
-	for _, part := range all {
-		if strings.Contains(text, part) != (part == want) {
-			t.Errorf("the model got %q, want of %q only %q", text, all, want)
-		}
-	}
-}
-
-// openAfter returns the only open ask, which must be another than those before.
-func (f *fixture) openAfter(before ...askback.Ask) askback.Ask {
-	f.t.Helper()
-	ask := f.Open(1)[0]
-	for _, b := range before {
-		if b.ID == ask.ID {
-			f.t.Errorf("%s is open again, want another ask", ask.ID)
-		}
-	}
-	return ask
 }

@@ -195,9 +195,10 @@ func (f *fixture) profile(servers ...string) {
 		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "autoUpdates": false,
 		"customApiKeyResponses": map[string]any{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},
 		"projects": map[string]any{f.project: map[string]any{
-			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "enabledMcpjsonServers": servers,
+			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true,
 		}},
 	})
+	f.write(".claude/settings.json", map[string]any{"enabledMcpjsonServers": append([]string{}, servers...)})
 }
 
 // claude returns the path of the program in the package of the platform.

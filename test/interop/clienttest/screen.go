@@ -14,6 +14,7 @@ import (
 
 // A Screen is a terminal of 100 by 40 cells, in which a program runs.
 type Screen struct {
+	t    testing.TB
 	tmux func(args ...string) (string, error)
 }
 
@@ -30,7 +31,7 @@ func NewScreen(t testing.TB, dir string, env []string, command ...string) *Scree
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Screen{tmux: func(args ...string) (string, error) {
+	s := &Screen{t: t, tmux: func(args ...string) (string, error) {
 		cmd := exec.Command(program, append([]string{"-S", filepath.Join(sockets, "s"), "-f", os.DevNull}, args...)...)
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
