@@ -44,8 +44,10 @@ type lane struct {
 	not map[situation]string
 }
 
-// lanes are the rows of the table.
-var lanes = slices.Concat(mcpLanes(), claudeLanes())
+// lanes are the rows of the table, sorted by agent.
+var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(claudeLanes(), mcpLanes())), func(a, b lane) int {
+	return strings.Compare(a.agent, b.agent)
+})
 
 // name returns the name of a row for a subtest.
 func (l lane) name() string { return l.kind + " by " + l.by }
