@@ -16,8 +16,9 @@ import (
 )
 
 type hookCommand struct {
-	Claude hookClaude `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
-	Codex  hookCodex  `cmd:"" name:"codex" help:"Read the event of a hook of Codex from standard input, ask, and print the decision."`
+	Claude   hookClaude   `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
+	Codex    hookCodex    `cmd:"" name:"codex" help:"Read the event of a hook of Codex from standard input, ask, and print the decision."`
+	OpenCode hookOpenCode `cmd:"" name:"opencode" help:"Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply."`
 }
 
 type hookClaude struct {

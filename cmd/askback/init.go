@@ -230,7 +230,11 @@ func (c *initCommand) apply(io streams, one change) error {
 // all users. If after is nil, it removes the file.
 func replace(path string, before, after []byte) error {
 	if after == nil {
-		return os.Remove(path)
+		err := os.Remove(path)
+		if folder := filepath.Dir(path); filepath.Base(folder) == ".askback" {
+			_ = os.Remove(folder) // only if it is empty
+		}
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

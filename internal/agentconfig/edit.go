@@ -16,6 +16,8 @@ type edit struct {
 	list  bool                      // path is a list, and value is an element to add
 	group string                    // if not "", each element has a list of this name, in which entries of Askback can be
 	isOwn func(compact string) bool // reports whether Askback wrote an entry
+	// keep is set if a person may have changed the entry of Askback, which then stays.
+	keep bool
 	// onlyIfParent limits the edit to files that already have the parent object of the member.
 	onlyIfParent bool
 }
@@ -92,7 +94,7 @@ func (e edit) isApplied(src string, root value) bool {
 	if !e.list {
 		return compactText(src, v) == e.value
 	}
-	isValue := func(el entry) bool { return compactText(src, el.value) == e.value }
+	isValue := func(el entry) bool { return e.keep || compactText(src, el.value) == e.value }
 	return slices.ContainsFunc(v.entries, isValue) && len(e.ownEntries(src, v)) == 1
 }
 
@@ -252,8 +254,13 @@ func (e edit) insert(src string) (string, error) {
 	return appendEntry(src, v, text), nil
 }
 
-// appendEntry adds an entry at the end of v, indented like the others.
+// appendEntry adds an entry at the end of v, indented like the others. A list on one line stays
+// on one line.
 func appendEntry(src string, v value, text string) string {
+	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 && !strings.Contains(src[v.start:v.end], "\n") {
+		end := v.entries[n-1].value.end
+		return src[:end] + ", " + text + src[end:]
+	}
 	newline := withNewlines(src, "\n")
 	outer := indentOf(src, v.start)
 	unit := indentUnit(src)

@@ -1,5 +1,14 @@
 package agentconfig
 
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/askback/askback/internal/opencodehook"
+)
+
 // opencodeServer is the configuration of an MCP server in the format of OpenCode.
 type opencodeServer struct {
 	Type    string            `json:"type"`
@@ -15,13 +24,47 @@ func opencode(scope Scope, o Options) ([]File, error) {
 		remote := server{}.withAddress(o, "{env:"+TokenVariable+"}")
 		s = opencodeServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
 	}
-	path := "opencode.json"
+	// The plugin is not in a folder .opencode, because OpenCode would install packages there.
+	path, plugin, reference := "opencode.json", ".askback/opencode.js", "./.askback/opencode.js"
 	if scope == User {
-		path = ".config/opencode/opencode.json"
+		path, plugin, reference = ".config/opencode/opencode.json", ".config/opencode/askback.js", "./askback.js"
 	}
 	// A rule for all tools would require approval at the terminal for each call. Without
 	// rules, tools are allowed. The last matching rule applies.
 	allow := member("allow", "permission", "askback_*")
 	allow.onlyIfParent = true
-	return []File{jsonFile(path, member(s, "mcp", "askback"), allow)}, nil
+	load := edit{path: []string{"plugin"}, value: compact(reference), list: true, keep: true, isOwn: func(entry string) bool {
+		return pluginOf(entry) == reference
+	}}
+	if o.Command != "askback" {
+		load.value = compact([]any{reference, map[string]string{"command": o.Command}})
+	}
+	return []File{
+		jsonFile(path, member(s, "mcp", "askback"), allow, load),
+		{Path: plugin, paste: opencodehook.Plugin, write: editPlugin},
+	}, nil
+}
+
+// pluginOf returns the plugin of an entry, which may have options.
+func pluginOf(entry string) string {
+	var name string
+	var withOptions []json.RawMessage
+	if json.Unmarshal([]byte(entry), &withOptions) == nil && len(withOptions) > 0 {
+		entry = string(withOptions[0])
+	}
+	_ = json.Unmarshal([]byte(entry), &name)
+	return name
+}
+
+// editPlugin writes the plugin, or removes it. A file that is not the plugin of any version is
+// not changed.
+func editPlugin(f File, present []byte) ([]byte, error) {
+	mark, _, _ := strings.Cut(opencodehook.Plugin, "\n")
+	switch {
+	case len(bytes.TrimSpace(present)) > 0 && !bytes.HasPrefix(present, []byte(mark)):
+		return nil, errors.New("this is not the plugin of Askback")
+	case f.remove:
+		return nil, nil
+	}
+	return []byte(opencodehook.Plugin), nil
 }

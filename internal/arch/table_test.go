@@ -86,6 +86,7 @@ var layers = map[string][]string{
 	"internal/codexhook":       {".", "asktool", "internal/jcs", "internal/claudehook", "internal/compat", "internal/hook"},
 	"internal/hook":            {".", "internal/jcs"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
+	"internal/opencodehook":    {".", "asktool", "internal/claudehook", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
 	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
@@ -108,7 +109,7 @@ var layers = map[string][]string{
 	"internal/serverlog":       {".", "internal/answerlink", "internal/revision"},
 	"internal/telemetry":       {".", "engine"},
 	"internal/spelling":        {},
-	"internal/agentconfig":     {"internal/claudehook", "internal/jcs"},
+	"internal/agentconfig":     {"internal/claudehook", "internal/jcs", "internal/opencodehook"},
 	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
 	"internal/githubaction/actiontest": {},

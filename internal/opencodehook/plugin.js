@@ -1,0 +1,198 @@
+// Askback's plugin for OpenCode, written by askback init opencode.
+//
+// What OpenCode asks at its terminal is asked in Askback as well, and the first reply counts.
+// For that, each question and each permission starts "askback hook opencode", which withdraws
+// the ask when its standard input ends. Without that program the plugin does nothing.
+//
+// Options, in opencode.json: "plugin": [["./.askback/opencode.js", {"gate": true}]]
+//   gate     true, or a list of permissions such as ["bash", "edit"]. In opencode run, which has
+//            no dialog, each call with these permissions needs an approval in Askback. Without
+//            one, the call does not run.
+//   command  the program instead of askback.
+import { spawn } from "node:child_process"
+
+// OpenCode may reply at once, as opencode run does. Only what is still open then is asked.
+const grace = 250 // milliseconds
+const maxReply = 8 << 20
+const maxCalls = 1000
+
+// Tools that need no approval, because they only read or only ask, and Askback's own. The
+// calls of a subagent (task) need their own approvals.
+const free = [
+  "glob", "grep", "invalid", "list", "list_mcp_resource_templates", "list_mcp_resources", "lsp", "plan_enter", "plan_exit",
+  "question", "read", "skill", "task", "todoread", "todowrite",
+  "askback_ask_user_question", "askback_confirm_action", "askback_get_answer", "askback_list_open_questions",
+  "askback_permission_prompt", "askback_wait_for_answer", "askback_withdraw_question",
+]
+// Permissions that are not about one tool.
+const general = ["doom_loop", "external_directory"]
+const gatedByDefault = ["bash", "codesearch", "edit", "webfetch", "websearch"]
+const permissions = { apply_patch: "edit", multiedit: "edit", patch: "edit", write: "edit" }
+
+// OpenCode loads the file twice if the user and the project configure it.
+const shared = (globalThis[Symbol.for("askback.opencode")] ??= { requests: new Map(), approved: new WeakSet() })
+
+// hook asks about an event. done resolves to the reply, or to undefined without a decision.
+function hook(command, event) {
+  let out = ""
+  let error = ""
+  const child = spawn(command, ["hook", "opencode"], { windowsHide: true })
+  child.stdin.on("error", () => {})
+  child.stdin.write(JSON.stringify(event) + "\n")
+  child.stdout.setEncoding("utf8").on("data", (text) => (out += out.length < maxReply ? text : ""))
+  child.stderr.setEncoding("utf8").on("data", (text) => (error += error.length < 2000 ? text : ""))
+  const done = new Promise((resolve) => {
+    child.on("error", (e) => resolve({ error: e.message }))
+    child.on("close", (code) => {
+      try {
+        resolve({ reply: code === 0 ? JSON.parse(out) : undefined, error })
+      } catch {
+        resolve({ error })
+      }
+    })
+  })
+  return { done, stop: () => child.stdin.end() }
+}
+
+// answer sends the reply to OpenCode. It never sends an approval for all times.
+async function answer(client, type, id, reply) {
+  const post = (url, body) => client._client.post({ url, body, headers: { "Content-Type": "application/json" } })
+  const at = encodeURIComponent(id)
+  if (type === "question.asked" && Array.isArray(reply.answers)) await post(`/question/${at}/reply`, { answers: reply.answers })
+  if (type === "question.asked" && reply.rejected === true) await post(`/question/${at}/reject`, {})
+  if (type !== "permission.asked") return
+  if (reply.reply === "once") await post(`/permission/${at}/reply`, { reply: "once" })
+  if (reply.reply === "reject") await post(`/permission/${at}/reply`, { reply: "reject", message: reply.message })
+}
+
+// matches tells if a name matches a pattern of OpenCode's rules.
+function matches(pattern, name) {
+  const source = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")
+  return new RegExp(`^${source}$`, "s").test(name)
+}
+
+// gateOf reads the option gate: a list of permissions, true for all, or false.
+function gateOf(option) {
+  if (Array.isArray(option) && option.every((name) => typeof name === "string")) return option
+  return Boolean(option)
+}
+
+function isGated(gate, tool) {
+  if (Array.isArray(gate)) return gate.includes(permissions[tool] ?? tool)
+  return gate && !free.includes(tool)
+}
+
+const asPatterns = (rule) => (typeof rule === "string" ? { "*": rule } : rule)
+
+// allowed returns a rule that allows what it would ask about.
+function allowed(rule) {
+  if (typeof rule === "string") return rule === "ask" ? "allow" : rule
+  return Object.fromEntries(Object.entries(rule).map(([pattern, action]) => [pattern, allowed(action)]))
+}
+
+// opened returns the rules for opencode run, which rejects all that it would ask about. What
+// the gate asks about is allowed instead, because no call gets there without an approval. What
+// is denied stays denied.
+function opened(rules, gate) {
+  if (typeof rules === "string") rules = { "*": rules }
+  if (!gate || rules === null || typeof rules !== "object") return rules
+  const out = {}
+  const set = (name, rule) => {
+    const before = out[name]
+    delete out[name] // the last rule that matches applies
+    out[name] = before === undefined || typeof rule === "string" ? rule : { ...asPatterns(before), ...rule }
+  }
+  for (const [name, rule] of Object.entries(rules)) {
+    if (!/[*?]/.test(name)) {
+      set(name, isGated(gate, name) && !general.includes(name) ? allowed(rule) : rule)
+    } else if (gate === true && ![...free, ...general].some((one) => matches(name, one))) {
+      set(name, allowed(rule))
+    } else {
+      set(name, rule)
+      for (const one of gate === true ? gatedByDefault : gate) {
+        if (matches(name, one)) set(one, allowed(asPatterns(rule)))
+      }
+    }
+  }
+  return out
+}
+
+const Askback = async ({ client, directory }, options = {}) => {
+  const command = typeof options.command === "string" ? options.command : "askback"
+  const gate = process.argv.slice(2).includes("run") && gateOf(options.gate)
+  const calls = new Map() // the arguments of the calls that run
+  const own = new Set() // the requests that this instance asks about
+
+  function begin(type, properties) {
+    const id = properties.id
+    if (typeof id !== "string" || shared.requests.has(id)) return
+    const request = { session: properties.sessionID, stop: () => clearTimeout(timer) }
+    shared.requests.set(id, request)
+    own.add(id)
+    const timer = setTimeout(async () => {
+      try {
+        const asking = hook(command, { type, directory, properties, args: calls.get(properties.tool?.callID) })
+        request.stop = asking.stop
+        const { reply } = await asking.done
+        if (reply && shared.requests.get(id) === request) await answer(client, type, id, reply)
+      } catch {
+        // the dialog of OpenCode decides
+      }
+    }, grace)
+    timer.unref?.()
+  }
+
+  function end(id) {
+    shared.requests.get(id)?.stop()
+    shared.requests.delete(id)
+    own.delete(id)
+  }
+
+  // ask waits for the approval of a call, and returns its arguments if a person changed them.
+  async function ask({ tool, sessionID, callID }, args) {
+    const event = { type: "tool.execute.before", directory, properties: { tool, sessionID, callID, args } }
+    const { reply, error } = await hook(command, event).done
+    if (reply?.decision === "approved") return reply.args
+    if (reply?.decision === "denied") throw new Error(reply.reason || "Denied in Askback.")
+    throw new Error(`This call was not run, because Askback could not ask a person about it. ${error ?? ""}`.trim())
+  }
+
+  return {
+    config: async (config) => {
+      if (!gate) return
+      if (config.permission !== undefined) config.permission = opened(config.permission, gate)
+      for (const agent of Object.values({ ...config.agent, ...config.mode })) {
+        if (agent?.permission !== undefined) agent.permission = opened(agent.permission, gate)
+      }
+    },
+    event: async ({ event }) => {
+      const p = event.properties ?? {}
+      if (event.type === "question.asked" || event.type === "permission.asked") begin(event.type, p)
+      if (["question.replied", "question.rejected", "permission.replied"].includes(event.type)) end(p.requestID)
+      if (event.type === "session.idle" || event.type === "session.deleted") {
+        const session = p.sessionID ?? p.info?.id
+        for (const [id, request] of shared.requests) if (request.session === session) end(id)
+      }
+    },
+    "tool.execute.before": async (input, output) => {
+      if (calls.size >= maxCalls) calls.delete(calls.keys().next().value)
+      calls.set(input.callID, output.args)
+      if (!isGated(gate, input.tool) || shared.approved.has(output)) return
+      const args = await ask(input, output.args)
+      if (args !== undefined) {
+        // The tool gets this object, so its members are replaced.
+        for (const name of Object.keys(output.args)) delete output.args[name]
+        Object.assign(output.args, args)
+      }
+      shared.approved.add(output)
+    },
+    "tool.execute.after": async (input) => void calls.delete(input.callID),
+    dispose: async () => {
+      for (const id of own) end(id)
+    },
+  }
+}
+
+// OpenCode calls every export, so the functions for tests are members.
+Askback.internals = { gateOf, isGated, matches, opened, free }
+export default Askback
