@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/hook"
@@ -59,11 +61,18 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 		return nil, err
 	}
 	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
-	if errors.Is(err, claudehook.ErrForeign) {
+	if errors.Is(err, claudehook.ErrForeign) || err == nil && c.isForeign(ev) {
 		return nil, nil // another program runs this hook, which then must print nothing
 	}
 	if err != nil {
 		return nil, err
+	}
+	if out, ok := claudehook.AllowOwnTool(ev); ok {
+		_, unwritten = in.out.Write(append(out, '\n'))
+		return unwritten, nil
+	}
+	if settingsHave(ev) {
+		return nil, nil
 	}
 	if claudehook.CannotAsk(ev) {
 		return nil, claudehook.ErrCannotAsk
@@ -77,6 +86,32 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
 		return claudehook.Run(ctx, new(hook.Runner), "", client, ev)
 	})
+}
+
+// isForeign reports whether the environment shows that another program runs this hook. A hook
+// that must block calls is not silent because a variable is missing.
+func (c *hookClaude) isForeign(ev claudehook.Event) bool {
+	started := os.Getenv(claudehook.EntrypointVariable) != "" || c.Strict
+	return !started || ev.IsInherited(os.Getenv(claudehook.SessionVariable))
+}
+
+// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
+// another one of Askback for the same event. The plugin's must then do nothing, because Claude
+// Code runs both, and people would be asked twice.
+func settingsHave(ev claudehook.Event) bool {
+	if os.Getenv(claudehook.PluginVariable) == "" {
+		return false
+	}
+	home, _ := os.UserHomeDir() // without one, it has no settings
+	for _, folder := range []string{os.Getenv(claudehook.ProjectVariable), home} {
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			settings, err := os.ReadFile(filepath.Join(folder, ".claude", name))
+			if folder != "" && err == nil && agentconfig.HasHook(settings, ev.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readEvent reads the event of a hook.

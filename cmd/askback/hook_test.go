@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/instance"
 )
 
@@ -47,7 +49,7 @@ func TestHookAcksOnlyWhatItPrinted(t *testing.T) {
 // startHook runs askback hook for an event, and returns once it waits for its ask.
 func startHook(t *testing.T, env []string, place instance.Place, event string) *process {
 	t.Helper()
-	p := launch(t, env, "hook", "claude-code")
+	p := launch(t, append(slices.Clone(env), claudehook.EntrypointVariable+"=cli"), "hook", "claude-code")
 	if _, err := io.WriteString(p.in, event); err != nil {
 		t.Fatal(err)
 	}

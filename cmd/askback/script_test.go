@@ -191,7 +191,7 @@ func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
 func scriptEnv(ts *testscript.TestScript) []string {
 	var all []string
 	for _, name := range []string{
-		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR", "GOCOVERDIR", "ME",
+		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR", "GOCOVERDIR", "ME", "CLAUDE_CODE_ENTRYPOINT",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			all = append(all, name+"="+value)

@@ -25,18 +25,53 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 	if o.Shared {
 		o.Command = "askback" // a path would be valid on this machine only
 	}
-	s := server{Type: transport(o), Timeout: maxWait * 1000}.withAddress(o, "${"+TokenVariable+"}")
 	edits := allowTools()
 	for _, h := range claudeHooks {
-		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(o)), list: true, group: "hooks", isOwn: isOwnHook})
+		edits = append(edits, hookEdit(h.event, compact(h.group(o))))
 	}
-	files := []File{jsonFile(servers, member(s, "mcpServers", "askback")), jsonFile(settings[0], edits...)}
+	files := []File{jsonFile(servers, member(claudeServer(o), "mcpServers", "askback")), jsonFile(settings[0], edits...)}
 	if scope == Project {
 		other := jsonFile(settings[1], edits...)
 		other.moved = true
 		files = append(files, other)
 	}
 	return files, nil
+}
+
+// hookEdit returns an edit that adds a group of hooks for an event.
+func hookEdit(event, group string) edit {
+	return edit{path: []string{"hooks", event}, value: group, list: true, group: "hooks", isOwn: isOwnHook}
+}
+
+// HasHook reports whether settings of Claude Code have a hook of Askback for an event. Content
+// that is not JSON has none.
+func HasHook(settings []byte, event string) bool {
+	root, err := parse(string(settings))
+	if err != nil {
+		return false
+	}
+	e := hookEdit(event, "")
+	list, rest := find(root, e.path)
+	return len(rest) == 0 && len(e.ownEntries(string(settings), list)) > 0
+}
+
+func claudeServer(o Options) server {
+	return server{Type: transport(o), Timeout: maxWait * 1000}.withAddress(o, "${"+TokenVariable+"}")
+}
+
+// Plugin returns the files of Claude Code's plugin that contain what [Files] writes: hooks and
+// the MCP server, by path in the plugin's folder. A plugin has no rules that allow tools, so
+// it has a hook that allows its own.
+func Plugin() map[string][]byte {
+	o := Options{Command: "askback"}
+	groups := map[string][]hookGroup{}
+	for _, h := range append([]claudeHook{{event: claudehook.PreToolUse, matcher: claudehook.PluginTools, timeout: 10}}, claudeHooks...) {
+		groups[h.event] = append(groups[h.event], h.group(o))
+	}
+	return map[string][]byte{
+		"hooks/hooks.json": []byte(indented(compact(map[string]any{"hooks": groups}), "", "  ") + "\n"),
+		".mcp.json":        []byte(indented(compact(map[string]any{"mcpServers": map[string]server{"askback": claudeServer(o)}}), "", "  ") + "\n"),
+	}
 }
 
 // SharesHooks reports whether a file of Claude Code has hooks that [Options.Shared] wrote.

@@ -28,7 +28,7 @@ type field struct {
 // Askback's own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	v, err := jcs.Parse(ev.Schema)
-	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
+	if err != nil || ev.Server == ownServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false
 	}
 	properties, _ := v.Get("properties")

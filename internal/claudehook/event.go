@@ -39,20 +39,11 @@ const (
 // QuestionTool is the tool with which Claude Code asks its user questions.
 const QuestionTool = "AskUserQuestion"
 
-// ownServer is the name of Askback's MCP server in the configuration that askback init writes.
-const ownServer = "askback"
-
 // OwnTools are all tools of Askback's MCP server. They need no approval, because they only
 // ask people and handle these asks. Other tools of a server with the same name need
 // approval.
 var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
-}
-
-// IsOwnTool reports whether a name is the full name of one of OwnTools.
-func IsOwnTool(name string) bool {
-	server, tool := hook.SplitToolName(name)
-	return server == ownServer && slices.Contains(OwnTools, tool)
 }
 
 // An Event is the input of one call of a hook.
@@ -68,6 +59,9 @@ type Event struct {
 	Tool      string
 	ToolUseID string // empty for [PermissionRequest]
 	Input     json.RawMessage
+	// ToolServer is the MCP server of the tool, as Claude Code knows it. Earlier versions than
+	// 2.1.329 may not send it.
+	ToolServer ToolServer
 
 	Server        string // the MCP server of an elicitation
 	Message       string
@@ -79,6 +73,8 @@ type Event struct {
 	// Claude Code ends, and is resumed when there is an answer. It is not part of the event;
 	// see [IsHeadless].
 	Headless bool
+
+	foreign bool // the event has a member of foreignMembers
 }
 
 // ClaudeCode is the label of the asks of Claude Code.
@@ -111,15 +107,15 @@ const maxDepth = 256
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
 	var turn string // a member of all events of Codex, except SessionEnd
-	var other bool  // a member of foreignMembers was found
+	var toolServer json.RawMessage
 	texts := map[string]*string{
 		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
 		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
 		"mcp_server_name": &ev.Server, "message": &ev.Message, "mode": &ev.Mode, "elicitation_id": &ev.ElicitationID,
 		"turn_id": &turn,
 	}
-	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
-	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
+	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema, "mcp_server": &toolServer}
+	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm, "mcp_server": maxText}
 	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
 	if err != nil {
 		return Event{}, err
@@ -129,7 +125,7 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 		v, text := m.Value, texts[m.Name]
 		switch into := objects[m.Name]; {
 		case slices.Contains(foreignMembers, m.Name):
-			other = true
+			ev.foreign = true
 		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
 			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
 		case text != nil && v.Kind == jcs.String:
@@ -140,11 +136,12 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	}
 	nameless := ev.Name == "" || ev.SessionID == ""
 	switch {
-	case turn != "" && ev.PromptID == "", other && (nameless || entrypoint == ""):
+	case turn != "" && ev.PromptID == "", ev.foreign && (nameless || entrypoint == ""):
 		return Event{}, ErrForeign
 	case nameless:
 		return Event{}, errors.New("this is not a hook event of Claude Code: hook_event_name or session_id is missing")
 	}
+	ev.ToolServer = readToolServer(toolServer)
 	ev.Headless = IsHeadless(entrypoint)
 	return ev, nil
 }

@@ -96,7 +96,7 @@ func Permission(name string, input json.RawMessage) askback.Request {
 // confirmation returns the request for approval of a tool call. It reports false for Askback's
 // tools, and for a call that cannot be shown without changes.
 func confirmation(ev Event) (askback.Request, bool) {
-	if IsOwnTool(ev.Tool) || !hook.IsShowable(ev.Tool, ev.Input) {
+	if isOwn(ev) || !hook.IsShowable(ev.Tool, ev.Input) {
 		return askback.Request{}, false
 	}
 	return Permission(ev.Tool, ev.Input), true

@@ -57,5 +57,5 @@ func CannotAsk(ev Event) bool {
 
 // needsApproval reports whether an event is about a tool that a person may approve.
 func needsApproval(ev Event) bool {
-	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !IsOwnTool(ev.Tool)
+	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !isOwn(ev)
 }

@@ -49,6 +49,7 @@ type setup struct {
 	remote  bool     // at the address of a server, not on this machine
 	args    []string // of askback init
 	noHooks bool     // the user disables hooks
+	plugin  bool     // the plugin instead of askback init
 }
 
 var (
@@ -82,7 +83,11 @@ func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	if err := os.MkdirAll(f.project, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f.in(f.Program, append([]string{"init", "claude-code", "--project"}, w.args...)...)
+	if w.plugin {
+		f.installPlugin()
+	} else {
+		f.in(f.Program, append([]string{"init", "claude-code", "--project"}, w.args...)...)
+	}
 	if w.noHooks {
 		f.write("project/.claude/settings.json", map[string]any{"disableAllHooks": true})
 	}
