@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +26,18 @@ func TestMain(m *testing.M) {
 		serveProbe(os.Stdin, os.Stdout)
 		return
 	}
+	runMore()
 	clienttest.Loopback(m)
+}
+
+// runMore lets twice as many tests run at the same time as usual, unless there is a flag:
+// many wait for the timeouts of clients.
+func runMore() {
+	flag.Parse()
+	parallel := flag.Lookup("test.parallel")
+	if usual := runtime.GOMAXPROCS(0); parallel.Value.String() == strconv.Itoa(usual) {
+		_ = parallel.Value.Set(strconv.Itoa(2 * usual))
+	}
 }
 
 // patience is the deadline of each wait.

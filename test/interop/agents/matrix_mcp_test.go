@@ -63,6 +63,7 @@ func (m request) attached(t *testing.T, c client) {
 	r := f.start(m.headless...)
 	ask := f.Open(1)[0]
 	m.want(f, "call_1", "")
+	f.Idle()
 	f.Answer(ask.ID, m.yes)
 	release()
 	m.want(f, "call_2", m.saysYes)
