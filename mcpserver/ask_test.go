@@ -102,23 +102,30 @@ func TestWaitEndsWithAPendingResult(t *testing.T) {
 	})
 }
 
-// How long a call waits depends on the client. max_wait_s can only make it shorter.
+// How long a call waits depends on the client, and on stdio on the options. max_wait_s can
+// only make it shorter.
 func TestWaitTimeDependsOnTheClient(t *testing.T) {
 	for _, test := range []struct {
 		program, version string
 		http             bool
 		want             time.Duration
+		option           time.Duration
 	}{
-		{"claude-code", withSessions, false, 25 * time.Minute},
-		{"claude-code", stateless, true, 45 * time.Second},
-		{"codex-mcp-client", withSessions, false, 240 * time.Second},
-		{"codex-mcp-client", withSessions, true, 240 * time.Second},
-		{"gemini-cli-mcp-client-askback", stateless, true, 9 * time.Minute},
-		{"unknown-client", withSessions, true, 45 * time.Second},
+		{"claude-code", withSessions, false, 25 * time.Minute, 0},
+		{"claude-code", stateless, true, 45 * time.Second, 0},
+		{"codex-mcp-client", withSessions, false, 240 * time.Second, 0},
+		{"codex-mcp-client", withSessions, true, 240 * time.Second, 0},
+		{"gemini-cli-mcp-client-askback", stateless, true, 9 * time.Minute, 0},
+		{"unknown-client", withSessions, true, 45 * time.Second, 0},
+		{"codex-mcp-client", withSessions, false, 23 * time.Hour, 23 * time.Hour},
+		{"claude-code", stateless, false, 23 * time.Hour, 23 * time.Hour},
+		{"codex-mcp-client", withSessions, true, 240 * time.Second, 23 * time.Hour},
 	} {
-		t.Run(fmt.Sprint(test.program, test.version, test.http), func(t *testing.T) {
+		t.Run(fmt.Sprint(test.program, test.version, test.http, test.option), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
+				f.options.Wait = test.option
+				f.restart()
 				var cs *mcp.ClientSession
 				if test.http {
 					cs = f.connectHTTP("bot", test.program, test.version, nil)

@@ -80,6 +80,9 @@ type Options struct {
 	// Folder is the name of the project's folder, on stdio. People see it after the name of
 	// the client. "" shows none.
 	Folder string
+	// Wait is how long a call on stdio waits for an answer. 0 means as long as the client is
+	// known to wait.
+	Wait time.Duration
 	// ClaudeSession is the session id of the Claude Code that started this server on stdio,
 	// so that its hooks find the asks of permission_prompt. "" means none.
 	ClaudeSession string

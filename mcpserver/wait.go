@@ -23,8 +23,12 @@ const (
 // maxWait returns how long a call may wait, which is less than its client waits for a result.
 // Claude Code ends a call on stdio after 30 minutes without output, and a call over HTTP after
 // 60 seconds without a byte. Progress notifications count as output. Codex ends a call after
-// 300 seconds, Gemini CLI after 10 minutes.
+// 300 seconds, Gemini CLI after 10 minutes. On stdio, the configuration of the client may
+// have longer timeouts, and Options.Wait with them.
 func (c *call) maxWait() time.Duration {
+	if c.caller.stdio && c.options.Wait > 0 {
+		return c.options.Wait
+	}
 	p := programOf(c.clientName())
 	if p.claudeCode() && (c.caller.stdio || c.req.Params.GetProgressToken() != nil) {
 		return 25 * time.Minute

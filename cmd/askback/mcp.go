@@ -2,15 +2,30 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/mcpserver"
 )
 
-type mcpCommand struct{}
+type mcpCommand struct {
+	Wait time.Duration `help:"Reply that a question is pending when a call has waited this long, at most a day; without it, before the default time-out of the client."`
+}
+
+// maxWait is the maximum of --wait.
+const maxWait = 24 * time.Hour
+
+// Validate implements an interface of package kong.
+func (c *mcpCommand) Validate() error {
+	if c.Wait < 0 || c.Wait > maxWait {
+		return fmt.Errorf("--wait is from 0s to %s", maxWait)
+	}
+	return nil
+}
 
 // Run serves one agent on standard input and output until the input or ctx ends, or the
 // database fails. Open asks of the agent then stay open. Only MCP messages are written to
@@ -32,7 +47,7 @@ func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 		return err
 	}
 	server := mcpserver.New(&mcpserver.Options{
-		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), ClaudeSession: os.Getenv(claudehook.SessionVariable),
+		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait, ClaudeSession: os.Getenv(claudehook.SessionVariable),
 	})
 	return thenClose(io, conn, server.ServeStdio(ctx, conn.Agent, io.in, io.out))
 }

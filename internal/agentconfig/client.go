@@ -11,6 +11,10 @@ import (
 // people may take long to answer.
 const maxWait = 24 * 60 * 60
 
+// waitingServer are the arguments of the MCP server for a client that waits for maxWait, or
+// for as long as it gets progress notifications. The server replies earlier.
+var waitingServer = []string{"mcp", "--wait", "23h"}
+
 func jsonFile(path string, edits ...edit) File {
 	var paste strings.Builder
 	for _, e := range edits {
@@ -46,6 +50,9 @@ type server struct {
 func (s server) withAddress(o Options, tokenReference string) server {
 	if o.URL == "" {
 		s.Command, s.Args = o.Command, []string{"mcp"}
+		if s.Timeout > 0 {
+			s.Args = waitingServer
+		}
 		return s
 	}
 	s.URL = o.URL + "/mcp"

@@ -17,7 +17,7 @@ func tomlArray(list []string) string {
 func codex(_ Scope, o Options) ([]File, error) {
 	lines := []string{"[mcp_servers.askback]"}
 	if o.URL == "" {
-		lines = append(lines, "command = "+compact(o.Command), `args = ["mcp"]`, "env_vars = "+tomlArray(locationVariables))
+		lines = append(lines, "command = "+compact(o.Command), "args = "+tomlArray(waitingServer), "env_vars = "+tomlArray(locationVariables))
 	} else {
 		lines = append(lines, "url = "+compact(o.URL+"/mcp"), "bearer_token_env_var = "+compact(TokenVariable))
 	}

@@ -19,7 +19,7 @@ type opencodeServer struct {
 }
 
 func opencode(scope Scope, o Options) ([]File, error) {
-	s := opencodeServer{Type: "local", Command: []string{o.Command, "mcp"}, Enabled: true}
+	s := opencodeServer{Type: "local", Command: append([]string{o.Command}, waitingServer...), Enabled: true}
 	if o.URL != "" {
 		remote := server{}.withAddress(o, "{env:"+TokenVariable+"}")
 		s = opencodeServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
