@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
@@ -28,43 +30,76 @@ func (c *call) dialectAsk() error {
 	if err != nil {
 		return err
 	}
-	call, err := client.Ask(c.body)
+	in, err := client.Read(c.body)
 	if err != nil {
 		return inputProblem(err)
 	}
-	r := call.Request
-	r.Key, r.TraceParent = c.r.Header.Get("Idempotency-Key"), c.traceParent()
-	a, err := c.client.Ask(c.r.Context(), r)
+	asks, err := c.dialectAsks(in, wait)
 	if err != nil {
 		return err
 	}
-	if wait > 0 && !a.Settled() {
-		// The ask exists, so an error of the wait is ignored.
-		if waited, err := c.waitFor(a.ID, wait); err == nil {
-			a = waited.Clone()
-		}
-	}
-	result, err := call.Result(a)
-	if err == nil && a.Kind == askback.Confirm && a.Outcome.Approved() {
-		// The client runs the tool when it gets this reply, so the approval is consumed now.
-		if _, err := c.client.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
-			return err
-		}
-	}
+	result, err := in.Result(asks)
 	if err == nil {
+		for _, a := range asks {
+			if a.Kind != askback.Confirm || !a.Outcome.Approved() {
+				continue
+			}
+			// The client runs the tool when it gets this reply, so the approval is consumed now.
+			if _, err := c.client.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
+				return err
+			}
+		}
 		return c.reply(http.StatusOK, result)
 	}
 	var unanswered *compat.Unanswered
 	if !errors.As(err, &unanswered) {
 		return err
 	}
-	status := http.StatusOK
-	if !a.Settled() {
+	status, first := http.StatusOK, asks[0]
+	for _, a := range asks {
+		if a.Status == unanswered.Status {
+			first = a
+			break
+		}
+	}
+	if !first.Settled() {
 		status = http.StatusAccepted
 	}
 	return c.reply(status, unansweredReply{
-		Status: unanswered.Status, QuestionID: a.ID, PageURL: c.withPageURL(a).PageURL, Message: unanswered.Error(),
+		Status: unanswered.Status, QuestionID: first.ID, PageURL: c.withPageURL(first).PageURL, Message: unanswered.Error(),
 	})
+}
+
+// dialectAsks makes an ask for each call of an input, and waits until all are settled, at most
+// for wait. With an idempotency key, each call has its own key: that of the request, and its
+// number if there are several.
+func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, error) {
+	key := c.r.Header.Get("Idempotency-Key")
+	asks := make([]askback.Ask, len(in.Calls))
+	for i, call := range in.Calls {
+		r := call.Request
+		r.Key, r.TraceParent = key, c.traceParent()
+		if key != "" && len(in.Calls) > 1 {
+			r.Key = fmt.Sprintf("%s/%d of %d", key, i+1, len(in.Calls))
+		}
+		a, err := c.client.Ask(c.r.Context(), r)
+		if err != nil {
+			return nil, err
+		}
+		asks[i] = a
+	}
+	until := time.Now().Add(wait)
+	for i, a := range asks {
+		left := time.Until(until)
+		if left <= 0 || a.Settled() {
+			continue
+		}
+		// The ask exists, so an error of the wait is ignored.
+		if waited, err := c.waitFor(a.ID, left); err == nil {
+			asks[i] = waited.Clone()
+		}
+	}
+	return asks, nil
 }
 
 // inputProblem returns the problem for an input that the tool of the client would

@@ -56,9 +56,9 @@ var compatRoutes = []route{
 	{
 		method: "POST", path: base + "/dialects/{name}/ask", action: askback.ActAsk, limit: maxBody, serve: (*call).dialectAsk,
 		tag: "dialects", summary: "Ask in the format of a client's own ask tool, and get its result.",
-		detail: "The names are claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 without an answer; send the request again " +
+		detail: "The names are a2a, ag-ui, claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 without an answer; send the request again " +
 			"with the same key to wait again. The reply consumes an approval.",
-		who: forAgents, in: "AnyJSON", out: "AnyJSON", statuses: []int{200, 202, 409}, query: params{queryWait}, header: params{headerKey, headerTrace},
+		who: forAgents, in: "AnyJSON", out: "AnyJSON", statuses: []int{200, 202, 409, 429}, query: params{queryWait}, header: params{headerKey, headerTrace},
 	},
 	{
 		method: "POST", path: claudehook.Path, action: askback.ActAsk, limit: claudehook.MaxInput, serve: (*call).claudeHook,

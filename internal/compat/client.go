@@ -21,7 +21,18 @@ type Client struct {
 	example    string // a valid input
 	fieldNames string // pairs of Askback's name for a field and the client's name
 	read       func(Client, []byte) (Call, error)
-	typed      bool // also accepts a payload with a type; see readTyped
+	readAll    func(Client, []byte) (Input, error) // instead of read, for an input with several calls
+	typed      bool                                // also accepts a payload with a type; see readTyped
+}
+
+// MaxCalls is the maximum number of calls in one input. Each is an ask.
+const MaxCalls = 10
+
+// An Input is the input of a client's tool: one call, or several that wait together. Each call
+// is an ask of its own. The program goes on when all are settled.
+type Input struct {
+	Calls []Call
+	join  func([]any) any // the results of all calls as one; nil: that of the only call
 }
 
 // A Call is one input of a client's tool. It keeps the client's names of questions and
@@ -38,13 +49,15 @@ type replyFunc func([]clientAnswer, askback.Ask) (any, error)
 
 // clients are sorted by name.
 var clients = []Client{
+	{Name: "a2a", example: exampleA2A, read: readA2A},
+	{Name: "ag-ui", example: exampleAGUI, readAll: readAGUI},
 	{Name: "claude", example: exampleAsk, read: readClaude},
 	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, answered(codexReply))},
 	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, answered(crushReply))},
 	{Name: "deepagents", example: exampleDeepagents, fieldNames: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
 	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
 	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, answered(geminiReply))},
-	{Name: "langgraph", example: exampleLanggraph, read: readLanggraph, typed: true},
+	{Name: "langgraph", example: exampleLanggraph, readAll: readLanggraph, typed: true},
 	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, answered(opencodeReply))},
 	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
 }
@@ -60,41 +73,83 @@ func ClientNamed(name string) (Client, bool) {
 	return clients[i], true
 }
 
-// Ask parses the input of the client's tool. The error is a *[Mistake].
+// Ask parses an input of the client's tool with one call. The error is a *[Mistake].
 func (c Client) Ask(raw []byte) (Call, error) {
-	var call Call
+	in, err := c.Read(raw)
+	if err == nil && len(in.Calls) != 1 {
+		err = c.mistake(askback.Invalid{{Detail: fmt.Sprintf("%d calls at once", len(in.Calls)), Fix: "send one"}})
+	}
+	if err != nil {
+		return Call{}, err
+	}
+	return in.Calls[0], nil
+}
+
+// Read parses the input of the client's tool. The error is a *[Mistake].
+func (c Client) Read(raw []byte) (Input, error) {
+	var in Input
 	var err error
 	known := false
 	if c.typed {
+		var call Call
 		call, known, err = readTyped(raw)
+		in = Input{Calls: []Call{call}}
 	}
-	if !known {
-		call, err = c.read(c, raw)
+	switch {
+	case known:
+	case c.readAll != nil:
+		in, err = c.readAll(c, raw)
+	default:
+		in, err = only(c.read(c, raw))
 	}
 	if err != nil {
 		if m, ok := errors.AsType[*Mistake](err); ok {
-			return Call{}, m
+			return Input{}, m
 		}
-		return Call{}, c.mistake(err)
+		return Input{}, c.mistake(err)
 	}
-	return call, nil
+	return in, nil
+}
+
+// only returns the input with one call.
+func only(call Call, err error) (Input, error) { return Input{Calls: []Call{call}}, err }
+
+// Result returns the outcomes of the asks of an input, in its order, in the format of the
+// client's tool. If one of them has no outcome, or the format cannot express it, the error is
+// an *[Unanswered], and no approval may be used.
+func (in Input) Result(asks []askback.Ask) (json.RawMessage, error) {
+	if len(asks) != len(in.Calls) {
+		return nil, errors.New("these asks were not made by this input")
+	}
+	all := make([]any, len(asks))
+	for i, call := range in.Calls {
+		one, err := call.result(asks[i])
+		if err != nil {
+			return nil, err
+		}
+		all[i] = one
+	}
+	if in.join == nil {
+		return jcs.Marshal(all[0])
+	}
+	return jcs.Marshal(in.join(all))
 }
 
 // Result returns the outcome of an ask in the format of the client's tool. If there is no
 // outcome, or the format cannot express it, the error is an *[Unanswered]. The ask of another
 // call is an error.
 func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
+	return Input{Calls: []Call{c}}.Result([]askback.Ask{ask})
+}
+
+func (c Call) result(ask askback.Ask) (any, error) {
 	if !c.matches(ask) {
 		return nil, errors.New("this ask was not made by this call")
 	}
 	if !ask.Settled() {
 		return nil, unanswered(ask)
 	}
-	out, err := c.reply(c.answers(ask), ask)
-	if err != nil {
-		return nil, err
-	}
-	return jcs.Marshal(out)
+	return c.reply(c.answers(ask), ask)
 }
 
 // matches reports whether ask has the questions or the confirmation of this call. Answers get

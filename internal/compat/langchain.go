@@ -2,21 +2,20 @@ package compat
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
 )
 
-// approvalRequest is a HITLRequest of LangChain: what its HumanInTheLoopMiddleware passes to
-// interrupt(). It names calls, and what a person may decide about each.
+// approvalRequest is one action of a HITLRequest of LangChain, which its
+// HumanInTheLoopMiddleware passes to interrupt(), and what a person may decide about it.
 type approvalRequest struct {
-	camel  bool // sent by LangChain for JavaScript, which has other names
-	action struct {
-		name, about string
-		args        json.RawMessage
-	}
-	allowed []string
+	camel       bool // sent by LangChain for JavaScript, which has other names
+	name, about string
+	args        json.RawMessage
+	allowed     []string
 }
 
 // decisionList is a HITLResponse: one decision for each action.
@@ -37,54 +36,84 @@ type editedAction struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// approvals reads a HITLRequest with one action. An ask has one confirmation, so the actions of
-// a longer list are asked one by one.
-func (r *lenientReader) approvals(raw []byte, n node) (Call, error) {
-	var a approvalRequest
-	_, a.camel = n.Get("actionRequests")
-	requests, configs, name, allowed, schema := "action_requests", "review_configs", "action_name", "allowed_decisions", "args_schema"
-	if a.camel {
-		requests, configs, name, allowed, schema = "actionRequests", "reviewConfigs", "actionName", "allowedDecisions", "argsSchema"
+// hitlNames are the names of the fields of a HITLRequest.
+type hitlNames struct{ requests, configs, action, allowed, schema string }
+
+// approvals reads a HITLRequest. Each action is a confirmation of its own.
+func (r *lenientReader) approvals(raw []byte, n node) (Input, error) {
+	_, camel := n.Get("actionRequests")
+	names := hitlNames{"action_requests", "review_configs", "action_name", "allowed_decisions", "args_schema"}
+	if camel {
+		names = hitlNames{"actionRequests", "reviewConfigs", "actionName", "allowedDecisions", "argsSchema"}
 	}
+	var actions []approvalRequest
 	rules := map[string][]string{}
 	r.reader.fields(n, "", map[string]func(node){
-		requests: func(n node) {
-			r.single(n, func(n node) {
-				r.reader.fields(n, "", map[string]func(node){
-					"name": r.text(&a.action.name), "args": func(n node) { a.action.args = r.arguments(raw, n) }, "description": r.text(&a.action.about),
-				})
-			})
-		},
-		configs: func(n node) {
+		names.requests: func(n node) {
+			if e := n.Elements(); n.Kind == jcs.Array && (len(e) == 0 || len(e) > MaxCalls) {
+				r.problem(n.pointer, fmt.Sprintf("a request has 1 to %d actions", MaxCalls), "")
+				return
+			}
 			r.elements(n, func(n node) {
-				var action string
-				var kinds []string
+				a := approvalRequest{camel: camel}
 				r.reader.fields(n, "", map[string]func(node){
-					name: r.text(&action), schema: func(node) {},
-					allowed: func(n node) {
-						r.elements(n, func(n node) {
-							kinds = append(kinds, "")
-							r.text(&kinds[len(kinds)-1])(n)
-						})
-					},
+					"name": r.text(&a.name), "args": func(n node) { a.args = r.arguments(raw, n) }, "description": r.text(&a.about),
 				})
-				rules[action] = kinds
+				actions = append(actions, a)
 			})
 		},
+		names.configs: func(n node) { r.elements(n, func(n node) { r.reviewConfig(n, names, rules) }) },
 	})
-	a.allowed = rules[a.action.name]
-	if !a.may("approve") && !a.may("edit") {
-		r.problem(n.pointer+"/"+configs, "a person could not approve this action", "allow approve or edit for it")
+	for i := range actions {
+		a := &actions[i]
+		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") {
+			r.problem(n.pointer+"/"+names.configs, "a person could not approve this action", "allow approve or edit for it")
+		}
 	}
 	for _, m := range r.warnings {
 		r.problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
 	}
 	if err := r.err(); err != nil {
-		return Call{}, err
+		return Input{}, err
 	}
-	confirm := &askback.Confirmation{ToolName: a.action.name, Description: a.action.about, Input: a.action.args, NoEdit: !a.may("edit")}
-	request, err := askback.Request{Confirmation: confirm}.Normalize()
-	return Call{Request: request, reply: a.decision}, err
+	return joined(actions)
+}
+
+// reviewConfig reads what a person may decide about the actions with one name.
+func (r *lenientReader) reviewConfig(n node, names hitlNames, rules map[string][]string) {
+	var action string
+	var kinds []string
+	r.reader.fields(n, "", map[string]func(node){
+		names.action: r.text(&action), names.schema: func(node) {},
+		names.allowed: func(n node) {
+			r.elements(n, func(n node) {
+				kinds = append(kinds, "")
+				r.text(&kinds[len(kinds)-1])(n)
+			})
+		},
+	})
+	rules[action] = kinds
+}
+
+// joined returns the input with a confirmation for each action. Its result has one decision
+// for each, in their order.
+func joined(actions []approvalRequest) (in Input, err error) {
+	for _, a := range actions {
+		confirm := &askback.Confirmation{ToolName: a.name, Description: a.about, Input: a.args, NoEdit: !a.may("edit")}
+		request, err := askback.Request{Confirmation: confirm}.Normalize()
+		if err != nil {
+			return Input{}, err
+		}
+		in.Calls = append(in.Calls, Call{Request: request, reply: a.decision})
+	}
+	in.join = func(all []any) any {
+		var d decisionList
+		for _, one := range all {
+			d.Decisions = append(d.Decisions, one.(actionDecision))
+		}
+		return d
+	}
+	return in, nil
 }
 
 func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowed, kind) }
@@ -101,28 +130,19 @@ func (a approvalRequest) decision(_ []clientAnswer, ask askback.Ask) (any, error
 	case o.Approved() && a.may("approve"):
 		d.Type = "approve"
 	case o.Approved():
-		d = a.edit(a.action.args) // only edited actions are accepted
+		d = a.edit(a.args) // only edited actions are accepted
 	case o.Status == askback.Answered:
 		d = actionDecision{Type: "reject", Message: denialText(*o)}
 	default:
 		return nil, unanswered(ask)
 	}
-	return decisionList{[]actionDecision{d}}, nil
+	return d, nil
 }
 
 func (a approvalRequest) edit(args json.RawMessage) actionDecision {
-	edited := &editedAction{a.action.name, args}
+	edited := &editedAction{a.name, args}
 	if a.camel {
 		return actionDecision{Type: "edit", Camel: edited}
 	}
 	return actionDecision{Type: "edit", Edited: edited}
-}
-
-// single reads a list of one element, and adds a problem for any other.
-func (r *lenientReader) single(n node, read func(node)) {
-	if e := n.Elements(); n.Kind == jcs.Array && len(e) != 1 {
-		r.problem(n.pointer, "a person decides about one action at a time", "send a request for each action, with a key of its own")
-		return
-	}
-	r.elements(n, read)
 }

@@ -33,10 +33,10 @@ type interruptAction struct {
 
 // readLanggraph reads the value of interrupt(), alone or in a list of one. It is a HITLRequest
 // of LangChain 1.0 or newer; a HumanInterrupt; a string, which is a question; or a question in the flat form.
-func readLanggraph(c Client, raw []byte) (Call, error) {
+func readLanggraph(c Client, raw []byte) (Input, error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {
-		return Call{}, err
+		return Input{}, err
 	}
 	r, n := &lenientReader{reader: &reader{}}, node{Value: v}
 	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {
@@ -50,18 +50,18 @@ func readLanggraph(c Client, raw []byte) (Call, error) {
 	case (list || camel) && !acts && !asks:
 		return r.approvals(raw, n)
 	case n.Kind == jcs.String:
-		return Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: answered(flatReply)}.finish(r)
+		return only(Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: answered(flatReply)}.finish(r))
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
 		if m, ok := errors.AsType[*Mistake](err); ok {
 			err = c.mistake(m.err) // with an example of this client
 		}
-		return call, err
+		return only(call, err)
 	case !acts:
 		r.problem(n.pointer, "a person cannot answer this interrupt", "send an action_request, or a string")
-		return Call{}, r.err()
+		return Input{}, r.err()
 	}
-	return r.interrupt(raw, n)
+	return only(r.interrupt(raw, n))
 }
 
 func (r *lenientReader) interrupt(raw []byte, n node) (Call, error) {
