@@ -73,6 +73,9 @@ func newCase(t *testing.T, archive *txtar.Archive) testCase {
 			c.options.URL = value
 		case "hooks":
 			c.options.HookURL = value
+		case "gate":
+			on := value != "no"
+			c.options.Gate = &on
 		case "shared":
 			c.options.Shared = true
 		case "command":

@@ -2,6 +2,7 @@ package agentconfig
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -15,6 +16,19 @@ func tomlArray(list []string) string {
 }
 
 func codex(_ Scope, o Options) ([]File, error) {
+	return []File{{Path: ".codex/config.toml", paste: codexTables(o, o.Gate != nil && *o.Gate), write: func(f File, present []byte) ([]byte, error) {
+		if o.Gate == nil && ownGuard.Match(present) {
+			f.paste = codexTables(o, true)
+		}
+		return editTOML(f, present)
+	}}}, nil
+}
+
+// ownGuard matches the command of the guard.
+var ownGuard = regexp.MustCompile(`\baskback["']*\s+hook\s+codex\s+--gate\b`)
+
+// codexTables returns the tables of Askback in the configuration of Codex.
+func codexTables(o Options, gate bool) string {
 	lines := []string{"[mcp_servers.askback]"}
 	if o.URL == "" {
 		lines = append(lines, "command = "+compact(o.Command), "args = "+tomlArray(waitingServer), "env_vars = "+tomlArray(locationVariables))
@@ -22,5 +36,47 @@ func codex(_ Scope, o Options) ([]File, error) {
 		lines = append(lines, "url = "+compact(o.URL+"/mcp"), "bearer_token_env_var = "+compact(TokenVariable))
 	}
 	lines = append(lines, fmt.Sprintf("tool_timeout_sec = %d", maxWait))
-	return []File{{Path: ".codex/config.toml", paste: strings.Join(lines, "\n") + "\n", write: editTOML}}, nil
+	return strings.Join(append(lines, codexHooks(o, gate)...), "\n") + "\n"
+}
+
+// The timeouts of hooks in seconds. Codex clamps that of the end of a session to endTime.
+const (
+	promptTime = 10
+	endTime    = 3
+)
+
+// gateLimit is how long a guard waits. It ends before its hook, after which Codex runs the tool.
+const gateLimit = "23h"
+
+// codexHooks returns the hooks of Codex. The shell of a hook without askback has no effect on
+// Codex, except for a guard, which then blocks the call. A hook that exits with 2 blocks a call
+// only if it writes a reason.
+func codexHooks(o Options, gate bool) []string {
+	run := shellQuote(o.Command) + " hook codex"
+	answer, matcher := run+" || exit 0", "^request_user_input$"
+	question := answer
+	if gate {
+		matcher = ".*"
+		question = run + " --gate --limit " + gateLimit + ` || sh -c 'echo "This call was not approved, so it must not run." >&2; exit 2'`
+	}
+	const status = "Waiting for an answer in Askback"
+	var lines []string
+	add := func(event, matcher, command string, timeout int, status string) {
+		lines = append(lines, "", "[[hooks."+event+"]]")
+		if matcher != "" {
+			lines = append(lines, "matcher = "+compact(matcher))
+		}
+		handler := `type = "command", command = ` + compact(command) + fmt.Sprintf(", timeout = %d", timeout)
+		if status != "" {
+			handler += ", statusMessage = " + compact(status)
+		}
+		lines = append(lines, "hooks = [{ "+handler+" }]")
+	}
+	add("PermissionRequest", ".*", answer, maxWait, status)
+	add("PreToolUse", matcher, question, maxWait, status)
+	add("UserPromptSubmit", "", answer, promptTime, "")
+	add("Stop", "", answer, promptTime, "")
+	add("Interrupt", "", answer, endTime, "")
+	add("SessionEnd", "", answer, endTime, "")
+	return lines
 }

@@ -13,7 +13,10 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 		if scope == Project {
 			todo = append(todo, "Codex silently ignores .codex/config.toml until this project is trusted: start codex here and trust it, run codex exec --trust, or use --user")
 		}
-		todo = append(todo, "restart Codex if it is running; its daemon keeps the old environment until you run codex app-server daemon restart")
+		todo = append(todo,
+			`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and a guard (--gate) guards nothing`,
+			"keep askback serve running: without it, Codex asks at the terminal, and a guard blocks each call",
+			"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you run codex app-server daemon restart")
 	case "cursor":
 		todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; otherwise Cursor itself asks you before each question"}
 	case "gemini":
