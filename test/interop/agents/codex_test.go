@@ -1,6 +1,10 @@
 package agents_test
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
 
 var codex = client{
 	program: "@openai/codex-" + platform() + "/vendor/" + codexTarget + "/bin/codex",
@@ -33,3 +37,28 @@ env_key = "SCRIPTED_KEY"
 // codexTarget is the name of Linux on x86-64 in the package. On other platforms, the tests
 // with Codex are skipped.
 const codexTarget = "x86_64-unknown-linux-musl"
+
+// trustHooks is the option with which Codex runs hooks without review. At the terminal, a
+// person must trust them once.
+const trustHooks = "--dangerously-bypass-hook-trust"
+
+// codexWithHooks returns Codex with the hooks that askback init writes with the given arguments, and
+// with an MCP server that has a tool that needs a permission. The project is trusted.
+func codexWithHooks(init ...string) client {
+	c := codex
+	c.init = init
+	c.args = append([]string{trustHooks}, codex.args...)
+	c.prepare = func(f *fixture) {
+		codex.prepare(f)
+		program, err := os.Executable()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		probe, err := json.Marshal(program)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.append(".codex/config.toml", fmt.Sprintf("\n[mcp_servers.probe]\ncommand = %s\nargs = [%q]\n\n[projects.%q]\ntrust_level = \"trusted\"\n", probe, probeWord, f.project))
+	}
+	return c
+}

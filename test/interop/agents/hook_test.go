@@ -11,44 +11,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// codexWithHook returns Codex with the hook of docs/agents.md, and an MCP server with a
-// tool that needs a permission.
-func codexWithHook(t *testing.T) client {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	probe, err := json.Marshal(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := codex
-	// At the terminal, a person must trust the hook once.
-	c.args = append([]string{"--dangerously-bypass-hook-trust"}, codex.args...)
-	c.prepare = func(f *fixture) {
-		codex.prepare(f)
-		f.append(".codex/config.toml", `
-[mcp_servers.probe]
-command = `+string(probe)+`
-args = ["`+probeWord+`"]
-
-[[hooks.PermissionRequest]]
-matcher = ".*"
-[[hooks.PermissionRequest.hooks]]
-type = "command"
-command = "askback hook codex"
-timeout = 86400
-`)
-	}
-	return c
-}
-
 // When Codex needs a permission, a person decides in Askback. Codex cannot run
 // edited arguments, so an approval with edited arguments is rejected.
 func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, codexWithHook(t), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
+	f := newFixture(t, codexWithHooks("codex", "--user"), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
 	r := f.start("Write it.")
 	ask := f.Open(1)[0]
 	if c := ask.Confirmation; ask.Agent != "codex" || c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {

@@ -11,12 +11,7 @@ import (
 // Escape makes Codex kill its hook with SIGKILL. The ask of the hook is cancelled.
 func TestStoppedTurnOfCodexCancelsItsAsk(t *testing.T) {
 	t.Parallel()
-	c := codexWithHook(t)
-	prepare := c.prepare
-	c.prepare = func(f *fixture) {
-		prepare(f)
-		f.append(".codex/config.toml", "\n[projects.\""+f.project+"\"]\ntrust_level = \"trusted\"\n")
-	}
+	c := codexWithHooks("codex", "--user")
 	f := newFixture(t, c, call{"call_1", "write", map[string]any{"x": "one"}})
 	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--dangerously-bypass-hook-trust", "--no-daemon", "Write it.")
 	ask := f.Open(1)[0]
