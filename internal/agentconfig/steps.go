@@ -22,9 +22,11 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	case "gemini":
 		todo = []string{"Gemini CLI starts MCP servers only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 	case "opencode":
-		todo = []string{`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
+		todo = []string{
+			`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
 			"with a plugin, OpenCode waits at its start until it has installed @opencode-ai/plugin from npm into ~/.config/opencode: seconds, once; without npm over a minute, each time",
-			`opencode run has no dialog: to approve its calls in Askback, add {"gate": true} to the plugin (docs/agents.md)`}
+			`opencode run has no dialog: to approve its calls in Askback, add {"gate": true} to the plugin (docs/agents.md)`,
+		}
 	case "vscode":
 		todo = []string{"start the server askback in .vscode/mcp.json (Start, above its name), and allow its tools when the editor first asks"}
 	}

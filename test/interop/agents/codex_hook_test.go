@@ -160,7 +160,6 @@ func TestConfigurationThatCodexChangedIsUpdatedAndRemoved(t *testing.T) {
 	}
 }
 
-
 // At the terminal, a question is answered in Askback while Codex shows where. A secret is asked
 // for at the terminal only, because answers are stored.
 func TestQuestionsOfCodexAtTheTerminal(t *testing.T) {
