@@ -57,7 +57,7 @@ type commands struct {
 	Serve    serveCommand    `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
 	Agent    agentCommand    `cmd:"" help:"Check, write and list the agents that a server hosts."`
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook     hookCommand     `cmd:"" help:"Handle the hooks of Claude Code."`
+	Hook     hookCommand     `cmd:"" help:"Handle the hooks of coding agents."`
 	GitHub   githubCommand   `cmd:"" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
 	Init     initCommand     `cmd:"" help:"Add Askback to the configuration of another program."`
 	Login    loginCommand    `cmd:"" help:"Print a link that logs a browser in."`

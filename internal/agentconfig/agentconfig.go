@@ -56,6 +56,7 @@ var ErrUnsupported = errors.New("this cannot be set up with a file")
 var clients = map[string]func(Scope, Options) ([]File, error){
 	"claude-code": claudeCode,
 	"codex":       codex,
+	"copilot":     copilot,
 	"cursor":      cursor,
 	"gemini":      gemini,
 	"opencode":    opencode,

@@ -1,195 +1,32 @@
 package claudehook
 
 import (
-	"encoding/json"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/hook"
 )
 
-// A form is the request for the input that another MCP server asks for. The schema of the
-// input is an object whose properties are strings, numbers, booleans or choices.
+// A form is the request for the input that another MCP server asks for.
 type form struct {
+	hook.Form
 	request askback.Request
-	fields  []field // one for each question
-}
-
-// A field is a property of the input.
-type field struct {
-	name, kind string
-	values     []string // the values of the options, in the same order
 }
 
 // readForm returns the form of an elicitation, with a question for each property. It
 // reports false if it has no properties, if one cannot be asked, or if the elicitation is
 // Askback's own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
-	v, err := jcs.Parse(ev.Schema)
-	if err != nil || ev.Server == ownServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
+	if ev.Server == ownServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false
 	}
-	properties, _ := v.Get("properties")
-	required, _ := v.Get("required")
-	var f form
-	for _, m := range properties.Members() {
-		q, one, ok := questionOf(m.Name, m.Value)
-		if !ok {
-			return form{}, false
-		}
-		q.Optional = !slices.ContainsFunc(required.Elements(), func(r jcs.Value) bool { return r.Text() == m.Name })
-		f.request.Questions = append(f.request.Questions, q)
-		f.fields = append(f.fields, one)
-	}
-	if len(f.fields) == 0 {
+	read, ok := hook.ReadForm(ev.Schema)
+	if !ok {
 		return form{}, false
 	}
-	whole := fullMessage(ev)
-	if f.request.Title = title(whole); f.request.Title != whole {
-		first := &f.request.Questions[0]
-		first.Text = whole + "\n\n" + first.Text // a person must see the complete message
-	}
+	f := form{Form: read}
+	f.SetTitle(&f.request, fullMessage(ev))
 	return f, true
 }
 
 // fullMessage returns the message with the name of its server, so that people do not think
 // that the agent wrote it.
 func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }
-
-// title returns whole, cut to the maximum length of a title.
-func title(whole string) string {
-	said := []rune(whole)
-	if len(said) > askback.MaxName {
-		said = append(said[:askback.MaxName-1], '…')
-	}
-	return string(said)
-}
-
-func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
-	q := askback.Question{Text: text(v, "title", name)}
-	if d := text(v, "description", ""); d != "" {
-		q.Text += "\n\n" + d
-	}
-	if kind := text(v, "format", ""); kind != "" {
-		q.Text += "\n\n(" + kind + ")" // the server checks the format
-	}
-	f := field{name: name, kind: text(v, "type", "")}
-	of := v
-	if f.kind == "array" {
-		of, _ = v.Get("items")
-		q.MultiSelect = true
-	}
-	labels, values, ok := choices(of)
-	f.values = values
-	switch f.kind {
-	case "boolean":
-		labels, f.values = []string{"Yes", "No"}, []string{"true", "false"}
-	case "array":
-		ok = ok && len(labels) > 0
-	case "string":
-	case "number", "integer":
-		ok = ok && len(labels) == 0
-	default:
-		ok = false
-	}
-	if len(labels) > 0 {
-		q.Options, q.NoOther = askback.Options(labels...), true
-	}
-	return q, f, ok
-}
-
-func text(v jcs.Value, name, otherwise string) string {
-	if t, ok := v.Get(name); ok && t.Kind == jcs.String {
-		return t.Text()
-	}
-	return otherwise
-}
-
-// choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or
-// without enumNames. ok is false if one of them is blank, and true without choices.
-func choices(v jcs.Value) (labels, values []string, ok bool) {
-	for _, way := range []string{"oneOf", "anyOf"} {
-		titled, _ := v.Get(way)
-		for _, o := range titled.Elements() {
-			value, _ := o.Get("const")
-			labels, values = append(labels, text(o, "title", value.Text())), append(values, value.Text())
-		}
-	}
-	plain, _ := v.Get("enum")
-	named, _ := v.Get("enumNames")
-	for i, value := range plain.Elements() {
-		label := value.Text()
-		if n := named.Elements(); i < len(n) {
-			label = n[i].Text()
-		}
-		labels, values = append(labels, label), append(values, value.Text())
-	}
-	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
-	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
-}
-
-// content returns the content of the form for the server. It reports false if an answer is not
-// valid for its field, or if there are no answers.
-func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
-	out := map[string]any{}
-	for i, a := range ask.Outcome.Answers {
-		if i >= len(f.fields) || a.ID != ask.Questions[i].ID {
-			return nil, false
-		}
-		value, given, ok := f.fields[i].value(ask.Questions[i], a)
-		if !ok {
-			return nil, false
-		}
-		if given {
-			out[f.fields[i].name] = value
-		}
-	}
-	b, err := json.Marshal(out)
-	return b, err == nil && len(out) > 0
-}
-
-// value returns an answer with the type of its field. given is false if the field was left
-// empty. ok is false if the answer is not valid for the field, has notes, which a form
-// cannot contain, or is missing although the field is required.
-func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
-	chosen := []string{}
-	for _, label := range a.Selected {
-		i := slices.IndexFunc(q.Options, func(o askback.Option) bool { return o.Label == label })
-		if i < 0 {
-			return nil, false, false
-		}
-		chosen = append(chosen, f.values[i])
-	}
-	if a.Other != "" {
-		chosen = append(chosen, a.Other)
-	}
-	switch {
-	case a.Notes != "":
-		return nil, false, false
-	case len(chosen) == 0:
-		return nil, false, q.Optional
-	case f.kind == "array":
-		return chosen, true, true
-	case f.kind == "boolean":
-		return chosen[0] == "true", true, true
-	case f.kind == "string":
-		return chosen[0], true, true
-	}
-	return f.number(strings.TrimSpace(chosen[0]))
-}
-
-// number returns an answer as a JSON number. ok is false if the answer is not a number, or not
-// an integer although the field is one.
-func (f field) number(digits string) (value any, given, ok bool) {
-	v, err := jcs.Parse([]byte(digits))
-	if err != nil || v.Kind != jcs.Number {
-		return nil, false, false
-	}
-	if f.kind == "integer" {
-		n, whole := v.Int()
-		return json.RawMessage(strconv.FormatInt(n, 10)), true, whole
-	}
-	return json.RawMessage(digits), true, true
-}

@@ -90,7 +90,7 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	case PostToolUse, PostToolUseFailure:
 		return c.ran(e.ev) && e.isAbout(ask)
 	case ElicitationResult:
-		return c.answered(e.ev) && (e.ev.Message == "" || ask.Title == title(fullMessage(e.ev)))
+		return c.answered(e.ev) && (e.ev.Message == "" || ask.Title == hook.Title(fullMessage(e.ev)))
 	case UserPromptSubmit, Stop, SessionEnd:
 		return c.Hook == PermissionRequest || c.Hook == Elicitation || c.NotDeferrable
 	}

@@ -62,6 +62,8 @@ type Origin struct {
 	Hook    string `json:"hook"`    // the name of the event
 	Session string `json:"session"` // the session of the agent
 	CWD     string `json:"cwd,omitempty"`
+	// Subagent is the type of the sub-agent, or "".
+	Subagent string `json:"subagent,omitempty"`
 	// Seated is set if only the hook that waits can deliver the answer.
 	Seated bool `json:"seated,omitempty"`
 }

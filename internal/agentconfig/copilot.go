@@ -1,0 +1,63 @@
+package agentconfig
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// copilotServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
+type copilotServer struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Tools   []string          `json:"tools"`
+}
+
+// copilotHook is a hook in the format of GitHub Copilot CLI.
+type copilotHook struct {
+	Type    string `json:"type"`
+	Matcher string `json:"matcher,omitempty"`
+	Bash    string `json:"bash"`
+	Timeout int    `json:"timeoutSec"`
+}
+
+// copilot returns the files of GitHub Copilot CLI. In a project it also reads .mcp.json, which is
+// Claude Code's. It denies a call whose hook fails, so the command of a hook does nothing for
+// people who do not have the program.
+func copilot(scope Scope, o Options) ([]File, error) {
+	s := copilotServer{Type: "local", Command: o.Command, Args: []string{"mcp"}, Tools: []string{"*"}}
+	if o.URL != "" {
+		remote := server{}.withAddress(o, "${"+TokenVariable+"}")
+		s = copilotServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools}
+	}
+	servers, hooks := ".github/mcp.json", ".github/hooks/askback.json"
+	if scope == User {
+		servers, hooks = ".copilot/mcp-config.json", ".copilot/hooks/askback.json"
+	}
+	program := shellQuote(o.Command)
+	command := "command -v " + program + " >/dev/null || exit 0; " + program + copilotCommand
+	entry := func(event, matcher string) edit {
+		return edit{
+			path: []string{"hooks", event}, list: true, isOwn: isOwnCopilotHook,
+			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: command, Timeout: maxWait}),
+		}
+	}
+	return []File{
+		jsonFile(servers, member(s, "mcpServers", "askback")),
+		jsonFile(hooks, member(1, "version"), entry("permissionRequest", ""), entry("PreToolUse", "AskUserQuestion")),
+	}, nil
+}
+
+const copilotCommand = " hook copilot"
+
+// isOwnCopilotHook reports whether any version of Askback wrote the entry, with any flags.
+func isOwnCopilotHook(entry string) bool {
+	var h copilotHook
+	if json.Unmarshal([]byte(entry), &h) != nil {
+		return false
+	}
+	program, flags, ok := strings.Cut(h.Bash, copilotCommand)
+	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ')
+}

@@ -1,0 +1,30 @@
+package copilothook
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/jcs"
+)
+
+// readOnlyCommands are commands that Copilot itself usually allows without a dialog. Asking about
+// each of them would teach people to approve without reading.
+var readOnlyCommands = []string{"cat", "cd", "date", "grep", "head", "ls", "pwd", "rg", "tail", "wc", "which"}
+
+// isReadOnly reports whether the call is one plain command of readOnlyCommands. The hook then makes
+// no decision, so that Copilot's own rules apply; nothing is approved.
+func isReadOnly(ev Event) bool {
+	if ev.Server != "" || ev.Tool != "bash" {
+		return false
+	}
+	v, err := jcs.Parse(ev.Input)
+	if err != nil {
+		return false
+	}
+	command, _ := v.Get("command")
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(" ./_-:,", r)
+	}
+	words := strings.Fields(command.Text())
+	return len(words) > 0 && strings.TrimFunc(command.Text(), plain) == "" && slices.Contains(readOnlyCommands, words[0])
+}

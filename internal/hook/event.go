@@ -1,0 +1,132 @@
+package hook
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// ErrForeign is the error for an event that is not of the agent whose hook reads it. The hook
+// must then print nothing.
+var ErrForeign = errors.New("this hook was run by another program")
+
+// maxText is the maximum size of a string in an event in bytes.
+const maxText = 64 << 10
+
+// maxDepth is the maximum depth of nested values in an event.
+const maxDepth = 256
+
+// Members are members of an event, by name.
+type Members map[string]jcs.Value
+
+// ReadMembers returns the members of an event that have one of the names. A string that is too
+// long and a repeated name are errors. Other members are skipped, because each version of an
+// agent adds some.
+func ReadMembers(raw []byte, names ...string) (Members, error) {
+	found, err := jcs.Skim(raw, maxDepth, names...)
+	if err != nil {
+		return nil, err
+	}
+	m := Members{}
+	for _, f := range found {
+		if f.Value.Kind == jcs.String && len(f.Value.Text()) > maxText {
+			return nil, fmt.Errorf("%s is longer than %d bytes", f.Name, maxText)
+		}
+		m[f.Name] = f.Value
+	}
+	return m, nil
+}
+
+// Text returns a string, or "" if the member is missing or of another kind. The result does not
+// keep the event in memory.
+func (m Members) Text(name string) string {
+	if v := m[name]; v.Kind == jcs.String {
+		return strings.Clone(v.Text())
+	}
+	return ""
+}
+
+// Time returns a time as text, or "" if the member is not a time in the format of RFC 3339.
+func (m Members) Time(name string) string {
+	text := m.Text(name)
+	if _, err := time.Parse(time.RFC3339, text); err != nil {
+		return ""
+	}
+	return text
+}
+
+// Input returns a copy of the arguments of a tool. It returns nil if the member is not an
+// object, or too large for a confirmation.
+func (m Members) Input(raw []byte, name string) json.RawMessage {
+	v, ok := m[name]
+	if !ok || v.Kind != jcs.Object || v.End-v.Offset > askback.MaxInput {
+		return nil
+	}
+	return bytes.Clone(v.Raw(raw))
+}
+
+// Key returns an idempotency key for the parts.
+func Key(agent string, parts ...string) string {
+	b, _ := json.Marshal(parts) // strings can always be encoded
+	sum := sha256.Sum256(b)
+	return agent + ":" + hex.EncodeToString(sum[:])
+}
+
+// Confirmation returns the confirmation of a tool call. It reports false if the arguments have
+// no canonical form, so that a person could not approve exactly these.
+func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirmation, bool) {
+	if _, err := jcs.Canonical(input); err != nil || tool == "" {
+		return nil, false
+	}
+	return &askback.Confirmation{ToolName: tool, Server: server, Input: input, Description: descriptionOf(input)}, true
+}
+
+// A Verdict is the decision of a person about a tool call.
+type Verdict int
+
+// The verdicts. Every outcome without a decision of a person, or of a grant of a person, is
+// [NoVerdict].
+const (
+	NoVerdict Verdict = iota
+	Allowed
+	Denied
+)
+
+// VerdictOf returns the decision about the call of a confirmation, and its text for the model. An
+// approval of other arguments denies the call as it is: see [askback.Outcome.Input].
+func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
+	c, o := ask.Confirmation, ask.Outcome
+	if !ask.Settled() || c == nil || c.ToolName != own.ToolName || c.Server != own.Server || !bytes.Equal(c.Input, own.Input) {
+		return NoVerdict, ""
+	}
+	text, _, _ := asktool.Result(ask)
+	switch {
+	case o.Approved() && len(o.Input) > 0:
+		return Denied, "Not approved as called. Call the tool again with these arguments, which will be asked about again: " + string(o.Input)
+	case o.Approved():
+		return Allowed, text
+	case o.Status == askback.Answered && o.Decision == askback.Deny:
+		return Denied, text
+	}
+	return NoVerdict, ""
+}
+
+// Answered returns the text for a model whose tool for questions is denied, because the user has
+// answered in Askback. Models take a denial for a failure, so the text contradicts that first. It
+// reports false without an answer of a person.
+func Answered(ask askback.Ask) (string, bool) {
+	if !ask.Settled() || ask.Kind != askback.Questions || ask.Outcome.Status != askback.Answered {
+		return "", false
+	}
+	text, _, _ := asktool.Result(ask)
+	return "This is not a failure. The user was asked in Askback. " + text + " Continue with this answer. Do not ask again.", true
+}
