@@ -36,21 +36,23 @@ func copilot(scope Scope, o Options) ([]File, error) {
 	if scope == User {
 		servers, hooks = ".copilot/mcp-config.json", ".copilot/hooks/askback.json"
 	}
-	program := shellQuote(o.Command)
-	command := "command -v " + program + " >/dev/null || exit 0; " + program + copilotCommand
 	entry := func(event, matcher string) edit {
 		return edit{
 			path: []string{"hooks", event}, list: true, isOwn: isOwnCopilotHook,
-			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: command, Timeout: maxWait}),
+			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: hookCommand(o.Command, copilotHookName), Timeout: maxWait}),
 		}
 	}
 	return []File{
 		jsonFile(servers, member(s, "mcpServers", "askback")),
-		jsonFile(hooks, member(1, "version"), entry("permissionRequest", ""), entry("PreToolUse", "AskUserQuestion")),
+		jsonFile(hooks, entry("permissionRequest", ""), entry("PreToolUse", "AskUserQuestion"), hookVersion),
 	}, nil
 }
 
-const copilotCommand = " hook copilot"
+// hookVersion is the version of the format of the file with hooks.
+var hookVersion = edit{path: []string{"version"}, value: "1", keepWithOthers: true}
+
+// copilotHookName is the end of the command of each hook, before any flags.
+const copilotHookName = "copilot"
 
 // isOwnCopilotHook reports whether any version of Askback wrote the entry, with any flags.
 func isOwnCopilotHook(entry string) bool {
@@ -58,6 +60,6 @@ func isOwnCopilotHook(entry string) bool {
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return false
 	}
-	program, flags, ok := strings.Cut(h.Bash, copilotCommand)
+	program, flags, ok := strings.Cut(h.Bash, " hook "+copilotHookName)
 	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ')
 }

@@ -20,6 +20,8 @@ type edit struct {
 	keep bool
 	// onlyIfParent limits the edit to files that already have the parent object of the member.
 	onlyIfParent bool
+	// keepWithOthers limits the removal of a member of the file to files without other members.
+	keepWithOthers bool
 }
 
 // editJSON applies the edits of f to its present content. It returns an error if the content
@@ -53,6 +55,9 @@ func (e edit) apply(src string, remove bool) (string, error) {
 	}
 	if root.kind != '{' {
 		return "", errors.New("this is not a JSON object")
+	}
+	if remove && e.keepWithOthers && len(root.entries) > 1 {
+		return src, nil
 	}
 	v, rest := find(root, e.path)
 	if e.onlyIfParent && !e.applies(src, v, rest, remove) {

@@ -17,6 +17,11 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 			`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and a guard (--gate) guards nothing`,
 			"keep askback serve running: without it, Codex asks at the terminal, and a guard blocks each call",
 			"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you run codex app-server daemon restart")
+	case "copilot":
+		if scope == Project {
+			todo = append(todo, "Copilot reads .github/mcp.json and .github/hooks only in trusted folders, and at the terminal only in a Git repository: start copilot here and trust the folder; for copilot -p, add --trust-folder")
+		}
+		todo = append(todo, "Copilot asks at the terminal before it uses the tools of askback: allow them there, or start it with --allow-tool askback, which copilot -p needs")
 	case "cursor":
 		todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; otherwise Cursor itself asks you before each question"}
 	case "gemini":

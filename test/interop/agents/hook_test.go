@@ -40,7 +40,9 @@ func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 // do nothing.
 func TestHooksOfClaudeCodeAreSilentInCopilot(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, copilot, call{"call_1", "bash", map[string]any{"command": "touch made", "description": "Make a file"}}, call{"call_2", "ask_user_question", colour})
+	c := copilot
+	c.init = []string{"claude-code"}
+	f := newFixture(t, c, copilotHooks.touch("call_1", "made"), call{"call_2", "ask_user_question", colour})
 	r := f.start("Do it.")
 	if result := f.model.result("call_1"); !strings.Contains(result, "Permission denied") {
 		t.Errorf("the model got %q, want a denial without a person", result)
@@ -86,4 +88,55 @@ func TestSharedHooksDoNotHinderCopilotWithoutAskback(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.project, "made")); err != nil {
 		t.Error(err)
 	}
+}
+
+// In a project with the hooks of Claude Code and those of Copilot, a permission is asked once. So it
+// is with hooks of the user and of the project.
+func TestPermissionOfCopilotIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, copilot, copilotHooks.touch("call_1", "one"), copilotHooks.touch("call_2", "two"))
+	f.mustRun(f.Program, "init", "claude-code")
+	f.mustRun(f.Program, "init", "copilot", "--user")
+	r := f.start("Do it.")
+	ask := f.Open(1)[0]
+	f.Answer(ask.ID, approve)
+	f.wantTouched("call_1", "one", true)
+	f.Answer(f.openAfter(ask).ID, refuse)
+	f.wantTouched("call_2", "two", false)
+	r.end()
+	page, err := f.Person.List(bounded(t), askback.Query{Status: askback.AnyStatus})
+	if err != nil || len(page.Items) != 2 {
+		t.Errorf("got %d asks, want 2; %v", len(page.Items), err)
+	}
+}
+
+// The tools of other MCP servers are asked about with their server; those of Askback are not.
+func TestToolsOfOtherServersOfCopilotAreAsked(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := copilot
+	c.configured = func(f *fixture) {
+		f.writeJSON(".copilot/mcp-config.json", map[string]any{"mcpServers": map[string]any{"probe": map[string]any{
+			"type": "local", "command": program, "args": []string{probeWord}, "tools": []string{"*"},
+		}}})
+	}
+	f := newFixture(t, c, call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "ask_user_question", colour})
+	r := f.start("Do it.")
+	ask := f.Open(1)[0]
+	if c := ask.Confirmation; c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {
+		t.Errorf("got the ask %+v", c)
+	}
+	f.Answer(ask.ID, approve)
+	if result := f.model.result("call_1"); !strings.Contains(result, "wrote") {
+		t.Errorf("approved: the model got %q", result)
+	}
+	if ask = f.openAfter(ask); ask.Confirmation != nil {
+		t.Errorf("asked about Askback's own tool: %+v", ask.Confirmation)
+	}
+	f.Answer(ask.ID, askback.Choose("red"))
+	f.model.result("call_2")
+	r.end()
 }
