@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// copilotEvent is a permission that GitHub Copilot CLI asks for.
+const copilotEvent = `{"hookName":"permissionRequest","sessionId":"s1","timestamp":1795492516884,"cwd":"/srv/app","toolName":"bash","toolInput":{"command":"touch made"},"permissionSuggestions":[]}`
+
+// runHookCommand runs askback hook with an event, and returns its output and its exit code.
+func runHookCommand(t *testing.T, env []string, event string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command("askback", append([]string{"hook"}, args...)...)
+	var out, said bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(event), &out, &said
+	_ = cmd.Run()
+	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+}
+
+// The hook of Copilot prints nothing for events of other programs, for what it does not ask, after
+// an error, and without an answer, and exits with 0: otherwise Copilot would deny the call (F9).
+func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, event := range map[string]string{
+		"Claude Code": permissionEvent,
+		"Gemini CLI":  `{"session_id":"s1","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-11-22T07:08:40.944Z","tool_name":"write_file","tool_input":{}}`,
+		"own tool":    strings.Replace(copilotEvent, `"bash"`, `"askback/get_answer"`, 1),
+		"reading":     strings.Replace(copilotEvent, "touch made", "ls", 1),
+		"no JSON":     "allow",
+		"no answer":   copilotEvent,
+	} {
+		out, said, code := runHookCommand(t, s.env, event, "copilot", "--wait", "1s")
+		if out != "" || code != 0 || strings.Contains(said, "askback:") != (name == "no JSON") {
+			t.Errorf("%s: got %q, %q and code %d", name, out, said, code)
+		}
+	}
+	if n := len(s.call(s.user, "GET", "/asks?status=pending", "", 200)["items"].([]any)); n != 0 {
+		t.Errorf("%d asks are open, want them withdrawn", n)
+	}
+	s.kill()
+	if out, said, code := runHookCommand(t, s.env, copilotEvent, "copilot"); out != "" || code != 0 || said == "" {
+		t.Errorf("without a server: got %q, %q and code %d", out, said, code)
+	}
+}
