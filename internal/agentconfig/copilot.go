@@ -13,6 +13,7 @@ type copilotServer struct {
 	URL     string            `json:"url,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Tools   []string          `json:"tools"`
+	Timeout int               `json:"timeout"`
 }
 
 // copilotHook is a hook in the format of GitHub Copilot CLI.
@@ -27,10 +28,10 @@ type copilotHook struct {
 // Claude Code's. It denies a call whose hook fails, so the command of a hook does nothing for
 // people who do not have the program.
 func copilot(scope Scope, o Options) ([]File, error) {
-	s := copilotServer{Type: "local", Command: o.Command, Args: []string{"mcp"}, Tools: []string{"*"}}
+	s := copilotServer{Type: "local", Command: o.Command, Args: waitingServer, Tools: []string{"*"}, Timeout: maxWait * 1000}
 	if o.URL != "" {
 		remote := server{}.withAddress(o, "${"+TokenVariable+"}")
-		s = copilotServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools}
+		s = copilotServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools, Timeout: s.Timeout}
 	}
 	servers, hooks := ".github/mcp.json", ".github/hooks/askback.json"
 	if scope == User {

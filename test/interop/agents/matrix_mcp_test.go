@@ -19,7 +19,7 @@ func mcpLanes() []lane {
 	}{
 		{"Claude Code", claude, "project/.mcp.json", "86400000", "4000"},
 		{"Codex", codex, ".codex/config.toml", "86400", "4"},
-		{"GitHub Copilot CLI", copilot, "project/.github/mcp.json", `"tools"`, `"timeout": 4000, "tools"`},
+		{"GitHub Copilot CLI", copilot, "project/.github/mcp.json", "86400000", "4000"},
 		{"Gemini CLI", gemini, "project/.gemini/settings.json", "86400000", "4000"},
 		{"OpenCode", opencode, "project/opencode.json", `"enabled": true`, `"enabled": true, "timeout": 4000`},
 	} {
