@@ -16,12 +16,27 @@ func tomlArray(list []string) string {
 }
 
 func codex(_ Scope, o Options) ([]File, error) {
-	return []File{{Path: ".codex/config.toml", paste: codexTables(o, o.Gate != nil && *o.Gate), write: func(f File, present []byte) ([]byte, error) {
-		if o.Gate == nil && ownGuard.Match(present) {
-			f.paste = codexTables(o, true)
+	return []File{{
+		Path: ".codex/config.toml", paste: codexTables(o, o.Gate != nil && *o.Gate),
+		write: func(f File, present []byte) ([]byte, error) { return editCodex(f, o, present) },
+	}}, nil
+}
+
+// editCodex edits the configuration of Codex. A guard stays unless o removes it.
+func editCodex(f File, o Options, present []byte) ([]byte, error) {
+	text, err := withoutTTYSetting(string(present))
+	if err != nil {
+		return nil, err
+	}
+	gate := o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard.Match(present)
+	f.paste = codexTables(o, gate)
+	if gate && !f.remove {
+		var found bool
+		if text, found = withTTYSetting(text); !found {
+			f.paste += "\n[features]\n" + ttySetting + "\n"
 		}
-		return editTOML(f, present)
-	}}}, nil
+	}
+	return editTOML(f, []byte(text))
 }
 
 // ownGuard matches the command of the guard.

@@ -55,6 +55,19 @@ func TestGuardOfCodexLetsAgentsAsk(t *testing.T) {
 	r.end()
 }
 
+// Codex runs no hook for the input of a running command. With a guard, no command has a
+// terminal that could get such input.
+func TestGuardOfCodexDeniesTerminals(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, codexWithHooks("codex", "--user", "--gate"), call{"call_1", "exec_command", map[string]any{"cmd": "bash", "tty": true}})
+	r := f.start(withoutSandbox...)
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
+	if got := f.model.result("call_1"); !strings.Contains(got, "TTY execution is disabled") {
+		t.Errorf("the model got %q", got)
+	}
+	r.end()
+}
+
 // A guard that is not installed, or is killed, blocks the call.
 func TestBrokenGuardOfCodexBlocks(t *testing.T) {
 	t.Parallel()
