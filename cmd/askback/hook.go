@@ -144,11 +144,7 @@ func runHook(ctx context.Context, in streams, all *commands, asks bool, run func
 }
 
 func printReply(ctx context.Context, in streams, conn *connection.Connector, run func(context.Context, hook.Client) (hook.Reply, error)) (unwritten, err error) {
-	var client hook.Client = conn.Agent
-	if conn.IsLocal() {
-		client = attendingClient{conn.Agent, conn.Place()}
-	}
-	reply, err := run(ctx, client)
+	reply, err := run(ctx, attending(conn))
 	if err != nil || reply.Output == nil {
 		return nil, err
 	}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/askback/askback/internal/codexapp"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/instance"
+)
+
+type attachCommand struct {
+	Codex attachCodex `cmd:"" help:"Ask people what Codex asks at its terminal; the first answer counts."`
+}
+
+type attachCodex struct {
+	Socket string `complete:"file" placeholder:"FILE" help:"Connect to this socket; without it, to that of the daemon of CODEX_HOME, or of ~/.codex."`
+}
+
+// Run asks people about the requests of Codex's app-server until ctx ends. Asks that are still
+// open are then withdrawn, because Codex asks at its terminal as well.
+func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error {
+	socket := c.Socket
+	var err error
+	if socket == "" {
+		socket, err = codexapp.Socket(os.Getenv("CODEX_HOME"))
+	} else {
+		socket, err = filepath.Abs(socket)
+	}
+	if err != nil {
+		return err
+	}
+	only, err := attachOnce(socket)
+	if err != nil {
+		return err
+	}
+	defer only.Release()
+	conn, err := all.connector(instance.KindAsk)
+	if err != nil {
+		return err
+	}
+	f := &codexapp.Follower{Asks: attending(conn), Socket: socket, Version: version(), Note: func(text string) { note(io.err, text) }}
+	return thenClose(io, conn, f.Run(ctx))
+}
+
+// attachOnce makes sure that one process is attached to a socket, so that each request is
+// asked about once.
+func attachOnce(socket string) (*instance.Lock, error) {
+	dir, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(socket))
+	lock, err := instance.Hold(filepath.Join(dir, "attached-"+hex.EncodeToString(sum[:8])))
+	if errors.Is(err, instance.ErrHeld) {
+		return nil, fmt.Errorf("another askback attach is already attached to %s", socket)
+	}
+	return lock, err
+}
+
+// attending returns the client of an agent that waits for its answers itself.
+func attending(conn *connection.Connector) hook.Client {
+	if conn.IsLocal() {
+		return attendingClient{conn.Agent, conn.Place()}
+	}
+	return conn.Agent
+}

@@ -1,0 +1,254 @@
+package codexapp
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+)
+
+// patience is the deadline of each wait.
+const patience = 20 * time.Second
+
+// An attachment is a follower of an app-server, with a person.
+type attachment struct {
+	*appServer
+	t        *testing.T
+	instance *askbacktest.Instance
+	person   *askbacktest.Person
+	notes    chan string
+	detach   func()
+}
+
+func attach(t *testing.T) *attachment {
+	t.Helper()
+	a := &attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99)}
+	a.person = a.instance.Person("ana")
+	a.start()
+	a.follow()
+	return a
+}
+
+func (a *attachment) follow() {
+	ctx, cancel := context.WithCancel(a.t.Context())
+	f := &Follower{Asks: a.instance.Agent("local"), Socket: a.socket, Version: "test", Note: func(text string) { a.notes <- text }, Retry: 10 * time.Millisecond}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := f.Run(ctx); err != nil {
+			a.t.Errorf("Run: %v", err)
+		}
+	}()
+	a.detach = func() { cancel(); <-ended }
+	a.t.Cleanup(a.detach)
+}
+
+func (a *attachment) bounded() context.Context {
+	ctx, cancel := context.WithTimeout(a.t.Context(), patience)
+	a.t.Cleanup(cancel)
+	return ctx
+}
+
+// next waits for the next ask.
+func (a *attachment) next() askback.Ask {
+	a.t.Helper()
+	ask, err := a.person.Next(a.bounded())
+	if err != nil {
+		a.t.Fatalf("no ask: %v", err)
+	}
+	return ask
+}
+
+// answer answers an ask as the person.
+func (a *attachment) answer(id string, with askback.Answer) {
+	a.t.Helper()
+	if _, err := a.person.Answer(a.bounded(), id, with); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// receives waits for an answer of Askback at the app-server.
+func (a *attachment) receives(want answer) {
+	a.t.Helper()
+	if got := wait(a.t, a.answers, "an answer"); got != want {
+		a.t.Errorf("the app-server got %+v, want %+v", got, want)
+	}
+}
+
+// settled waits until an ask is settled.
+func (a *attachment) settled(id string) askback.Ask {
+	a.t.Helper()
+	ask, err := a.person.Wait(a.bounded(), id)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return ask
+}
+
+func wait[T any](t *testing.T, from <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s did not arrive", what)
+		panic("unreachable")
+	}
+}
+
+var approve = askback.Answer{Decision: askback.Approve}
+
+func TestOnlyApprovalsAreSent(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]struct{ yes, no answer }{
+		commandAsk: {answer{0, `{"decision":"accept"}`}, answer{0, `{"decision":"decline"}`}},
+		editAsk:    {answer{2, `{"decision":"accept"}`}, answer{2, `{"decision":"decline"}`}},
+		grantAsk: {
+			answer{4, `{"permissions":{"network":{"enabled":true},"fileSystem":null},"scope":"turn"}`},
+			answer{4, `{"permissions":{},"scope":"turn"}`},
+		},
+		toolAsk: {answer{6, `{"action":"accept","content":{}}`}, answer{6, `{"action":"decline"}`}},
+	} {
+		a := attach(t)
+		a.request(raw)
+		ask := a.next()
+		if ask.Agent != "codex" || !ask.Confirmation.NoEdit || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+			t.Errorf("got the ask %+v with the context %s", ask.Confirmation, ask.Context)
+		}
+		a.answer(ask.ID, approve)
+		a.receives(want.yes)
+		if got := a.settled(ask.ID); got.ConsumedAt.IsZero() {
+			t.Error("the approval was not consumed")
+		}
+
+		a = attach(t)
+		a.request(raw)
+		a.answer(a.next().ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Friday"})
+		if text := wait(t, a.steered, "the reason"); !strings.Contains(text, "not on a Friday") {
+			t.Errorf("the turn got %q", text)
+		}
+		a.receives(want.no)
+
+		a = attach(t)
+		a.request(raw)
+		if _, err := a.person.Decline(a.bounded(), a.next().ID, "ask at the terminal"); err != nil {
+			t.Fatal(err)
+		}
+		a.request(questionAsk)
+		a.answer(a.next().ID, askback.Choose("SQLite"))
+		a.receives(answer{5, `{"answers":{"db":{"answers":["SQLite"]}}}`}) // and nothing before it
+	}
+}
+
+// A request that cannot be asked, or not in full, gets no answer.
+func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	wait(t, a.listed, "the thread")
+	for _, raw := range []string{
+		`{"id":20,"method":"currentTime/read","params":{"threadId":"t"}}`,
+		`{"id":21,"method":"item/tool/call","params":{"threadId":"t","turnId":"u","itemId":"i"}}`,
+		`{"id":22,"method":"applyPatchApproval","params":{"threadId":"t","turnId":"u","itemId":"i"}}`,
+		strings.Replace(commandAsk, `"kind":"command"`, `"kind":"writeStdin"`, 1),
+		strings.Replace(commandAsk, `["accept","cancel"]`, `["acceptForSession","cancel"]`, 1),
+		strings.Replace(commandAsk, `"turnId":"u",`, ``, 1),
+		strings.Replace(commandAsk, `"command":"/bin/bash -lc 'touch a'",`, ``, 1),
+		strings.Replace(commandAsk, `"cwd":"/srv/shop",`, `"cwd":"/srv/shop","cwd":"/",`, 1),
+		strings.Replace(editAsk, `"itemId":"i"`, `"itemId":"other"`, 1),
+		strings.Replace(editAsk, `"grantRoot":null`, `"grantRoot":"/srv"`, 1),
+		strings.Replace(questionAsk, `"isSecret":false`, `"isSecret":true`, 1),
+		strings.Replace(toolAsk, `"mcp_tool_call"`, `"other"`, 1),
+		strings.Replace(toolAsk, `"serverName":"probe"`, `"serverName":"askback"`, 1),
+		strings.Replace(toolAsk, `"tool_params":{"x":"1"}`, `"tool_params":["x"]`, 1),
+		strings.Replace(toolAsk, `"mode":"form"`, `"mode":"url"`, 1),
+	} {
+		a.request(raw)
+		if n := len(a.open); n > 0 {
+			a.resolve(a.open[n-1].id)
+		}
+	}
+	a.request(questionAsk)
+	a.next()
+	a.resolve(5)
+	if asks := a.instance.Asks(); len(asks) != 1 {
+		t.Errorf("there are %d asks, want only that about %+v", len(asks), asks[0].Questions)
+	}
+}
+
+func TestAnswerAtTerminalWithdrawsAsk(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{
+		"answered":      `{"method":"serverRequest/resolved","params":{"threadId":"t","requestId":0}}`,
+		"turn ended":    `{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u"}}}`,
+		"thread closed": `{"method":"thread/closed","params":{"threadId":"t"}}`,
+	} {
+		a := attach(t)
+		a.request(commandAsk)
+		ask := a.next()
+		a.notify(end)
+		if got := a.settled(ask.ID); !got.Withdrawn() || got.Outcome.Reason != "Decided at the terminal of Codex" {
+			t.Errorf("%s: the ask is %s: %+v", name, got.Status, got.Outcome)
+		}
+	}
+}
+
+// What people approve is what they saw.
+func TestChangedEditsAreNotApproved(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	a.request(editAsk)
+	ask := a.next()
+	if !strings.Contains(string(ask.Confirmation.Input), `"diff":"x\n"`) {
+		t.Errorf("got the edits %s", ask.Confirmation.Input)
+	}
+	a.notify(`{"method":"item/fileChange/patchUpdated","params":{"threadId":"t","turnId":"u","itemId":"i","changes":[{"path":"/srv/b","kind":{"type":"add"},"diff":"y\n"}]}}`)
+	if got := a.settled(ask.ID); !got.Withdrawn() {
+		t.Errorf("the ask is %s", got.Status)
+	}
+}
+
+// After a reconnect, the same request is the same ask. An approval that was consumed but did
+// not arrive is asked for again.
+func TestRequestSurvivesLostConnection(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	a.request(commandAsk)
+	ask := a.next()
+	a.stop()
+	for !strings.Contains(wait(t, a.notes, "a note"), "is not running") {
+	}
+	a.start()
+	a.mu.Lock()
+	a.lose = true
+	a.mu.Unlock()
+	a.answer(ask.ID, approve)
+	a.receives(answer{0, `{"decision":"accept"}`}) // which is lost
+	again := a.next()
+	if again.ID == ask.ID {
+		t.Fatal("the consumed approval was used again")
+	}
+	a.answer(again.ID, approve)
+	a.receives(answer{0, `{"decision":"accept"}`})
+	if asks := a.instance.Asks(); len(asks) != 2 {
+		t.Errorf("there are %d asks, want 2", len(asks))
+	}
+}
+
+func TestDetachingWithdrawsAsks(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	a.request(commandAsk)
+	ask := a.next()
+	a.detach()
+	if got := a.settled(ask.ID); !got.Withdrawn() || got.Outcome.Reason != "Askback was detached from Codex" {
+		t.Errorf("the ask is %s: %+v", got.Status, got.Outcome)
+	}
+	a.follow()
+	if again := a.next(); again.ID == ask.ID {
+		t.Error("the withdrawn ask is asked again under its id")
+	}
+	a.resolve(0)
+}

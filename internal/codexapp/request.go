@@ -1,0 +1,232 @@
+// Package codexapp asks people what the app-server of Codex asks at the terminal. It is a second
+// client of the app-server: both dialogs are live, and the first answer wins.
+//
+// The app-server sends each request to all its clients, and waits for one answer. Askback
+// answers only with the decision of a person. It does not answer requests that it does not
+// know, or cannot show in full: those are left to the terminal.
+package codexapp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// The requests of the app-server about which people are asked.
+const (
+	methodCommand     = "item/commandExecution/requestApproval"
+	methodFileChange  = "item/fileChange/requestApproval"
+	methodPermissions = "item/permissions/requestApproval"
+	methodQuestions   = "item/tool/requestUserInput"
+	methodElicitation = "mcpServer/elicitation/request"
+)
+
+// ownServer is the name under which askback init adds Askback to Codex. Its tools already ask
+// people.
+const ownServer = "askback"
+
+// A dialog is a request of the app-server that people are asked about.
+type dialog struct {
+	thread, turn, item string
+	ask                askback.Request
+	// result returns the answer to the request, or false without one.
+	result func(askback.Ask) (any, bool)
+}
+
+// readDialog reads a request. It reports false if the request is unknown, incomplete, or cannot be shown
+// in full. folder is the folder of the thread. changes returns the changes of an item.
+func readDialog(method string, id, params json.RawMessage, folder string, changes func(turn, item string) json.RawMessage) (dialog, bool) {
+	p, err := jcs.Parse(params)
+	if err != nil || p.Kind != jcs.Object {
+		return dialog{}, false
+	}
+	d := dialog{thread: text(p, "threadId"), turn: text(p, "turnId"), item: text(p, "itemId")}
+	if d.thread == "" || d.turn == "" || d.item == "" && method != methodElicitation {
+		return dialog{}, false
+	}
+	ok := false
+	switch method {
+	case methodCommand:
+		ok = d.readCommand(p, params)
+	case methodFileChange:
+		ok = d.readFileChange(p, changes(d.turn, d.item))
+	case methodPermissions:
+		ok = d.readPermissions(p, params)
+	case methodQuestions:
+		ok = d.readQuestions(p, params)
+	case methodElicitation:
+		ok = d.readElicitation(p, params)
+	}
+	if !ok {
+		return dialog{}, false
+	}
+	r := &d.ask
+	r.Agent, r.SessionKey = hook.Codex, d.thread
+	r.Key = key(method, d.thread, d.turn, d.item, text(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
+	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
+	if c := r.Confirmation; c != nil {
+		c.NoEdit = true // Codex runs only what it asked about
+	}
+	d.ask, err = r.Normalize()
+	return d, err == nil
+}
+
+// key returns the key of an ask. The id of an item is that of the model's call, which is
+// unique only within a turn.
+func key(parts ...string) string {
+	b, _ := json.Marshal(parts) // strings can always be encoded
+	sum := sha256.Sum256(b)
+	return "codex-app:" + hex.EncodeToString(sum[:])
+}
+
+// bookkeeping are the parameters of a command that do not change what runs. All
+// others are part of what people approve, including those of later releases.
+var bookkeeping = []string{
+	"kind", "threadId", "turnId", "itemId", "approvalId", "startedAtMs", "reason", "commandActions",
+	"proposedExecpolicyAmendment", "proposedNetworkPolicyAmendments", "availableDecisions",
+}
+
+func (d *dialog) readCommand(p jcs.Value, src []byte) bool {
+	if kind := text(p, "kind"); kind != "" && kind != "command" || !offersAccept(p) {
+		return false
+	}
+	c := askback.Confirmation{ToolName: "Bash", Description: text(p, "reason"), Input: object(p, src, bookkeeping)}
+	if text(p, "command") == "" {
+		if network, _ := p.Get("networkApprovalContext"); network.Kind != jcs.Object {
+			return false
+		}
+		c.ToolName = "Network"
+	}
+	d.confirm(c, decision("accept"), decision("decline"))
+	return true
+}
+
+// offersAccept reports whether a request can be accepted once.
+func offersAccept(p jcs.Value) bool {
+	all, ok := p.Get("availableDecisions")
+	return !ok || all.Kind == jcs.Null || slices.ContainsFunc(all.Elements(), func(v jcs.Value) bool {
+		return v.Kind == jcs.String && v.Text() == "accept"
+	})
+}
+
+// readFileChange reads a request about edited files. The request does not contain the edits:
+// they are those of the item. Writing to a folder for the rest of the session cannot be
+// approved once, so it is left to the terminal.
+func (d *dialog) readFileChange(p jcs.Value, changes json.RawMessage) bool {
+	root, ok := p.Get("grantRoot")
+	if changes == nil || ok && root.Kind != jcs.Null {
+		return false
+	}
+	input, err := jcs.Marshal(map[string]json.RawMessage{"changes": changes})
+	d.confirm(askback.Confirmation{ToolName: "apply_patch", Description: text(p, "reason"), Input: input}, decision("accept"), decision("decline"))
+	return err == nil
+}
+
+// readPermissions reads a request for more permissions. People grant all of them for the
+// present turn, or none.
+func (d *dialog) readPermissions(p jcs.Value, src []byte) bool {
+	wanted, _ := p.Get("permissions")
+	if len(wanted.Members()) == 0 {
+		return false
+	}
+	granted := func(permissions any) any { return map[string]any{"permissions": permissions, "scope": "turn"} }
+	d.confirm(askback.Confirmation{
+		ToolName: "request_permissions", Description: text(p, "reason"), Input: object(p, src, bookkeeping),
+	}, granted(json.RawMessage(slices.Clone(wanted.Raw(src)))), granted(struct{}{}))
+	return true
+}
+
+// readQuestions reads a call of request_user_input. Secrets are asked only at the terminal.
+func (d *dialog) readQuestions(p jcs.Value, src []byte) bool {
+	client, known := compat.ClientNamed("codex")
+	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": json.RawMessage(raw(p, src, "questions"))})
+	if !known || err != nil {
+		return false
+	}
+	call, err := client.Ask(input)
+	d.ask = call.Request
+	d.result = func(ask askback.Ask) (any, bool) {
+		reply, err := call.Result(ask)
+		return reply, err == nil && ask.Outcome.Status == askback.Answered
+	}
+	return err == nil
+}
+
+// readElicitation reads the request to call a tool of an MCP server, which has the form of an
+// elicitation. Elicitations of the servers themselves are left to the terminal.
+func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
+	server, meta := text(p, "serverName"), member(p, "_meta")
+	if server == "" || server == ownServer || text(p, "mode") != "form" || text(meta, "codex_approval_kind") != "mcp_tool_call" {
+		return false
+	}
+	input := json.RawMessage("{}")
+	if of := member(meta, "tool_params"); of.Kind == jcs.Object {
+		input = slices.Clone(of.Raw(src))
+	} else if of.Kind != jcs.Missing && of.Kind != jcs.Null {
+		return false
+	}
+	accepted := map[string]any{"action": "accept", "content": struct{}{}}
+	d.confirm(askback.Confirmation{Server: server, ToolName: text(meta, "tool_name"), Input: input}, accepted, map[string]any{"action": "decline"})
+	return d.ask.Confirmation.ToolName != ""
+}
+
+// confirm makes d ask for a decision, with one answer for each. An approval with other arguments
+// has no answer.
+func (d *dialog) confirm(c askback.Confirmation, approved, denied any) {
+	d.ask.Confirmation = &c
+	d.result = func(ask askback.Ask) (any, bool) {
+		switch o := ask.Outcome; {
+		case o.Approved() && len(o.Input) == 0:
+			return approved, true
+		case isDenial(ask):
+			return denied, true
+		}
+		return nil, false
+	}
+}
+
+func isDenial(ask askback.Ask) bool {
+	return ask.Outcome.Status == askback.Answered && ask.Outcome.Decision == askback.Deny
+}
+
+func decision(word string) any { return map[string]any{"decision": word} }
+
+// object returns the members of an object that are neither null nor in without.
+func object(v jcs.Value, src []byte, without []string) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for _, m := range v.Members() {
+		local := m.Name == "environmentId" && m.Value.Text() == "local"
+		if m.Value.Kind != jcs.Null && !local && !slices.Contains(without, m.Name) {
+			all[m.Name] = m.Value.Raw(src)
+		}
+	}
+	b, _ := jcs.Marshal(all) // the values are valid JSON
+	return b
+}
+
+func member(v jcs.Value, name string) jcs.Value {
+	m, _ := v.Get(name)
+	return m
+}
+
+// text returns a member that is a string, or "".
+func text(v jcs.Value, name string) string {
+	if m := member(v, name); m.Kind == jcs.String {
+		return m.Text()
+	}
+	return ""
+}
+
+// raw returns the bytes of a member, or "".
+func raw(v jcs.Value, src []byte, name string) string {
+	if m := member(v, name); m.Kind != jcs.Missing {
+		return string(m.Raw(src))
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package codexapp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// maxNested is how deeply messages may be nested. What people approve has a lower limit.
+const maxNested = 512
+
+// A session is one connection to an app-server. It has one goroutine that reads, and one for
+// each open dialog.
+type session struct {
+	f    *Follower
+	conn transport
+	asks sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows, and writing to conn
+	lastID  int
+	calls   map[string]func(result, failure json.RawMessage) // by id
+	threads map[string]*thread
+	open    map[string]*openDialog // by the id of the request
+	over    error                  // why no dialog can be opened any more
+}
+
+// A transport is the part of [websocket.Conn] that a session uses.
+type transport interface {
+	ReadMessage() (kind int, content []byte, err error)
+	WriteMessage(kind int, content []byte) error
+	SetWriteDeadline(t time.Time) error
+	Close() error
+}
+
+// A thread is a conversation of Codex.
+type thread struct {
+	followed bool
+	folder   string
+	changes  map[edit]json.RawMessage
+	early    []message // the requests that came before the thread was followed
+}
+
+// An edit identifies an item that changes files.
+type edit struct{ turn, item string }
+
+// A message is a request, a notification or a response of the app-server.
+type message struct {
+	id, method, params, result, failure json.RawMessage
+}
+
+func newSession(f *Follower, conn transport) *session {
+	return &session{
+		f: f, conn: conn,
+		calls:   map[string]func(result, failure json.RawMessage){},
+		threads: map[string]*thread{},
+		open:    map[string]*openDialog{},
+	}
+}
+
+// run follows the app-server until the connection is closed or ctx ends. The error is that of
+// the first call.
+func (s *session) run(ctx context.Context) error {
+	// The asks must be withdrawn before the connection is closed, and outlive ctx for that.
+	asking := context.WithoutCancel(ctx)
+	stop := context.AfterFunc(ctx, func() {
+		s.endAll(errDetached)
+		_ = s.conn.Close()
+	})
+	defer stop()
+	rejected := make(chan error, 1)
+	s.initialize(asking, func(err error) {
+		rejected <- err
+		_ = s.conn.Close()
+	})
+	for {
+		_, raw, err := s.conn.ReadMessage()
+		if err != nil {
+			break
+		}
+		if m, ok := readMessage(raw); ok {
+			s.handle(asking, m)
+		}
+	}
+	s.endAll(hook.ErrDetached)
+	_ = s.conn.Close()
+	s.asks.Wait()
+	select {
+	case err := <-rejected:
+		return err
+	default:
+	}
+	if ctx.Err() == nil {
+		s.f.note("The connection to Codex's daemon has ended. Waiting for it …")
+	}
+	return nil
+}
+
+// readMessage reads the parts of a message. It reports false for what is not a JSON object.
+func readMessage(raw []byte) (message, bool) {
+	all, err := jcs.Skim(raw, maxNested, "id", "method", "params", "result", "error")
+	var m message
+	for _, one := range all {
+		into := map[string]*json.RawMessage{"id": &m.id, "method": &m.method, "params": &m.params, "result": &m.result, "error": &m.failure}[one.Name]
+		*into = one.Value.Raw(raw)
+		if one.Name == "method" {
+			*into = json.RawMessage(one.Value.Text())
+		}
+	}
+	return m, err == nil
+}
+
+// initialize introduces Askback. It calls rejected if the app-server does not accept it.
+func (s *session) initialize(ctx context.Context, rejected func(error)) {
+	s.call("initialize", map[string]any{
+		"clientInfo":   map[string]any{"name": "askback", "title": "Askback", "version": s.f.Version},
+		"capabilities": map[string]any{"experimentalApi": true},
+	}, func(result, failure json.RawMessage) {
+		if failure != nil {
+			rejected(fmt.Errorf("the app-server of Codex rejected Askback: %s", failure))
+			return
+		}
+		s.send(map[string]any{"method": "initialized"})
+		s.f.note("Attached to Codex " + release(word(at(result, "userAgent"))) + ". Its requests are in the inbox as well as at its terminal.")
+		s.listThreads(ctx, "")
+	})
+}
+
+// at returns the value at a path of names, or nil.
+func at(raw json.RawMessage, path ...string) json.RawMessage {
+	for _, name := range path {
+		found, err := jcs.Skim(raw, maxNested, name)
+		if err != nil || len(found) == 0 {
+			return nil
+		}
+		raw = found[0].Value.Raw(raw)
+	}
+	return raw
+}
+
+// word returns the text of a JSON string, or "".
+func word(raw json.RawMessage) string {
+	v, err := jcs.Parse(raw)
+	if err != nil || v.Kind != jcs.String {
+		return ""
+	}
+	return v.Text()
+}
+
+// release returns the version in a user agent such as "codex-tui/0.169.0 (…)".
+func release(agent string) string {
+	_, rest, _ := strings.Cut(agent, "/")
+	version, _, _ := strings.Cut(rest, " ")
+	return version
+}
+
+// listThreads follows all loaded threads.
+func (s *session) listThreads(ctx context.Context, cursor string) {
+	params := map[string]any{}
+	if cursor != "" {
+		params["cursor"] = cursor
+	}
+	s.call("thread/loaded/list", params, func(result, failure json.RawMessage) {
+		page, err := jcs.Parse(result)
+		if failure != nil || err != nil {
+			s.f.note("Codex did not list its threads: " + string(failure))
+			return
+		}
+		for _, id := range member(page, "data").Elements() {
+			s.follow(ctx, id.Text())
+		}
+		if next := text(page, "nextCursor"); next != "" {
+			s.listThreads(ctx, next)
+		}
+	})
+}
+
+// call sends a request and calls done with its response, in the goroutine that reads.
+func (s *session) call(method string, params any, done func(result, failure json.RawMessage)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastID++
+	s.calls[strconv.Itoa(s.lastID)] = done
+	s.write(map[string]any{"id": s.lastID, "method": method, "params": params})
+}
+
+func (s *session) send(message any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.write(message)
+}
+
+// write sends a message. s.mu must be held. If that fails, the connection is closed, which ends
+// the goroutine that reads.
+func (s *session) write(message any) {
+	raw, err := jcs.Marshal(message)
+	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
+	if err = errors.Join(err, s.conn.WriteMessage(websocket.TextMessage, raw)); err != nil {
+		_ = s.conn.Close()
+	}
+}

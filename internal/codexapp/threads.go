@@ -1,0 +1,137 @@
+package codexapp
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// handle handles a message. Unknown messages are ignored.
+func (s *session) handle(ctx context.Context, m message) {
+	switch {
+	case m.method == nil:
+		s.mu.Lock()
+		done := s.calls[string(m.id)]
+		delete(s.calls, string(m.id))
+		s.mu.Unlock()
+		if done != nil && (m.result != nil || m.failure != nil) {
+			done(m.result, m.failure)
+		}
+	case m.id != nil:
+		s.request(ctx, m)
+	default:
+		s.notice(ctx, string(m.method), m.params)
+	}
+}
+
+// notice handles a notification.
+func (s *session) notice(ctx context.Context, method string, params json.RawMessage) {
+	id := word(at(params, "threadId"))
+	switch method {
+	case "thread/started":
+		if string(at(params, "thread", "ephemeral")) != "true" {
+			s.follow(ctx, word(at(params, "thread", "id")))
+		}
+	case "thread/status/changed":
+		if word(at(params, "status", "type")) == "active" {
+			s.follow(ctx, id)
+		}
+	case "thread/closed":
+		s.end(func(d *openDialog) bool { return d.thread == id })
+		s.mu.Lock()
+		delete(s.threads, id)
+		s.mu.Unlock()
+	case "turn/completed":
+		turn := word(at(params, "turn", "id"))
+		s.end(func(d *openDialog) bool { return d.thread == id && d.turn == turn })
+		s.forgetChanges(id, turn)
+	case "serverRequest/resolved":
+		request := string(at(params, "requestId"))
+		s.end(func(d *openDialog) bool { return d.thread == id && d.id == request })
+	case "item/started":
+		s.storeItem(id, word(at(params, "turnId")), at(params, "item"))
+	case "item/fileChange/patchUpdated":
+		s.storeChanges(id, word(at(params, "turnId")), word(at(params, "itemId")), at(params, "changes"))
+	}
+}
+
+// follow subscribes to a thread. The app-server then repeats the requests that are still open.
+// That fails for a thread in which nothing was said yet: it is followed as soon as it is active.
+func (s *session) follow(ctx context.Context, id string) {
+	s.mu.Lock()
+	known := s.threads[id] != nil
+	if !known {
+		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}}
+	}
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	s.call("thread/resume", map[string]any{
+		"threadId": id, "excludeTurns": true,
+		"initialTurnsPage": map[string]any{"limit": 1, "sortDirection": "desc", "itemsView": "full"},
+	}, func(result, _ json.RawMessage) {
+		s.mu.Lock()
+		t := s.threads[id]
+		if t == nil || result == nil {
+			delete(s.threads, id)
+			s.mu.Unlock()
+			return
+		}
+		t.followed, t.folder = true, word(at(result, "thread", "cwd"))
+		early := t.early
+		t.early = nil
+		s.mu.Unlock()
+		s.storeTurns(id, at(result, "initialTurnsPage", "data"))
+		for _, m := range early {
+			s.request(ctx, m)
+		}
+	})
+}
+
+// storeTurns stores the edits of turns.
+func (s *session) storeTurns(id string, turns json.RawMessage) {
+	var page []json.RawMessage
+	_ = json.Unmarshal(turns, &page)
+	for _, turn := range page {
+		var items []json.RawMessage
+		_ = json.Unmarshal(at(turn, "items"), &items)
+		for _, item := range items {
+			s.storeItem(id, word(at(turn, "id")), item)
+		}
+	}
+}
+
+// storeItem stores the edits of an item, if it has any.
+func (s *session) storeItem(id, turn string, item json.RawMessage) {
+	if word(at(item, "type")) == "fileChange" {
+		s.storeChanges(id, turn, word(at(item, "id")), at(item, "changes"))
+	}
+}
+
+// storeChanges stores the edits of an item. A dialog about other edits of this item ends.
+func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.threads[id]; t != nil && changes != nil {
+		t.changes[edit{turn, item}] = changes
+	}
+	for request, d := range s.open {
+		if d.thread == id && d.turn == turn && d.item == item && d.changes != nil && string(d.changes) != string(changes) {
+			delete(s.open, request)
+			d.cancel(errChanged)
+		}
+	}
+}
+
+// forgetChanges removes the edits of a turn.
+func (s *session) forgetChanges(id, turn string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.threads[id]; t != nil {
+		for e := range t.changes {
+			if e.turn == turn {
+				delete(t.changes, e)
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// ErrDetached is the cause of a context that ends because the answer cannot be delivered at
+// present. [Race] then leaves the ask open, because the same request will be made again. If
+// that does not happen, the [Sweeper] withdraws the ask.
+var ErrDetached = errors.New("not connected to the agent")
+
+const (
+	// firstRetry and lastRetry bound the time between two attempts to ask.
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+)
+
+// Race asks about something that the agent's own dialog asks about at the same time, and
+// returns the settled ask. An approval has been consumed already. The key of r must identify
+// one dialog.
+//
+// ctx must end when the dialog was answered. Then Race withdraws the ask, and the cause of ctx
+// is the reason that people read. While Askback cannot be reached, Race tries again and calls
+// failed with the first error.
+//
+// If the same dialog was asked about before, for example by a process that was killed, Race
+// returns the answer to that ask. It asks anew if that ask was withdrawn, or if its approval has
+// been consumed but apparently was not delivered.
+func Race(ctx context.Context, client Client, r askback.Request, failed func(error)) (askback.Ask, error) {
+	reported := false
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		ask, err := raceOnce(ctx, client, r)
+		if err == nil || ctx.Err() != nil || isRefusal(err) {
+			return ask, err
+		}
+		if !reported {
+			reported = true
+			failed(err)
+		}
+		select {
+		case <-ctx.Done():
+			return askback.Ask{}, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// isRefusal reports whether asking again would not help.
+func isRefusal(err error) bool {
+	_, invalid := errors.AsType[askback.Invalid](err)
+	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) || errors.Is(err, errNotConsumed)
+}
+
+var errNotConsumed = errors.New("the approval could not be consumed")
+
+func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
+	for {
+		ask, err := findDialog(ctx, client, r)
+		if err != nil {
+			return ask, err
+		}
+		if ask, err = client.Wait(ctx, ask.ID); err != nil {
+			withdrawLost(ctx, client, ask.ID)
+			return ask, err
+		}
+		if ctx.Err() != nil {
+			return ask, context.Cause(ctx) // it was answered too late
+		}
+		if withdrawnAsGone(ask) {
+			continue
+		}
+		if o := ask.Outcome; o.Approved() {
+			if _, err := client.Consume(ctx, ask.ID, o.Digest); err != nil {
+				return ask, errors.Join(errNotConsumed, err)
+			}
+		}
+		return ask, nil
+	}
+}
+
+// findDialog returns the ask about a dialog, or makes a new one.
+func findDialog(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
+	first := r.Key
+	for n := range maxRepeats {
+		if n > 0 {
+			r.Key = first + "#" + strconv.Itoa(n+1)
+		}
+		ask, err := client.Ask(ctx, r)
+		if err != nil || !ask.Repeated || !ask.Withdrawn() && ask.ConsumedAt.IsZero() {
+			return ask, err
+		}
+	}
+	return askback.Ask{}, fmt.Errorf("the same dialog was asked about %d times", maxRepeats)
+}
+
+// withdrawLost withdraws an ask whose race has ended. It does nothing if ctx has not ended, or
+// ended with [ErrDetached].
+func withdrawLost(ctx context.Context, client Client, id string) {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(cause, ErrDetached) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	_ = Withdraw(ctx, client, []string{id}, cause.Error()) // otherwise, the Sweeper withdraws it
+}
+
+// Delivered acknowledges the outcome of an ask, after the agent has received it. An approval
+// was consumed instead.
+func Delivered(ctx context.Context, client Client, ask askback.Ask) {
+	if ask.AckedAt.IsZero() && !ask.Outcome.Approved() {
+		Reply{client: client, askID: ask.ID}.Ack(ctx)
+	}
+}
