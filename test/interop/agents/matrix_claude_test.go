@@ -12,7 +12,9 @@ import (
 // claudeLanes returns the lanes of the hooks of Claude Code.
 func claudeLanes() []lane {
 	remote, impatient := claude, claude
-	remote.remote = true
+	remote.remote = true // with http hooks
+	commands := remote
+	commands.init = append(slices.Clone(claude.init), "--no-http")
 	impatient.configured = func(f *fixture) {
 		f.change("project/.claude/settings.local.json", `"timeout": 86400`, `"timeout": 4`)
 	}
@@ -32,8 +34,8 @@ func claudeLanes() []lane {
 			late:     func(t *testing.T) { p.withdrawn(t, impatient) },
 			dialog:   func(t *testing.T) { p.ownDialog(t, claude) },
 			restart:  func(t *testing.T) { p.restart(t, claude) },
-			away:     func(t *testing.T) { p.awayAtTerminal(t, remote) },
-			headless: func(t *testing.T) { p.away(t, remote) },
+			away:     func(t *testing.T) { p.awayAtTerminal(t, commands) },
+			headless: func(t *testing.T) { p.away(t, commands) },
 			twice:    func(t *testing.T) { p.twice(t, claude) },
 		}},
 	}

@@ -104,13 +104,14 @@ func (m request) twice(t *testing.T, c client) {
 // withdrawn answers after the client has ended its hook. Nothing is allowed then.
 func (m request) withdrawn(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"))
-	_ = f.start(m.headless...)
+	r := f.start(m.headless...)
 	ask := f.Open(1)[0]
 	m.want(f, "call_1", "")
 	f.wantCancelled(ask)
 	if _, err := f.Person.Answer(bounded(t), ask.ID, m.yes); err == nil {
 		t.Error("the late answer is accepted")
 	}
+	_ = r.cmd.Wait() // some clients fail after a denial
 	f.wantMade()
 }
 
@@ -132,8 +133,10 @@ func (m request) restart(t *testing.T, c client) {
 func (m request) away(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"))
 	f.Kill()
-	_ = f.start(m.headless...)
+	r := f.start(m.headless...)
 	m.want(f, "call_1", "")
+	_ = r.cmd.Wait() // some clients fail after a denial
+	f.wantMade()
 }
 
 // ownDialog answers at the terminal, while Askback asks as well.
