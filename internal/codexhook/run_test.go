@@ -67,6 +67,26 @@ func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	}
 }
 
+// Two calls share an ask only if they are equal in everything that Codex sends about them: the
+// id of a call is the model's, which may repeat it in another turn or session.
+func TestOtherCallsHaveOtherKeys(t *testing.T) {
+	keys := map[string]string{}
+	for _, change := range [][2]string{
+		{"", ""}, {`"c1"`, `"c2"`}, {`"t1"`, `"t2"`}, {`"call_1"`, `"call_2"`}, {`"/srv"`, `"/tmp"`}, {`"Bash"`, `"apply_patch"`}, {`"make"`, `"make test"`},
+		{`PreToolUse`, `PermissionRequest`}, {`"cwd"`, `"agent_id":"a1","cwd"`}, {`"cwd"`, `"agent_type":"explorer","cwd"`},
+	} {
+		raw := strings.Replace(call, change[0], change[1], 1)
+		r, ok := codexhook.Request(event(t, raw))
+		if before, known := keys[r.Key]; !ok || known {
+			t.Errorf("%s has the key of %s", raw, before)
+		}
+		keys[r.Key] = raw
+	}
+	if r, _ := codexhook.Request(event(t, strings.Replace(call, `{"command":"make"}`, `{ "command" : "make" }`, 1))); keys[r.Key] != call {
+		t.Error("the same call has another key")
+	}
+}
+
 // An approval that cannot be consumed allows nothing.
 func TestApprovalThatCannotBeConsumedAllowsNothing(t *testing.T) {
 	for _, raw := range []string{permit, call} {

@@ -193,3 +193,43 @@ func TestQuestionsOfCodexAtTheTerminal(t *testing.T) {
 		t.Errorf("got %d open asks, %v, want none", len(page.Items), err)
 	}
 }
+
+// Whatever the configuration of Codex contains, Codex can still read it with the tables of
+// Askback, and after their removal it is the same as before.
+func TestConfigurationOfCodexStaysValid(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, codexWithHooks("codex", "--user"))
+	f.mustRun(f.Program, "init", "codex", "--user", "--remove")
+	base, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, more := range map[string]string{
+		"nothing":             "",
+		"no line feed":        "[profiles.a]\nmodel = \"x\"",
+		"empty lines":         "\n\n\n",
+		"a header in a text":  "[profiles.a]\nmodel = \"\"\"\n[features]\n[[hooks.Stop]]\n# askback: end.\n\"\"\"\n",
+		"literal strings":     "[profiles.a]\nmodel = '''\n[x] \\''' # [\n\"model_provider\" = '['\n",
+		"arrays":              "[mcp_servers.other]\ncommand = \"true\"\nargs = [\n  \"[a]\", # ]\n]\nenv = { A = \"}\" }\n",
+		"hooks of the person": "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"true\"\n",
+		"inline hooks":        "[[hooks.PermissionRequest]]\nmatcher = \"^Bash$\"\nhooks = [\n  { type = \"command\", command = \"true\" },\n]\n",
+		"a table of hooks":    "[hooks]\n\n[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"true\" }]\n",
+		"states of hooks":     "[hooks.state]\n\n[hooks.state.\"/a.toml:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n",
+		"quoted names":        "[projects.\"/a/[b].c\"]\ntrust_level = \"trusted\" # [x]\n",
+	} {
+		for _, newline := range []string{"\n", "\r\n"} {
+			before := strings.ReplaceAll(string(base)+more, "\n", newline)
+			f.write(".codex/config.toml", []byte(before))
+			for _, args := range [][]string{{"--gate"}, {"--no-gate"}} {
+				f.mustRun(f.Program, append([]string{"init", "codex", "--user"}, args...)...)
+				if list := f.mustRun(f.program, "mcp", "list"); !strings.Contains(list, "askback") || !strings.Contains(list, "probe") {
+					t.Errorf("%s, %q: got the servers\n%s", name, newline, list)
+				}
+			}
+			f.mustRun(f.Program, "init", "codex", "--user", "--remove")
+			if after, err := os.ReadFile(filepath.Join(f.Home, ".codex", "config.toml")); err != nil || strings.TrimRight(string(after), "\r\n") != strings.TrimRight(before, "\r\n") {
+				t.Errorf("%s, %q: got %v\n%s\nwant\n%s", name, newline, err, after, before)
+			}
+		}
+	}
+}
