@@ -101,6 +101,11 @@ func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWri
 			return
 		}
 	}
+	if sub := subscriptionOf(r.Header, raw); err == nil && sub != nil {
+		s.serveListen(sub, caller, reply, r)
+		arrived = reply.flushed()
+		return
+	}
 	m := peek(r, raw)
 	if checkTaskHeader(m, reply, r) {
 		return

@@ -55,7 +55,10 @@ type stdioConn struct {
 	writing sync.Mutex
 	out     *countingWriter
 
+	listening sync.WaitGroup // subscriptions
+
 	mu      sync.Mutex
+	listens map[jsonrpc.ID]context.CancelFunc
 	calls   map[jsonrpc.ID]*caller // requests without a reply
 	drained chan struct{}          // closed when calls is empty, after the end of the input
 	closed  bool
@@ -75,10 +78,14 @@ const callerExtra = "askback caller"
 // Read implements [mcp.Connection].
 func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
+	req, ok := m.(*jsonrpc.Request)
+	for ok && err == nil && c.listen(ctx, req) {
+		m, err = c.Connection.Read(ctx)
+		req, ok = m.(*jsonrpc.Request)
+	}
 	if errors.Is(err, io.EOF) {
 		c.drain(ctx)
 	}
-	req, ok := m.(*jsonrpc.Request)
 	switch {
 	case !ok || err != nil:
 	case req.IsCall():
@@ -87,6 +94,53 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		c.cancelled(req.Params)
 	}
 	return m, err
+}
+
+// listen serves a request for notifications about tasks in the background, and reports whether
+// req is one.
+func (c *stdioConn) listen(ctx context.Context, req *jsonrpc.Request) bool {
+	if !req.IsCall() || req.Method != listenMethod {
+		return false
+	}
+	id, err := json.Marshal(req.ID.Raw())
+	sub := newSubscription(id, req.Params)
+	if err != nil || sub == nil {
+		return false
+	}
+	connected, end := context.WithCancel(c.connected)
+	c.mu.Lock()
+	if c.calls[req.ID] != nil || c.listens[req.ID] != nil || c.closed {
+		c.mu.Unlock()
+		end()
+		return false
+	}
+	if c.listens == nil {
+		c.listens = map[jsonrpc.ID]context.CancelFunc{}
+	}
+	c.listens[req.ID] = end
+	c.mu.Unlock()
+	from := &caller{client: c.agent, session: c.session, stdio: true, acks: &c.acks}
+	c.listening.Go(func() {
+		defer end()
+		newCaller := func() *caller { return from.forNotification(connected) }
+		result, failed := c.server.listen(connected, sub, newCaller, func(method string, params any) error {
+			m, err := notification(method, params)
+			if err != nil {
+				return err
+			}
+			return c.Write(ctx, m)
+		})
+		c.mu.Lock()
+		delete(c.listens, req.ID)
+		c.mu.Unlock()
+		if connected.Err() != nil {
+			return // cancelled, or the client is gone
+		}
+		if m, err := reply(sub.id, result, failed); err == nil {
+			_ = c.Write(ctx, m)
+		}
+	})
+	return true
 }
 
 // cancelled ends a call that its client no longer waits for, unless its reply is being
@@ -99,10 +153,13 @@ func (c *stdioConn) cancelled(params json.RawMessage) {
 		return
 	}
 	c.mu.Lock()
-	caller := c.calls[id]
+	caller, endListen := c.calls[id], c.listens[id]
 	c.mu.Unlock()
 	if caller != nil {
 		c.server.cancel(caller)
+	}
+	if endListen != nil {
+		endListen()
 	}
 }
 
@@ -199,6 +256,8 @@ func (c *stdioConn) finish() {
 	for _, caller := range calls {
 		c.server.finishReply(caller, false)
 	}
+	c.stopWaiting()
+	c.listening.Wait()
 	<-c.acks.close() // each has a timeout
 }
 

@@ -27,7 +27,7 @@ const (
 // A taskResult is a task: the reply to a call, or to tasks/get.
 type taskResult struct {
 	mcp.ResultBase
-	ResultType string      `json:"resultType"`
+	ResultType string      `json:"resultType,omitempty"` // "": in a notification
 	ID         string      `json:"taskId"`
 	Status     string      `json:"status"`
 	Message    string      `json:"statusMessage,omitempty"`

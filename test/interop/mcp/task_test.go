@@ -116,3 +116,28 @@ func TestTaskIsCancelled(t *testing.T) {
 		}
 	})
 }
+
+// A client that subscribes to its task gets the answer without polling (F9).
+func TestTaskIsNotified(t *testing.T) {
+	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
+		a := newAgent(t, tasks, s)
+		k := a.task(p, "Go on?")
+		a.run("listen", k)
+		done := a.start("notified", k)
+		p.Answer(k.Task, askback.Choose("Yes"))
+		r := a.await(done)
+		if r.Error != nil {
+			t.Fatal(r.Error)
+		}
+		var out struct {
+			Status  string  `json:"status"`
+			Outcome settled `json:"outcome"`
+			Polls   int     `json:"polls"`
+		}
+		read(t, r.Result, &out)
+		if out.Status != "completed" || out.Polls != 0 {
+			t.Errorf("the status is %q, after %d polls", out.Status, out.Polls)
+		}
+		a.wantAnswer(out.Outcome.Result, "Go on?", "Yes")
+	})
+}

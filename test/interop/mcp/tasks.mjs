@@ -2,6 +2,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createTaskSessionFromClient, DispatchError } from "@modelcontextprotocol/ext-tasks/client";
+import { contributeTaskFilterV2 } from "@modelcontextprotocol/ext-tasks/core/v2";
 import { drive, headers, server } from "./drive.mjs";
 
 const clientInfo = { name: server.name, version: "1" };
@@ -9,12 +10,14 @@ const clientCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {} }
 const protocolVersion = "2026-07-28";
 
 let session;
+let client;
+let polls = 0; // requests of tasks/get
 
 async function connect() {
   const transport = server.command
     ? new StdioClientTransport({ command: server.command, args: ["mcp"], env: server.env, stderr: "inherit" })
     : new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
-  const client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode: { pin: protocolVersion } } });
+  client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode: { pin: protocolVersion } } });
   await client.connect(transport);
   session = createTaskSessionFromClient(client, {
     endpointId: "askback",
@@ -37,6 +40,7 @@ function past(transport) {
   };
   let last = 0;
   return (request, options) => {
+    if (request.method === "tasks/get") polls++;
     const id = `task-${++last}`;
     return new Promise((take, fail) => {
       waiting.set(id, take);
@@ -66,8 +70,27 @@ async function resume({ reference }) {
   running.set(reference.taskId, execution);
 }
 
+// listen subscribes to a task with the SDK. The package reads the notifications.
+const notified = new Map();
+async function listen({ task }) {
+  const handle = client.fallbackNotificationHandler;
+  notified.set(task, new Promise((done) => {
+    client.fallbackNotificationHandler = async (notification) => {
+      await handle?.(notification);
+      if (notification.method === "notifications/tasks" && notification.params.taskId === task) done(notification.params.status);
+    };
+  }));
+  await client.listen(contributeTaskFilterV2({ notifications: {} }, [task]).notifications);
+}
+
 drive({
   connect,
+  listen,
+  // notified waits for a notification about the end of a task, and then for its outcome.
+  notified: async ({ task }) => {
+    const status = await notified.get(task);
+    return { status, outcome: (await running.get(task).settle()).outcome, polls };
+  },
   start,
   resume,
   // settle polls at the interval of the server until there is an outcome.
