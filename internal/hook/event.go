@@ -101,11 +101,18 @@ const (
 	Denied
 )
 
+// IsAbout reports whether a settled ask is about the call of a confirmation, with the same bytes as
+// arguments.
+func IsAbout(own askback.Confirmation, ask askback.Ask) bool {
+	c := ask.Confirmation
+	return ask.Settled() && c != nil && c.ToolName == own.ToolName && c.Server == own.Server && bytes.Equal(c.Input, own.Input)
+}
+
 // VerdictOf returns the decision about the call of a confirmation, and its text for the model. An
 // approval of other arguments denies the call as it is: see [askback.Outcome.Input].
 func VerdictOf(own askback.Confirmation, ask askback.Ask) (Verdict, string) {
-	c, o := ask.Confirmation, ask.Outcome
-	if !ask.Settled() || c == nil || c.ToolName != own.ToolName || c.Server != own.Server || !bytes.Equal(c.Input, own.Input) {
+	o := ask.Outcome
+	if !IsAbout(own, ask) {
 		return NoVerdict, ""
 	}
 	text, _, _ := asktool.Result(ask)

@@ -1,0 +1,169 @@
+// Package geminihook implements the hook BeforeTool of Gemini CLI: it makes the ask for an event,
+// and returns the output for its outcome.
+//
+// Gemini CLI runs the hook before its own policy and its dialogs. An output can deny the call, or
+// change its arguments; it never replaces the dialog. A hook that times out, that is killed, that
+// exits with 0 or 1, or that prints nothing lets the call go on. So a hook that guards tools must
+// print a denial, or exit with 2 and a text, whenever there is no approval.
+package geminihook
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// BeforeTool is the name of the only event that is handled.
+const BeforeTool = "BeforeTool"
+
+// QuestionTool is the tool with which Gemini CLI asks its user questions.
+const QuestionTool = "ask_user"
+
+// ownServer is the name of Askback's MCP server in the configuration that askback init writes.
+const ownServer = "askback"
+
+// An Event is the input of a hook.
+type Event struct {
+	Session string
+	Time    string // identifies the call, together with the rest of the event
+	CWD     string
+	Server  string // the MCP server of the tool, or ""
+	Tool    string
+	Input   json.RawMessage // nil if it cannot be shown to a person
+}
+
+// Read parses the input of a hook. For an event of another program, the error is
+// [hook.ErrForeign].
+func Read(raw []byte) (Event, error) {
+	m, err := hook.ReadMembers(raw, "hook_event_name", "session_id", "timestamp", "cwd", "tool_name", "tool_input", "mcp_context")
+	if err != nil {
+		return Event{}, err
+	}
+	ev := Event{
+		Session: m.Text("session_id"), Time: m.Time("timestamp"), CWD: m.Text("cwd"), Tool: m.Text("tool_name"), Input: m.Input(raw, "tool_input"),
+	}
+	if m.Text("hook_event_name") != BeforeTool || ev.Session == "" || ev.Time == "" || ev.Tool == "" {
+		return Event{}, hook.ErrForeign
+	}
+	if server, ok := m["mcp_context"]; ok {
+		if ev.Server, ev.Tool, err = mcpTool(server.Raw(raw)); err != nil {
+			return Event{}, err
+		}
+	}
+	return ev, nil
+}
+
+// mcpTool returns the server and the tool in the context of a tool of an MCP server.
+func mcpTool(context []byte) (server, tool string, err error) {
+	v, err := jcs.Parse(context)
+	if err != nil {
+		return "", "", err
+	}
+	name, _ := v.Get("server_name")
+	called, _ := v.Get("tool_name")
+	if name.Kind != jcs.String || called.Kind != jcs.String || name.Text() == "" || called.Text() == "" {
+		return "", "", errors.New("mcp_context has no server_name or no tool_name")
+	}
+	return name.Text(), called.Text(), nil
+}
+
+// Guarded reports whether a person must approve the call of an event in a hook that guards tools.
+// The tool for questions and the tools of Askback only ask people.
+func Guarded(ev Event) bool {
+	own := ev.Server == ownServer && slices.Contains(claudehook.OwnTools, ev.Tool)
+	return !own && (ev.Server != "" || ev.Tool != QuestionTool)
+}
+
+// Call returns the call that an event asks about. gate is set if the hook guards tools. Call reports
+// false if no person can be asked.
+func Call(ev Event, gate bool) (hook.Call, bool) {
+	var r askback.Request
+	decide := answerOutput
+	ok := false
+	switch {
+	case ev.Server == "" && ev.Tool == QuestionTool:
+		r, ok = questions(ev.Input)
+	case gate && Guarded(ev):
+		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
+		if ok {
+			own := *r.Confirmation
+			decide = func(ask askback.Ask) ([]byte, bool) { return decisionOutput(own, ask) }
+		}
+	}
+	if !ok {
+		return hook.Call{}, false
+	}
+	r.Agent, r.SessionKey = hook.Gemini, ev.Session
+	r.Key = hook.Key(hook.Gemini, ev.Session, ev.Time, ev.CWD, ev.Server, ev.Tool, string(ev.Input))
+	r.Context = hook.Origin{Hook: BeforeTool, Session: ev.Session, CWD: ev.CWD, Seated: true}.JSON()
+	r, err := r.Normalize()
+	if err != nil {
+		return hook.Call{}, false
+	}
+	return hook.Call{Request: r, Unique: true, Program: "Gemini CLI", Decide: decide}, true
+}
+
+// questions returns the request for the arguments of [QuestionTool].
+func questions(input json.RawMessage) (askback.Request, bool) {
+	client, known := compat.ClientNamed("gemini")
+	if !known || input == nil {
+		return askback.Request{}, false
+	}
+	call, err := client.Ask(input)
+	return call.Request, err == nil
+}
+
+type output struct {
+	Decision string    `json:"decision"`
+	Reason   string    `json:"reason,omitempty"`
+	Specific *specific `json:"hookSpecificOutput,omitempty"`
+}
+
+type specific struct {
+	Event string          `json:"hookEventName"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+// decisionOutput returns the output for a settled ask about a call. It reports false without a
+// decision; the hook must then block the call.
+func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
+	if edited := editedInput(own, ask); edited != nil {
+		return encode(output{Decision: "allow", Specific: &specific{BeforeTool, edited}})
+	}
+	switch verdict, text := hook.VerdictOf(own, ask); verdict {
+	case hook.Allowed:
+		return encode(output{Decision: "allow"})
+	case hook.Denied:
+		return encode(output{Decision: "deny", Reason: text})
+	}
+	return nil, false
+}
+
+// editedInput returns the arguments that a person approved instead of those of the call, or nil.
+func editedInput(own askback.Confirmation, ask askback.Ask) json.RawMessage {
+	if !hook.IsAbout(own, ask) || !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
+		return nil
+	}
+	return ask.Outcome.Input
+}
+
+// answerOutput returns the output for a settled question. A hook cannot return the result of a
+// tool, so it denies the tool and gives the answer as the reason.
+func answerOutput(ask askback.Ask) ([]byte, bool) {
+	text, ok := hook.Answered(ask)
+	if !ok {
+		return nil, false
+	}
+	return encode(output{Decision: "deny", Reason: text})
+}
+
+func encode(out output) ([]byte, bool) {
+	b, err := jcs.Marshal(out)
+	return b, err == nil
+}
