@@ -25,7 +25,10 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	case "cursor":
 		todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; otherwise Cursor itself asks you before each question"}
 	case "gemini":
-		todo = []string{"Gemini CLI starts MCP servers only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
+		todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
+		if o.Gate != nil && *o.Gate {
+			todo = append(todo, "the guard allows nothing: after an approval, Gemini CLI asks at the terminal as well, and gemini -p refuses, unless a policy of yours allows the tool (docs/agents.md)")
+		}
 	case "opencode":
 		todo = []string{
 			`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
