@@ -14,13 +14,13 @@ import (
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/instance"
 )
 
 type initCommand struct {
-	Client  string `arg:"" complete:"client" help:"Program to set up: ${clients}."`
+	Client  string `arg:"" optional:"" complete:"client" help:"Program to set up: ${clients}. Without one: all that are installed, after a question."`
 	Project bool   `xor:"scope" help:"Change the files of the project in this folder. This is the default."`
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
+	Yes     bool   `help:"Without CLIENT: make the changes without a question."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files."`
 	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
@@ -28,68 +28,112 @@ type initCommand struct {
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
-// Run adds Askback to the configuration of another program or, with --remove, removes it.
+// Run adds Askback to the configuration of other programs or, with --remove, removes it.
 // It keeps other settings, and a second run changes nothing.
-func (c *initCommand) Run(io streams) error {
+func (c *initCommand) Run(ctx context.Context, io streams) error {
+	if c.Client == "" {
+		return c.runAll(ctx, io)
+	}
 	if all := agentconfig.Clients(); !slices.Contains(all, c.Client) {
 		return usage(fmt.Sprintf("unknown client %s; use one of %s", c.Client, strings.Join(all, ", ")))
 	}
-	scope, folder := agentconfig.Project, "."
-	if c.User {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return err
-		}
-		scope, folder = agentconfig.User, home
-	}
-	options, err := c.options(scope, folder)
-	if err != nil {
-		return err
-	}
-	files, err := agentconfig.Files(c.Client, scope, options)
+	p, err := c.plan()
 	if errors.Is(err, agentconfig.ErrUnsupported) {
-		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, scope, err))
+		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, p.scope, err))
 	}
 	if err != nil {
 		return err
 	}
-	// All changes are computed before the first write, so that no file is changed after an error.
-	var changes []change
-	for _, f := range files {
-		one, err := changeOf(folder, scope, f)
-		if err != nil {
-			return err
-		}
-		if one.before != nil || !f.Removes() || c.Remove {
-			changes = append(changes, one)
-		}
-	}
-	for _, one := range changes {
-		if err := c.apply(io, one); err != nil {
+	for _, one := range p.changes {
+		if err := c.print(io, one); err != nil {
 			return err
 		}
 	}
-	c.conclude(io, scope, options)
+	if !c.DryRun {
+		if err := p.write(); err != nil {
+			return err
+		}
+	}
+	c.conclude(ctx, io, p, "")
 	return nil
 }
 
+// A plan is what is to be changed for one client.
+type plan struct {
+	scope   agentconfig.Scope
+	options agentconfig.Options
+	changes []change
+}
+
+// plan computes all changes before the first write, so that no file is changed after an error.
+func (c *initCommand) plan() (p plan, err error) {
+	folder := "."
+	p.scope = agentconfig.Project
+	if c.User {
+		p.scope = agentconfig.User
+		if folder, err = os.UserHomeDir(); err != nil {
+			return p, err
+		}
+	}
+	if p.options, err = c.options(p.scope, folder); err != nil {
+		return p, err
+	}
+	files, err := agentconfig.Files(c.Client, p.scope, p.options)
+	if err != nil {
+		return p, err
+	}
+	known, err := readRecords()
+	if err != nil {
+		return p, err
+	}
+	for _, f := range files {
+		one, err := changeOf(folder, p.scope, f, known)
+		if err != nil {
+			return p, err
+		}
+		if one.before != nil || !f.Removes() || c.Remove {
+			p.changes = append(p.changes, one)
+		}
+	}
+	return p, nil
+}
+
+// write makes the changes of a plan.
+func (p plan) write() error {
+	known, err := readRecords()
+	if err != nil {
+		return err
+	}
+	for _, one := range p.changes {
+		if err == nil && one.differs() {
+			err = one.write(known)
+		}
+	}
+	return errors.Join(err, known.write())
+}
+
 // conclude writes the next steps. After a dry run it writes only that nothing was changed,
-// and after --remove nothing.
-func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agentconfig.Options) {
+// and after --remove nothing. At the end it writes what the client itself reports.
+// Each note begins with prefix.
+func (c *initCommand) conclude(ctx context.Context, io streams, p plan, prefix string) {
+	scope, options := p.scope, p.options
 	switch {
 	case c.DryRun:
-		note(io.err, "nothing was changed (--dry-run)")
+		note(io.err, prefix+"nothing was changed (--dry-run)")
 		return
 	case c.Remove:
 		return
 	case options.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
-		note(io.err, agentconfig.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
+		note(io.err, prefix+agentconfig.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
 	}
 	for _, todo := range agentconfig.NextSteps(c.Client, scope, options) {
-		note(io.err, todo)
+		note(io.err, prefix+todo)
 	}
 	if c.Client == hooksClient && scope == agentconfig.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
-		note(io.err, "Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
+		note(io.err, prefix+"Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
+	}
+	if reported := listedByClient(ctx, c.Client); reported != "" {
+		note(io.err, prefix+reported)
 	}
 }
 
@@ -151,107 +195,4 @@ func (c *initCommand) sharesHooks(folder string) bool {
 func inPath(exe string) bool {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	return filepath.Base(exe) == "askback" && slices.Contains(dirs, filepath.Dir(exe))
-}
-
-// A change is the content of a file before and after; nil means that there is no file.
-type change struct {
-	path          string
-	before, after []byte
-	removes       bool // Askback is removed from the file
-}
-
-// changeOf reads a file and computes its new content. If the file cannot be edited, the
-// error contains the text that the user can add.
-func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (change, error) {
-	path, err := resolve(folder, scope, filepath.FromSlash(f.Path))
-	if err != nil {
-		return change{}, err
-	}
-	before, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		before, err = nil, nil
-	}
-	if err != nil {
-		return change{}, err
-	}
-	after, err := f.Edit(before)
-	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
-		todo := "add this yourself:\n" + refused.Paste
-		if f.Removes() {
-			todo = "remove what askback init added yourself"
-		}
-		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\n" + todo}
-	}
-	return change{path, before, after, f.Removes()}, err
-}
-
-// resolve returns the path of a file after all symbolic links, so that their target is
-// changed and the links are kept. A broken link is an error. In a project, which may come
-// from a stranger, so is a link out of its folder.
-func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
-	root, err := filepath.Abs(folder)
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
-	}
-	if err != nil {
-		return "", err
-	}
-	there, rest := filepath.Join(root, path), "" // the existing part of the path, and the missing part
-	found, err := filepath.EvalSymlinks(there)
-	for errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Lstat(there); err == nil {
-			return "", exitError{exitRefused, path + " is a broken link; nothing was changed"}
-		}
-		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
-		found, err = filepath.EvalSymlinks(there)
-	}
-	if err != nil || scope != agentconfig.Project {
-		return filepath.Join(found, rest), err
-	}
-	within, err := filepath.Rel(root, found)
-	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", exitError{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
-	}
-	return filepath.Join(folder, within, rest), nil
-}
-
-// apply prints the diff of a change and, unless this is a dry run, makes it. If nothing
-// differs, it only writes a note.
-func (c *initCommand) apply(io streams, one change) error {
-	diff := agentconfig.Diff(one.path, one.before, one.after)
-	if diff == "" {
-		if one.removes {
-			note(io.err, one.path+" does not contain Askback")
-		} else {
-			note(io.err, one.path+" is up to date")
-		}
-		return nil
-	}
-	if _, err := fmt.Fprint(io.out, plain(io.out, diff)); err != nil || c.DryRun {
-		return err
-	}
-	return replace(one.path, one.before, one.after)
-}
-
-// replace atomically replaces a file and keeps its permissions. A new file can be read by
-// all users. If after is nil, it removes the file.
-func replace(path string, before, after []byte) error {
-	if after == nil {
-		err := os.Remove(path)
-		if folder := filepath.Dir(path); filepath.Base(folder) == ".askback" {
-			_ = os.Remove(folder) // only if it is empty
-		}
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	mode := os.FileMode(0o644)
-	if info, err := os.Stat(path); before != nil && err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err := instance.WriteFile(path, after); err != nil {
-		return err
-	}
-	return os.Chmod(path, mode)
 }

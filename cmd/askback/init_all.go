@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/terminal"
+)
+
+// A clientPlan is the plan of one of several clients.
+type clientPlan struct {
+	command *initCommand
+	plan    plan
+	reason  string // why its files are to be changed
+}
+
+// runAll adds Askback to all installed clients, or removes it from all. It first shows what it
+// would do, and needs a yes. A client whose files cannot be changed does not stop the others.
+func (c *initCommand) runAll(ctx context.Context, io streams) error {
+	if c.Shared != nil || c.HTTP != nil || c.Gate != nil {
+		return usage("--shared, --http and --gate are for one client: name it")
+	}
+	plans, failed := c.plans(io)
+	var files int
+	for _, p := range plans {
+		note(io.err, p.command.Client+" ("+p.reason+"):")
+		for _, one := range p.plan.changes {
+			if err := p.command.print(io, one); err != nil {
+				return err
+			}
+			if one.differs() {
+				files++
+			}
+		}
+	}
+	switch {
+	case files == 0:
+		note(io.err, "there is nothing to change")
+	case c.DryRun:
+		note(io.err, "nothing was changed (--dry-run)")
+		return failed
+	default:
+		if err := c.agree(ctx, io, files); err != nil {
+			return err
+		}
+	}
+	for _, p := range plans {
+		if err := p.plan.write(); err != nil {
+			return fmt.Errorf("%s: %w", p.command.Client, err)
+		}
+		p.command.conclude(ctx, io, p.plan, p.command.Client+": ")
+	}
+	return failed
+}
+
+// plans returns the plans of the installed clients, or with --remove of all. failed is an
+// error if a client's files cannot be changed.
+func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
+	for _, client := range agentconfig.Clients() {
+		reason := installed(client)
+		if reason == "" && !c.Remove {
+			continue
+		}
+		one := *c
+		one.Client = client
+		p, err := one.plan()
+		if errors.Is(err, agentconfig.ErrUnsupported) {
+			if !c.Remove {
+				note(io.err, client+": "+err.Error())
+			}
+			continue
+		}
+		if err != nil {
+			note(io.err, client+": "+err.Error())
+			failed = exitError{exitRefused, "not every client could be set up"}
+			continue
+		}
+		if c.Remove {
+			reason = "remove"
+			p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() })
+		}
+		if len(p.changes) > 0 {
+			plans = append(plans, clientPlan{&one, p, reason})
+		}
+	}
+	if len(plans) == 0 && failed == nil && !c.Remove {
+		failed = exitError{exitRefused, "no agent was found in the PATH or in your home folder; name it: askback init CLIENT"}
+	}
+	return plans, failed
+}
+
+// installed returns what shows that a client is installed, or "".
+func installed(client string) string {
+	t := agentconfig.TracesOf(client)
+	for _, name := range t.Programs {
+		if _, err := exec.LookPath(name); err == nil {
+			return name + " is in the PATH"
+		}
+	}
+	home, err := os.UserHomeDir()
+	for _, name := range t.Home {
+		if _, missing := os.Stat(filepath.Join(home, filepath.FromSlash(name))); err == nil && missing == nil {
+			return "~/" + name + " exists"
+		}
+	}
+	return ""
+}
+
+// agree asks the person at the terminal whether the changes that were shown are to be made.
+// Without a terminal, it needs --yes.
+func (c *initCommand) agree(ctx context.Context, io streams, files int) error {
+	if c.Yes {
+		return nil
+	}
+	if io.in == nil || !terminal.IsTerminal(io.in) {
+		return exitError{exitNo, "nothing was changed; to make these changes without a terminal, add --yes"}
+	}
+	_, _ = fmt.Fprintf(io.err, "askback: change these %d files? Type yes: ", files)
+	typed := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.in).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line := <-typed:
+		if strings.EqualFold(line, "yes") || strings.EqualFold(line, "y") {
+			return nil
+		}
+	}
+	return exitError{exitNo, "nothing was changed"}
+}
+
+// listTime is how long a client may take to list its MCP servers. Some of them start all.
+const listTime = 20 * time.Second
+
+// listedByClient returns what a client itself reports about the MCP server askback, or "" if
+// the client has no command for it, or is not in the PATH.
+func listedByClient(ctx context.Context, client string) string {
+	t := agentconfig.TracesOf(client)
+	if t.List == nil {
+		return ""
+	}
+	program, err := exec.LookPath(t.Programs[0])
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	name := strings.Join(append([]string{t.Programs[0]}, t.List...), " ")
+	cmd := exec.CommandContext(ctx, program, t.List...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	if found := lineAbout(string(out)); found != "" {
+		return name + ": " + found
+	}
+	if err != nil {
+		return name + " did not finish: " + err.Error()
+	}
+	return name + " does not list the server askback yet: do the steps above first"
+}
+
+// escapes matches the escape sequences of colors.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// lineAbout returns the first line of an output that names the server askback, without the
+// escape sequences of a terminal.
+func lineAbout(out string) string {
+	for line := range strings.Lines(out) {
+		line = strings.Join(strings.Fields(escapes.ReplaceAllString(line, "")), " ")
+		if strings.Contains(line, "askback") {
+			return line
+		}
+	}
+	return ""
+}

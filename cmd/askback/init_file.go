@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/instance"
+)
+
+// A change is the content of a file before and after; nil means that there is no file.
+type change struct {
+	path          string
+	before, after []byte
+	removes       bool // Askback is removed from the file
+}
+
+// differs reports whether the file has to be written.
+func (c change) differs() bool {
+	return (c.before == nil) != (c.after == nil) || string(c.before) != string(c.after)
+}
+
+// changeOf reads a file and computes its new content. If the file cannot be edited, the
+// error contains the text that the user can add.
+func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known records) (change, error) {
+	path, err := resolve(folder, scope, filepath.FromSlash(f.Path))
+	if err != nil {
+		return change{}, err
+	}
+	before, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		before, err = nil, nil
+	}
+	if err != nil {
+		return change{}, err
+	}
+	after, err := f.Edit(before)
+	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
+		todo := "add this yourself:\n" + refused.Paste
+		if f.Removes() {
+			todo = "remove what askback init added yourself"
+		}
+		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\n" + todo}
+	}
+	if err == nil && f.Removes() {
+		after = known.restore(path, before, after)
+	}
+	return change{path, before, after, f.Removes()}, err
+}
+
+// resolve returns the path of a file after all symbolic links, so that their target is
+// changed and the links are kept. A broken link is an error. In a project, which may come
+// from a stranger, so is a link out of its folder.
+func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
+	root, err := filepath.Abs(folder)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", err
+	}
+	there, rest := filepath.Join(root, path), "" // the existing part of the path, and the missing part
+	found, err := filepath.EvalSymlinks(there)
+	for errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Lstat(there); err == nil {
+			return "", exitError{exitRefused, path + " is a broken link; nothing was changed"}
+		}
+		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
+		found, err = filepath.EvalSymlinks(there)
+	}
+	if err != nil || scope != agentconfig.Project {
+		return filepath.Join(found, rest), err
+	}
+	within, err := filepath.Rel(root, found)
+	if err != nil || within != "." && !filepath.IsLocal(within) {
+		return "", exitError{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
+	}
+	return filepath.Join(folder, within, rest), nil
+}
+
+// print prints the diff of a change. If nothing differs, it only writes a note.
+func (c *initCommand) print(io streams, one change) error {
+	if !one.differs() {
+		if one.removes {
+			note(io.err, one.path+" does not contain Askback")
+		} else {
+			note(io.err, one.path+" is up to date")
+		}
+		return nil
+	}
+	_, err := fmt.Fprint(io.out, plain(io.out, agentconfig.Diff(one.path, one.before, one.after)))
+	return err
+}
+
+// write makes a change and records how to undo it.
+func (c change) write(known records) error {
+	path, err := filepath.Abs(c.path)
+	if err != nil {
+		return err
+	}
+	r := known[path]
+	if c.after == nil {
+		if err := os.Remove(c.path); err != nil {
+			return err
+		}
+		delete(known, path)
+		for _, folder := range slices.Backward(r.Folders) {
+			if os.Remove(folder) != nil { // it is not empty
+				known.own(folder)
+			}
+		}
+		if folder := filepath.Dir(path); filepath.Base(folder) == ".askback" {
+			_ = os.Remove(folder) // has only files of Askback
+		}
+		return nil
+	}
+	created, err := makeFolders(filepath.Dir(path))
+	if err == nil {
+		err = replace(c.path, c.before, c.after)
+	}
+	if err != nil {
+		return err
+	}
+	known.update(path, c, created)
+	return nil
+}
+
+// makeFolders creates the missing folders of a path, and returns them, the outermost first.
+func makeFolders(path string) (created []string, err error) {
+	for at := path; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || filepath.Dir(at) == at {
+			break
+		}
+		created = append(created, at)
+	}
+	slices.Reverse(created)
+	return created, os.MkdirAll(path, 0o755)
+}
+
+// replace atomically replaces a file and keeps its permissions. A new file can be read by
+// all users.
+func replace(path string, before, after []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); before != nil && err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := instance.WriteFile(path, after); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode)
+}

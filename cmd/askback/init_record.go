@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/instance"
+)
+
+// records are the files that askback init has changed, by their absolute path.
+type records map[string]agentconfig.Record
+
+// recordsPath returns the path of the file with the records, in the state directory.
+func recordsPath() (string, error) {
+	dir, err := stateDir()
+	return filepath.Join(dir, "init.json"), err
+}
+
+func readRecords() (records, error) {
+	path, err := recordsPath()
+	if err != nil {
+		return nil, err
+	}
+	known := records{}
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return known, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &known)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what askback init has changed (delete the file to go on without it): %w", err)
+	}
+	return known, nil
+}
+
+// write writes the records, or removes their file if they are empty. Records of files that no
+// longer exist are dropped.
+func (r records) write() error {
+	path, err := recordsPath()
+	if err != nil {
+		return err
+	}
+	for file := range r {
+		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+			delete(r, file)
+		}
+	}
+	if len(r) == 0 {
+		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	raw, err := json.Marshal(r)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	return instance.WriteFile(path, raw)
+}
+
+// restore returns the content of a file without Askback: after, or the file as it was before
+// askback init, if nothing else has changed since. A file that askback init created is removed
+// if nothing else is in it.
+func (r records) restore(path string, before, after []byte) []byte {
+	path, err := filepath.Abs(path)
+	known, ok := r[path]
+	if err != nil || !ok || string(before) == string(after) && after != nil {
+		return after
+	}
+	if original, ok := known.Restore(before); ok && agentconfig.SameExceptSpace(original, after) {
+		return original
+	}
+	if known.Missing && agentconfig.IsBlank(after) {
+		return nil
+	}
+	return after
+}
+
+// update records a change that was made, with the folders that were created for it. Each
+// change of askback init keeps the way back to the file before the first one, unless something
+// else has changed the file in between.
+func (r records) update(path string, c change, folders []string) {
+	last, known := r[path]
+	original, restorable := c.before, true
+	if known {
+		original, restorable = last.Restore(c.before)
+	}
+	var next agentconfig.Record
+	switch {
+	case c.removes && (!known || restorable && string(original) == string(c.after)):
+		delete(r, path)
+		return
+	case restorable:
+		next = agentconfig.NewRecord(original, c.after)
+	default:
+		next = agentconfig.NewRecord(c.before, c.after)
+		next.Missing = last.Missing || c.before == nil
+	}
+	next.Folders = slices.Concat(last.Folders, folders)
+	r[path] = next
+}
+
+// own lets the record of another file in a folder remove it in the end.
+func (r records) own(folder string) {
+	for path, one := range r {
+		if strings.HasPrefix(path, folder+string(filepath.Separator)) {
+			one.Folders = append([]string{folder}, one.Folders...)
+			r[path] = one
+			return
+		}
+	}
+}
