@@ -4,7 +4,6 @@ import asyncio
 import http.client
 import io
 import os
-import ssl
 import time
 import urllib.error
 import urllib.request
@@ -12,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Mapping, TypeVar, cast
 from urllib.parse import urlsplit
 
 from . import _flow as flow
+from ._connection import connection, host_of
 from ._errors import AskbackError, UnreachableError
 from ._flow import Answered, BaseDecision, Call, Flow, Pause, Reply
 from ._wire import Ask, AskFields, ConfirmFields, Input
@@ -194,7 +194,7 @@ class AsyncDecision(BaseDecision):
 
 
 class AsyncAskback(_Base):
-    """Is Askback for asyncio. A cancelled call leaves its ask open. It uses no proxy."""
+    """Is Askback for asyncio. A cancelled call leaves its ask open."""
 
     async def ask(self, question: str | None = None, *, wait: float | None = None, **fields: Unpack[AskFields]) -> Answered:
         """Ask a question, or up to four, as Askback.ask does."""
@@ -250,14 +250,11 @@ class AsyncAskback(_Base):
 
     async def _send(self, call: Call) -> Reply:
         url = urlsplit(self._url)
-        tls = ssl.create_default_context() if url.scheme == "https" else None
-        reader, writer = await asyncio.open_connection(url.hostname, url.port or (443 if tls else 80), ssl=tls)
-        try:
-            writer.write(_request(call, url.netloc.rpartition("@")[2], url.path, call.headers(self._token)))
+        async with connection(url) as (reader, writer, base, more):
+            headers = {**call.headers(self._token), **more}
+            writer.write(_request(call, host_of(url), base + url.path, headers))
             await writer.drain()
             return _reply(await reader.read())
-        finally:
-            writer.close()
 
 
 def _request(call: Call, host: str, base: str, headers: Mapping[str, str]) -> bytes:
