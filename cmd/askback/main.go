@@ -59,6 +59,7 @@ type commands struct {
 	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
 	Hook     hookCommand     `cmd:"" help:"Handle the hooks of coding agents."`
 	GitHub   githubCommand   `cmd:"" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
+	ACP      acpCommand      `cmd:"" name:"acp" help:"Run an agent behind an editor, and ask people what it asks there; the first answer counts."`
 	Attach   attachCommand   `cmd:"" help:"Ask people what another program asks at its terminal."`
 	Init     initCommand     `cmd:"" help:"Add Askback to the configuration of another program."`
 	Login    loginCommand    `cmd:"" help:"Print a link that logs a browser in."`

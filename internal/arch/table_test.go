@@ -90,6 +90,7 @@ var layers = map[string][]string{
 	"internal/hook/hooktest":   {".", "internal/decode", "internal/golden", "internal/hook"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
 	"internal/opencodehook":    {".", "asktool", "internal/claudehook", "internal/compat", "internal/hook", "internal/jcs"},
+	"internal/acp":             {".", "internal/jcs", "internal/hook"},
 	"internal/codexapp":        {".", "asktool", "internal/jcs", "internal/compat", "internal/hook"},
 	"internal/ids":             {},
 	"internal/leftout":         {},

@@ -20,6 +20,7 @@ import (
 
 // The agents whose hooks are supported. The asks of their hooks have these names as labels.
 const (
+	ACP        = "acp" // an agent that an editor runs, and that has another name
 	ClaudeCode = "claude-code"
 	Codex      = "codex"
 	Copilot    = "copilot"
@@ -29,7 +30,7 @@ const (
 )
 
 // Agents are the labels of all agents whose hooks are supported.
-var Agents = []string{ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode}
+var Agents = []string{ACP, ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode}
 
 // A Client is the part of [askback.Client] that hooks use.
 type Client interface {

@@ -26,6 +26,7 @@ func attachedCodex(t *testing.T) client {
 			t.Fatal(err)
 		}
 		f.write(".codex/config.toml", []byte(strings.Replace(string(raw), "[features]\n", `[features]
+hooks = false
 default_mode_request_user_input = true
 exec_permission_approvals = true
 request_permissions_tool = true

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/askback/askback/internal/acp"
+	"github.com/askback/askback/internal/instance"
+)
+
+type acpCommand struct {
+	Command []string `arg:"" passthrough:"" help:"Run this agent, which speaks the Agent Client Protocol. Write -- before it."`
+}
+
+// agentEnd is how long an agent may take to end after its input was closed.
+const agentEnd = 10 * time.Second
+
+// Run forwards messages between the editor, on standard input and output, and the agent, until
+// the agent ends. The exit code is that of the agent.
+func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) error {
+	if len(c.Command) > 0 && c.Command[0] == "--" {
+		c.Command = c.Command[1:]
+	}
+	if len(c.Command) == 0 {
+		return usage("the command of the agent is missing; see askback acp --help")
+	}
+	conn, err := all.connector(instance.KindAsk)
+	if err != nil {
+		return err
+	}
+	p := &acp.Proxy{
+		Asks: attending(conn), Command: filepath.Base(c.Command[0]), Run: rand.Text(),
+		Note: func(text string) { note(streams.err, text) },
+	}
+	return thenClose(streams, conn, runAgent(ctx, p, streams, c.Command))
+}
+
+// runAgent runs the agent behind a proxy.
+func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []string) error {
+	agent := exec.CommandContext(ctx, command[0], command[1:]...)
+	agent.Cancel = func() error { return agent.Process.Signal(syscall.SIGTERM) }
+	agent.WaitDelay = agentEnd
+	agent.Stderr = os.Stderr
+	toAgent, err := agent.StdinPipe()
+	if err != nil {
+		return err
+	}
+	fromAgent, err := agent.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := agent.Start(); err != nil {
+		return fmt.Errorf("start the agent: %w", err)
+	}
+	p.Start(toAgent, streams.out)
+	gone := make(chan struct{})
+	go func() {
+		note(streams.err, messagesEnded("the editor", p.FromEditor(streams.in)))
+		p.Close()
+		_ = toAgent.Close()
+		select {
+		case <-gone:
+		case <-time.After(agentEnd):
+			_ = agent.Process.Kill()
+		}
+	}()
+	err = p.FromAgent(ctx, fromAgent)
+	note(streams.err, messagesEnded("the agent", err))
+	if err != nil {
+		_ = agent.Process.Kill() // it cannot continue without its output
+	}
+	ended := agent.Wait()
+	close(gone)
+	p.Close()
+	return agentResult(ended)
+}
+
+// messagesEnded describes an error of the messages of one side, or returns "".
+func messagesEnded(side string, err error) string {
+	if err == nil || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
+		return ""
+	}
+	return "the messages of " + side + " have ended: " + err.Error()
+}
+
+// agentResult returns the error with the exit code of the agent. That of a signal is 128 and
+// its number, as in shells.
+func agentResult(err error) error {
+	exit, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
+		return err
+	}
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitError{128 + int(status.Signal()), "the agent was ended by " + status.Signal().String()}
+	}
+	return exitError{exit.ExitCode(), ""}
+}

@@ -1,0 +1,372 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jcs"
+)
+
+const (
+	// maxLine is the maximum size of a message.
+	maxLine = 64 << 20
+	// maxNested is how deeply messages may be nested.
+	maxNested = 512
+	// maxCalls is the number of tool calls of which the members are kept.
+	maxCalls = 1000
+)
+
+// The reasons of withdrawn asks.
+var (
+	errDecided = errors.New("Decided in the editor")                    //nolint:staticcheck // people read it
+	errStopped = errors.New("The turn was cancelled")                   //nolint:staticcheck // people read it
+	errEnded   = errors.New("The agent or the editor was disconnected") //nolint:staticcheck // people read it
+)
+
+var errTooLong = errors.New("a message is longer than 64 MiB")
+
+// A Proxy forwards the messages between an editor and an agent. Its fields must not change while
+// it runs.
+type Proxy struct {
+	Asks    hook.Client
+	Command string            // of the agent, for its name
+	Run     string            // a unique text of this process, because ids of requests repeat
+	Note    func(text string) // called with what the user should know
+
+	asks sync.WaitGroup
+
+	agent, editor lockedWriter
+
+	mu       sync.Mutex // guards what follows; not held while writing
+	over     bool
+	version  string             // of the protocol
+	name     string             // of the agent
+	started  string             // the id of the editor's request initialize
+	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
+	folders  map[string]string  // the folders of sessions
+	calls    map[string]members // tool calls, by session and id
+	open     map[string]*dialog // by the id of the request
+	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
+}
+
+type members = map[string]json.RawMessage
+
+// A dialog is a request for a permission that has no answer yet.
+type dialog struct {
+	permission
+	id     json.RawMessage
+	start  func()
+	cancel context.CancelCauseFunc
+}
+
+// A message is a request, a notification or a response.
+type message struct{ id, method, params, result json.RawMessage }
+
+// Start prepares the proxy for an agent and an editor, to which it writes.
+func (p *Proxy) Start(agent, editor io.Writer) {
+	p.agent.to, p.editor.to = agent, editor
+	p.name = p.Command
+	p.opening, p.folders, p.calls = map[string]string{}, map[string]string{}, map[string]members{}
+	p.open, p.answered = map[string]*dialog{}, map[string]bool{}
+}
+
+// FromEditor forwards the messages of the editor, until they end.
+func (p *Proxy) FromEditor(in io.Reader) error {
+	return eachLine(in, func(line []byte) error {
+		if m, ok := readMessage(line); ok && !p.editorSaid(m) {
+			return nil
+		}
+		return p.agent.write(line)
+	})
+}
+
+// FromAgent forwards the messages of the agent, until they end.
+func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
+	return eachLine(in, func(line []byte) error {
+		m, ok := readMessage(line)
+		if ok && p.reusesID(m) {
+			p.agent.send(response(m.id, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}))
+			return nil
+		}
+		var opened *dialog
+		if ok {
+			opened = p.agentSaid(ctx, m)
+		}
+		if err := p.editor.write(line); err != nil {
+			return err
+		}
+		if opened != nil {
+			opened.start()
+		}
+		return nil
+	})
+}
+
+// Close ends all dialogs. What the person decides afterwards has no effect.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.over = true
+	p.end(errEnded, func(*dialog) bool { return true })
+	p.mu.Unlock()
+	p.asks.Wait()
+}
+
+// editorSaid handles a message of the editor. It reports false if the message is a late answer, which
+// must not be forwarded.
+func (p *Proxy) editorSaid(m message) (forward bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := string(m.id)
+	switch method := string(m.method); {
+	case method == "" && p.answered[id]:
+		delete(p.answered, id)
+		return false
+	case method == "":
+		p.end(errDecided, func(d *dialog) bool { return string(d.id) == id })
+	case method == "initialize":
+		p.started = id
+	case method == "session/cancel":
+		session := word(at(m.params, "sessionId"))
+		p.end(errStopped, func(d *dialog) bool { return d.session == session })
+	case m.id != nil && at(m.params, "cwd") != nil:
+		if session := word(at(m.params, "sessionId")); session != "" {
+			p.folders[session] = word(at(m.params, "cwd"))
+		}
+		p.opening[id] = word(at(m.params, "cwd"))
+	}
+	return true
+}
+
+// reusesID reports whether the agent sends a request with the id of one that Askback
+// answered, and to which the editor's answer is still expected. That answer could be taken
+// for one to the new request.
+func (p *Proxy) reusesID(m message) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return m.method != nil && m.id != nil && p.answered[string(m.id)]
+}
+
+// agentSaid handles a message of the agent before it is forwarded. It returns the dialog that
+// the message opens, if any.
+func (p *Proxy) agentSaid(ctx context.Context, m message) *dialog {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := string(m.id)
+	switch method := string(m.method); method {
+	case "":
+		if id == p.started && p.started != "" {
+			p.version = string(at(m.result, "protocolVersion"))
+			if name := word(at(m.result, "agentInfo", "name")); name != "" {
+				p.name = name
+			}
+		}
+		if folder, ok := p.opening[id]; ok {
+			delete(p.opening, id)
+			if session := word(at(m.result, "sessionId")); session != "" {
+				p.folders[session] = folder
+			}
+		}
+	case "session/update":
+		p.update(word(at(m.params, "sessionId")), at(m.params, "update"))
+	case "$/cancel_request":
+		request := string(at(m.params, "requestId"))
+		p.end(errStopped, func(d *dialog) bool { return string(d.id) == request })
+	case methodPermission:
+		if m.id != nil {
+			return p.request(ctx, m)
+		}
+	}
+	return nil
+}
+
+// update keeps the members of a tool call, which its permission refers to. If they change while a
+// permission is asked, its ask ends, because people would approve something else.
+func (p *Proxy) update(session string, update json.RawMessage) {
+	kind, id := word(at(update, "sessionUpdate")), word(at(update, "toolCallId"))
+	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
+		return
+	}
+	key := session + "\n" + id
+	call := maps.Clone(p.calls[key])
+	if call == nil || kind == "tool_call" {
+		call = members{}
+	}
+	for _, name := range shownMembers {
+		if value := at(update, name); value != nil && string(value) != "null" {
+			call[name] = bytes.Clone(value)
+		}
+	}
+	if len(p.calls) >= maxCalls {
+		clear(p.calls) // a permission without its call shows less, or is left to the editor
+	}
+	if !maps.EqualFunc(call, p.calls[key], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		p.end(errStopped, func(d *dialog) bool { return d.session == session && d.tool == id })
+	}
+	p.calls[key] = call
+}
+
+// request opens a dialog for a permission. It returns nil if only the editor can ask. p.mu must be
+// held.
+func (p *Proxy) request(ctx context.Context, m message) *dialog {
+	session := word(at(m.params, "sessionId"))
+	call := p.calls[session+"\n"+word(at(m.params, "toolCall", "toolCallId"))]
+	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
+	r, ok := readPermission(m.params, string(m.id), p.Run, from, call)
+	if !ok || p.over || p.version != "1" || p.open[string(m.id)] != nil {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	d := &dialog{permission: r, id: bytes.Clone(m.id), cancel: cancel}
+	d.start = func() { p.asks.Go(func() { p.race(ctx, d) }) }
+	p.open[string(d.id)] = d
+	return d
+}
+
+// race asks people and, if they are first, answers the agent and cancels the editor's dialog.
+func (p *Proxy) race(ctx context.Context, d *dialog) {
+	defer d.cancel(nil)
+	ask, err := hook.Race(ctx, p.Asks, d.ask, func(err error) {
+		p.Note("Askback cannot be reached, so only the editor asks: " + err.Error())
+	})
+	if err != nil && ctx.Err() == nil {
+		p.Note("Not asked, so only the editor asks: " + err.Error())
+	}
+	result, ok := p.decide(d, ask, err)
+	if !ok {
+		return
+	}
+	p.agent.send(response(d.id, result))
+	p.editor.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id}})
+	hook.Delivered(ctx, p.Asks, ask)
+}
+
+// decide removes a dialog. It returns the result to send, or false if the agent must not get one from Askback.
+func (p *Proxy) decide(d *dialog, ask askback.Ask, err error) (any, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	live := p.open[string(d.id)] == d
+	if live {
+		delete(p.open, string(d.id))
+	}
+	if !live || err != nil {
+		return nil, false
+	}
+	result, ok := d.outcome(ask)
+	p.answered[string(d.id)] = p.answered[string(d.id)] || ok
+	return result, ok
+}
+
+// end ends the dialogs that which selects. p.mu must be held.
+func (p *Proxy) end(cause error, which func(*dialog) bool) {
+	for id, d := range p.open {
+		if which(d) {
+			delete(p.open, id)
+			d.cancel(cause)
+		}
+	}
+}
+
+func response(id json.RawMessage, result any) any {
+	return map[string]any{"jsonrpc": "2.0", "id": id, "result": result}
+}
+
+// A lockedWriter writes whole messages.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) write(line []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.to.Write(line)
+	return err
+}
+
+func (w *lockedWriter) send(message any) {
+	line, _ := jcs.Marshal(message) // its values are valid JSON
+	_ = w.write(append(line, '\n')) // the reader notices that the other side has ended
+}
+
+// eachLine calls do with each line, including its end. The error is nil at the end of the input.
+func eachLine(in io.Reader, do func([]byte) error) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if len(line) > 0 {
+			if err := do(line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxLine {
+			return nil, errTooLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// readMessage reads the parts of a message. It reports false for a line that is not a JSON
+// object: this is forwarded, and has no other effect.
+func readMessage(line []byte) (message, bool) {
+	all, err := jcs.Skim(line, maxNested, "id", "method", "params", "result")
+	var m message
+	for _, one := range all {
+		raw := one.Value.Raw(line)
+		switch one.Name {
+		case "id":
+			if one.Value.Kind != jcs.Null {
+				m.id = canonical(raw)
+			}
+		case "method":
+			m.method = json.RawMessage(one.Value.Text())
+		case "params":
+			m.params = raw
+		case "result":
+			m.result = raw
+		}
+	}
+	return m, err == nil && len(all) > 0
+}
+
+// canonical returns the canonical form of an id, so that equal ids are equal texts.
+func canonical(raw json.RawMessage) json.RawMessage {
+	if c, err := jcs.Canonical(raw); err == nil {
+		return c
+	}
+	return raw
+}
+
+// at returns the value at a path of names, or nil.
+func at(raw json.RawMessage, path ...string) json.RawMessage {
+	for _, name := range path {
+		found, err := jcs.Skim(raw, maxNested, name)
+		if err != nil || len(found) == 0 {
+			return nil
+		}
+		raw = found[0].Value.Raw(raw)
+	}
+	return raw
+}

@@ -1,0 +1,272 @@
+package acp_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/acp"
+)
+
+// patience is the deadline of each wait.
+const patience = 20 * time.Second
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`
+	initialized = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"gemini-cli","version":"1"}}}`
+	newSession  = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv/shop","mcpServers":[]}}`
+	opened      = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`
+	toolCall    = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Run make","kind":"execute","rawInput":{"command":"make"}}}}`
+	permission  = `{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","status":"pending"},"options":[{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`
+	allowed     = `{"jsonrpc":"2.0","id":"p","result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`
+
+	approved  = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"optionId":"yes","outcome":"selected"}}}`
+	denied    = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"optionId":"no","outcome":"selected"}}}`
+	cancelled = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"outcome":"cancelled"}}}`
+	closed    = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}`
+)
+
+// A side is what one side of the proxy writes and reads.
+type side struct {
+	t    testing.TB
+	in   io.WriteCloser
+	read chan string
+}
+
+// says writes messages, one in each line.
+func (s side) says(messages ...string) {
+	s.t.Helper()
+	for _, m := range messages {
+		if _, err := io.WriteString(s.in, m+"\n"); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// gets reads messages and compares them.
+func (s side) gets(messages ...string) {
+	s.t.Helper()
+	for _, want := range messages {
+		select {
+		case got := <-s.read:
+			if got != want {
+				s.t.Errorf("got  %s\nwant %s", got, want)
+			}
+		case <-time.After(patience):
+			s.t.Fatalf("nothing arrived, want %s", want)
+		}
+	}
+}
+
+type fixture struct {
+	t             *testing.T
+	proxy         *acp.Proxy
+	editor, agent side
+	instance      *askbacktest.Instance
+	person        *askbacktest.Person
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, instance: askbacktest.New(t)}
+	f.person = f.instance.Person("ana")
+	fromEditor, toProxy := io.Pipe()
+	fromAgent, agentToProxy := io.Pipe()
+	atEditor, toEditor := io.Pipe()
+	atAgent, toAgent := io.Pipe()
+	f.editor, f.agent = newSide(t, toProxy, atEditor), newSide(t, agentToProxy, atAgent)
+	f.proxy = &acp.Proxy{Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Note: func(text string) { t.Log(text) }}
+	f.proxy.Start(toAgent, toEditor)
+	go func() { _ = f.proxy.FromEditor(fromEditor) }()
+	go func() { _ = f.proxy.FromAgent(context.Background(), fromAgent) }()
+	t.Cleanup(f.proxy.Close)
+	return f
+}
+
+func newSide(t testing.TB, in io.WriteCloser, out io.Reader) side {
+	s := side{t: t, in: in, read: make(chan string, 100)}
+	go func() {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<30)
+		for lines.Scan() {
+			s.read <- lines.Text()
+		}
+	}()
+	return s
+}
+
+// opens starts a session, in which the agent asks for a permission.
+func (f *fixture) opens() {
+	f.t.Helper()
+	f.editor.says(initialize, newSession)
+	f.agent.gets(initialize, newSession)
+	f.agent.says(initialized, opened, toolCall, permission)
+	f.editor.gets(initialized, opened, toolCall, permission)
+}
+
+func (f *fixture) bounded() context.Context {
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	f.t.Cleanup(cancel)
+	return ctx
+}
+
+func (f *fixture) next() askback.Ask {
+	f.t.Helper()
+	ask, err := f.person.Next(f.bounded())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return ask
+}
+
+func (f *fixture) answer(ask askback.Ask, a askback.Answer) {
+	f.t.Helper()
+	if _, err := f.person.Answer(f.bounded(), ask.ID, a); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// withdrawn waits until an ask is withdrawn.
+func (f *fixture) withdrawn(ask askback.Ask, reason string) {
+	f.t.Helper()
+	got, err := f.person.Wait(f.bounded(), ask.ID)
+	if err != nil || !got.Withdrawn() || got.Outcome.Reason != reason {
+		f.t.Errorf("the ask is %s: %+v, %v", got.Status, got.Outcome, err)
+	}
+}
+
+// The answer of a person closes the dialog of the editor, whose late answer is dropped.
+func TestPersonDecidesBeforeTheEditor(t *testing.T) {
+	t.Parallel()
+	for want, a := range map[string]askback.Answer{approved: {Decision: askback.Approve}, denied: {Decision: askback.Deny}} {
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		if c := ask.Confirmation; ask.Agent != "gemini" || c.ToolName != "execute" || c.Description != "Run make" || !c.NoEdit ||
+			string(c.Input) != `{"kind":"execute","rawInput":{"command":"make"},"title":"Run make"}` || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+			t.Errorf("got the ask %+v of %s, input %s, context %s", c, ask.Agent, c.Input, ask.Context)
+		}
+		f.answer(ask, a)
+		f.agent.gets(want)
+		f.editor.gets(closed)
+		f.editor.says(allowed, `{"jsonrpc":"2.0","id":5,"method":"next"}`)
+		f.agent.gets(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // and not the late answer
+	}
+}
+
+func TestEditorDecidesBeforeThePerson(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ says, reason string }{
+		"answered": {allowed, "Decided in the editor"},
+		"failed":   {`{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"no"}}`, "Decided in the editor"},
+		"stopped":  {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, "The turn was cancelled"},
+	} {
+		t.Log(name)
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.editor.says(c.says)
+		f.agent.gets(c.says)
+		f.withdrawn(ask, c.reason)
+	}
+}
+
+func TestAgentCancelsItsRequest(t *testing.T) {
+	t.Parallel()
+	for _, says := range []string{
+		closed,
+		strings.Replace(toolCall, "Run make", "Run rm", 1),
+		strings.Replace(toolCall, `"tool_call"`, `"tool_call_update"`, 1)[:len(toolCall)-len(`"make"}}}}`)+len(`_update`)] + `"rm"}}}}`,
+	} {
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.agent.says(says)
+		f.editor.gets(says)
+		f.withdrawn(ask, "The turn was cancelled")
+	}
+}
+
+// The end of one side withdraws the ask. Nothing is sent to the agent.
+func TestEndOfOneSideWithdrawsAsks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	ask := f.next()
+	f.proxy.Close()
+	f.withdrawn(ask, "The agent or the editor was disconnected")
+	f.agent.says(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.editor.gets(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.agent.says(closed)
+	f.editor.gets(closed)
+	f.proxy.Wait() // which would wait for an ask
+	if n := len(f.instance.Asks()); n != 1 {
+		t.Errorf("there are %d asks, want 1", n)
+	}
+}
+
+// Requests that people cannot approve once, or whose tool is not shown, are left to the editor.
+func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.next()
+	for i, m := range []string{
+		strings.Replace(permission, `"allow_once"`, `"allow_always"`, 1),
+		strings.Replace(permission, `"allow_once"`, `"ALLOW_ONCE"`, 1),
+		strings.Replace(permission, `"allow_always"`, `"allow_once"`, 1),
+		strings.Replace(permission, `"no","name"`, `"yes","name"`, 1),
+		strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"other"`, 1),
+		strings.Replace(permission, `"sessionId":"s"`, `"sessionId":""`, 1),
+		strings.Replace(permission, `"options":[`, `"options":[{"optionId":7,"name":"?","kind":"reject_once"},`, 1),
+		strings.Replace(permission, `"id":"p",`, ``, 1),
+		strings.Replace(permission, `"sessionId":"s"`, `"sessionId":"s","sessionId":"t"`, 1),
+		`[` + permission + `]`, `{"id":`, `not JSON`, `null`, `7`, ``,
+	} {
+		m = strings.Replace(m, `"id":"p"`, `"id":`+string(rune('0'+i%10)), 1)
+		f.agent.says(m)
+		f.editor.gets(m)
+	}
+	f.proxy.Close()
+	if n := len(f.instance.Asks()); n != 1 {
+		t.Errorf("there are %d asks, want 1", n)
+	}
+}
+
+// The late answer to one request is not taken for an answer to the next one with its id.
+func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.gets(denied)
+	f.editor.gets(closed)
+	f.agent.says(permission)
+	f.agent.gets(cancelled)
+	f.editor.says(allowed, initialize)
+	f.agent.gets(initialize)
+}
+
+// A denial without an option for it cancels the turn.
+func TestDenialWithoutOptionCancels(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.says(initialize)
+	f.agent.gets(initialize)
+	f.agent.says(initialized, toolCall, strings.Replace(permission, "reject_once", "reject_always", 1))
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.gets(cancelled)
+}
+
+func TestHugeMessageIsForwarded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	huge := `{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", 9<<20) + `"}`
+	f.agent.says(huge)
+	f.editor.gets(huge)
+}
