@@ -115,7 +115,7 @@ func (r *permission) readOptions(p jcs.Value) bool {
 	return once == 1
 }
 
-// outcome returns the result of the request for a settled ask, or false if there is none.
+// outcome returns the result of the request for a settled ask, or false without one.
 func (r *permission) outcome(ask askback.Ask) (any, bool) {
 	switch o := ask.Outcome; {
 	case o.Approved() && len(o.Input) == 0:
@@ -135,8 +135,12 @@ func selected(option string) any {
 // label returns the name of an agent that people know.
 func label(agent string) string {
 	for _, known := range []struct{ part, label string }{
-		{"claude", hook.ClaudeCode}, {"codex", hook.Codex}, {"gemini", hook.Gemini}, {"opencode", hook.OpenCode},
-		{"copilot", hook.Copilot}, {"cursor", hook.Cursor},
+		{"claude", hook.ClaudeCode},
+		{"codex", hook.Codex},
+		{"gemini", hook.Gemini},
+		{"opencode", hook.OpenCode},
+		{"copilot", hook.Copilot},
+		{"cursor", hook.Cursor},
 	} {
 		if strings.Contains(strings.ToLower(agent), known.part) {
 			return known.label
