@@ -31,7 +31,7 @@ func mcpLanes() []lane {
 			m.headless = []string{"Do it."}
 			l := lane{agent: c.agent, kind: m.kind, by: "MCP", cells: map[situation]func(*testing.T){
 				inTime:   func(t *testing.T) { m.inTime(t, c.client) },
-				late:     func(t *testing.T) { m.attached(t, impatient) },
+				late:     func(t *testing.T) { m.attachedAgain(t, impatient) },
 				restart:  func(t *testing.T) { m.restart(t, c.client) },
 				headless: func(t *testing.T) { m.lost(t, remote) },
 				twice:    func(t *testing.T) { m.twice(t, c.client) },
@@ -56,8 +56,8 @@ var (
 	}
 )
 
-// attached answers after the client has ended the call. The same call returns the answer.
-func (m request) attached(t *testing.T, c client) {
+// attachedAgain answers after the client has ended the call. The same call returns the answer.
+func (m request) attachedAgain(t *testing.T, c client) {
 	f := newFixture(t, c, m.call("call_1"), m.call("call_2"))
 	release := f.model.hold("call_2")
 	r := f.start(m.headless...)

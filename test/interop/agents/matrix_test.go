@@ -45,7 +45,14 @@ type lane struct {
 }
 
 // lanes are the rows of the table, sorted by agent.
-var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(claudeLanes(), codexLanes(), copilotLanes(), geminiLanes(), mcpLanes())), func(a, b lane) int {
+var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(
+	claudeLanes(),
+	codexLanes(),
+	attachLanes(),
+	copilotLanes(),
+	geminiLanes(),
+	mcpLanes(),
+)), func(a, b lane) int {
 	return strings.Compare(a.agent, b.agent)
 })
 

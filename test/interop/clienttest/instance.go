@@ -54,7 +54,13 @@ func New(t testing.TB) *Instance {
 // content for the URL of the server.
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
-	p := &Instance{Home: t.TempDir(), Program: program(t), t: t}
+	// The path is short, because Codex has a socket in its home.
+	home, err := os.MkdirTemp("", "askback-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	p := &Instance{Home: home, Program: program(t), t: t}
 	p.URL = fmt.Sprintf("http://127.0.0.1:%d", FreePort(t))
 	if settings != nil {
 		p.Settings = filepath.Join(p.Home, "askback.yaml")
