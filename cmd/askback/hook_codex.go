@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/askback/askback/internal/codexhook"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/instance"
 )
 
 type hookCodex struct {
@@ -45,6 +47,9 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands) (unwr
 		return nil, err
 	}
 	asks := codexhook.Asks(ev, c.Gate)
+	if asks && codexhook.HasDialog(ev) && isFollowed(ev.SessionID) {
+		return nil, nil // askback attach codex asks as well while Codex shows its dialog
+	}
 	if asks {
 		err = requireServer(ctx, all)
 	}
@@ -101,4 +106,34 @@ func whileParentLives(ctx context.Context) (context.Context, context.CancelFunc)
 		cancel()
 	}()
 	return ctx, cancel
+}
+
+// followed returns the place of the records of the threads of Codex that askback attach codex
+// follows on this machine.
+func followed() (instance.Place, error) {
+	dir, err := stateDir()
+	return instance.Place{Database: filepath.Join(dir, "codex", "threads")}, err
+}
+
+// recordFollowed records that this process follows a thread, until done is called or the
+// process ends in any way. Without a record, the hooks of the thread ask.
+func recordFollowed(thread string) (done func()) {
+	place, err := followed()
+	if err == nil {
+		done, err = place.Attend(thread)
+	}
+	if err != nil {
+		return func() {}
+	}
+	return done
+}
+
+// isFollowed reports whether a process follows a thread.
+func isFollowed(thread string) bool {
+	place, err := followed()
+	if err != nil || filepath.Base(thread) != thread {
+		return false
+	}
+	ended := place.Abandoned(func(string) error { return nil }) // removes the records of killed processes
+	return ended == nil && place.Attended(thread)
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/instance"
 )
 
 const codexCall = `{"session_id":"c1","turn_id":"t1","cwd":"/srv","hook_event_name":"PreToolUse","tool_use_id":"call_1","tool_name":"Bash","tool_input":{"command":"make"}}`
@@ -51,5 +54,37 @@ func TestGuardSurvivesRestartOfServer(t *testing.T) {
 	<-p.ended
 	if p.result != nil || !strings.Contains(p.out.String(), `"permissionDecision":"allow"`) || !strings.Contains(p.out.String(), `"updatedInput":{"command":"make test"}`) {
 		t.Errorf("got %v, %s, %s, want approval", p.result, p.out.String(), p.err.String())
+	}
+}
+
+// While askback attach codex follows a thread, the hooks of the thread leave what Codex has a
+// dialog for to both dialogs. A guard asks anyway, and so do the hooks of other threads.
+func TestHookLeavesFollowedThreadToItsDialog(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	place := instance.Place{Database: filepath.Join(filepath.Dir(s.place.Database), "codex", "threads")}
+	done, err := place.Attend("c1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	permission := strings.Replace(strings.Replace(codexCall, "PreToolUse", "PermissionRequest", 1), `"tool_use_id":"call_1",`, "", 1)
+	p := launch(t, s.env, "hook", "codex")
+	sendEvent(t, p, permission)
+	<-p.ended
+	if p.result != nil || p.out.String()+p.err.String() != "" {
+		t.Errorf("got %v, %s, %s, want nothing", p.result, p.out.String(), p.err.String())
+	}
+	for _, event := range []string{codexCall, strings.Replace(permission, `"c1"`, `"c2"`, 1), permission} {
+		if event == permission {
+			done()
+		}
+		p := launch(t, s.env, "hook", "codex", "--gate")
+		sendEvent(t, p, event)
+		id := s.waitForAsk()
+		s.call(s.user, "POST", "/asks/"+id+"/answer", `{"decision": "approved"}`, 200)
+		<-p.ended
+		if !strings.Contains(p.out.String(), `"allow"`) {
+			t.Errorf("%s: got %s, %s, want the approval", event, p.out.String(), p.err.String())
+		}
 	}
 }

@@ -16,6 +16,9 @@ type Follower struct {
 	Asks    hook.Client
 	Socket  string
 	Version string // of this program
+	// Following, if set, is called for each thread whose requests are asked. done is called when
+	// they no longer are.
+	Following func(thread string) (done func())
 	// Note is called with what the user should know. Calls do not overlap.
 	Note func(text string)
 	// Retry is the time between two attempts to connect; zero is two seconds.

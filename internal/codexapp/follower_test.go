@@ -20,12 +20,13 @@ type attachment struct {
 	instance *askbacktest.Instance
 	person   *askbacktest.Person
 	notes    chan string
+	follows  chan string // the threads, and "-" and the thread when it is no longer followed
 	detach   func()
 }
 
 func attach(t *testing.T) *attachment {
 	t.Helper()
-	a := &attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99)}
+	a := &attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99), follows: make(chan string, 99)}
 	a.person = a.instance.Person("ana")
 	a.start()
 	a.follow()
@@ -35,6 +36,10 @@ func attach(t *testing.T) *attachment {
 func (a *attachment) follow() {
 	ctx, cancel := context.WithCancel(a.t.Context())
 	f := &Follower{Asks: a.instance.Agent("local"), Socket: a.socket, Version: "test", Note: func(text string) { a.notes <- text }, Retry: 10 * time.Millisecond}
+	f.Following = func(thread string) func() {
+		a.follows <- thread
+		return func() { a.follows <- "-" + thread }
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -251,4 +256,23 @@ func TestDetachingWithdrawsAsks(t *testing.T) {
 		t.Error("the withdrawn ask is asked again under its id")
 	}
 	a.resolve(0)
+}
+
+// A thread is followed until it is closed or Askback is detached.
+func TestFollowedThreadsAreReported(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*attachment){
+		"closed":   func(a *attachment) { a.notify(`{"method":"thread/closed","params":{"threadId":"t"}}`) },
+		"detached": func(a *attachment) { a.detach() },
+		"lost":     func(a *attachment) { a.stop() },
+	} {
+		a := attach(t)
+		if got := wait(t, a.follows, "the thread"); got != "t" {
+			t.Errorf("%s: got %s, want the thread t", name, got)
+		}
+		end(a)
+		if got := wait(t, a.follows, "the end of the thread"); got != "-t" {
+			t.Errorf("%s: got %s, want the end of the thread t", name, got)
+		}
+	}
 }

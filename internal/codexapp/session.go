@@ -45,6 +45,7 @@ type transport interface {
 // A thread is a conversation of Codex.
 type thread struct {
 	followed bool
+	leave    func() // called when the thread is no longer followed; may be nil
 	folder   string
 	changes  map[edit]json.RawMessage
 	early    []message // the requests that came before the thread was followed
@@ -92,6 +93,7 @@ func (s *session) run(ctx context.Context) error {
 		}
 	}
 	s.endAll(hook.ErrDetached)
+	s.leaveAll()
 	_ = s.conn.Close()
 	s.asks.Wait()
 	select {

@@ -38,6 +38,9 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 	case "thread/closed":
 		s.end(func(d *openDialog) bool { return d.thread == id })
 		s.mu.Lock()
+		if t := s.threads[id]; t != nil && t.leave != nil {
+			t.leave()
+		}
 		delete(s.threads, id)
 		s.mu.Unlock()
 	case "turn/completed":
@@ -78,6 +81,9 @@ func (s *session) follow(ctx context.Context, id string) {
 			return
 		}
 		t.followed, t.folder = true, word(at(result, "thread", "cwd"))
+		if s.f.Following != nil {
+			t.leave = s.f.Following(id)
+		}
 		early := t.early
 		t.early = nil
 		s.mu.Unlock()
@@ -86,6 +92,18 @@ func (s *session) follow(ctx context.Context, id string) {
 			s.request(ctx, m)
 		}
 	})
+}
+
+// leaveAll ends that threads are followed.
+func (s *session) leaveAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, t := range s.threads {
+		if t.leave != nil {
+			t.leave()
+		}
+		delete(s.threads, id)
+	}
 }
 
 // storeTurns stores the edits of turns.

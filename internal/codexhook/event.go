@@ -123,6 +123,13 @@ func Asks(ev Event, gate bool) bool {
 	return gate && Gated(ev)
 }
 
+// HasDialog reports whether Codex certainly shows a dialog for a call if the hook makes no
+// decision and a person is at its terminal. It has one for questions only in plan mode. The
+// dialogs of sub-agents belong to other threads than their session.
+func HasDialog(ev Event) bool {
+	return ev.SubagentID == "" && (ev.Name == PermissionRequest || ev.Name == PreToolUse && ev.Tool == QuestionTool && ev.PermissionMode == "plan")
+}
+
 // An origin is the context of an ask. People see it, and it determines which events end the
 // ask.
 type origin struct {

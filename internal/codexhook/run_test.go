@@ -87,6 +87,20 @@ func TestOtherCallsHaveOtherKeys(t *testing.T) {
 	}
 }
 
+// Codex has a dialog for its permissions, and for questions in plan mode.
+func TestCallsWithADialog(t *testing.T) {
+	plan := strings.Replace(asking, `"cwd"`, `"permission_mode":"plan","cwd"`, 1)
+	for raw, want := range map[string]bool{
+		permit: true, plan: true, asking: false, call: false,
+		strings.Replace(permit, `"cwd"`, `"agent_id":"a1","cwd"`, 1):        false,
+		strings.Replace(call, `"cwd"`, `"permission_mode":"plan","cwd"`, 1): false,
+	} {
+		if got := codexhook.HasDialog(event(t, raw)); got != want {
+			t.Errorf("%s: got %v, want %v", raw, got, want)
+		}
+	}
+}
+
 // An approval that cannot be consumed allows nothing.
 func TestApprovalThatCannotBeConsumedAllowsNothing(t *testing.T) {
 	for _, raw := range []string{permit, call} {

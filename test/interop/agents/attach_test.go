@@ -75,6 +75,13 @@ func (f *fixture) attach() *exec.Cmd {
 // terminal starts Codex at a terminal, with its daemon.
 func (f *fixture) terminal(prompt string) *clienttest.Screen {
 	f.t.Helper()
+	f.stopDaemon()
+	return clienttest.NewScreen(f.t, f.project, f.environ(), f.program, prompt)
+}
+
+// stopDaemon stops the daemon of Codex at the end of the test.
+func (f *fixture) stopDaemon() {
+	f.t.Helper()
 	f.t.Cleanup(func() {
 		cmd := exec.Command(f.program, "app-server", "daemon", "stop")
 		cmd.Env = f.environ()
@@ -82,7 +89,6 @@ func (f *fixture) terminal(prompt string) *clienttest.Screen {
 			f.t.Logf("stop the daemon: %v\n%s", err, out)
 		}
 	})
-	return clienttest.NewScreen(f.t, f.project, f.environ(), f.program, prompt)
 }
 
 // shows waits until the screen contains a text.
@@ -163,9 +169,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 
 	ask = f.Open(1)[0]
 	f.shows(s, "$ touch ../two")
-	if err := s.Press("y"); err != nil {
-		t.Fatal(err)
-	}
+	s.PressUntil("y", clienttest.Lacks("2. Yes, and don't ask again for commands that start with `touch ../two`"))
 	f.model.result("call_2")
 	if !f.exists("two") {
 		t.Error("approved at the terminal: the command did not run")
