@@ -134,6 +134,9 @@ type specific struct {
 // decision; the hook must then block the call.
 func decisionOutput(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
 	if edited := editedInput(own, ask); edited != nil {
+		if lacksMember(edited, own.Input) {
+			return encode(output{Decision: "deny", Reason: "Not approved as called. Call the tool again with these arguments, which will be asked about again: " + string(edited)})
+		}
 		return encode(output{Decision: "allow", Specific: &specific{BeforeTool, edited}})
 	}
 	switch verdict, text := hook.VerdictOf(own, ask); verdict {
@@ -151,6 +154,25 @@ func editedInput(own askback.Confirmation, ask askback.Ask) json.RawMessage {
 		return nil
 	}
 	return ask.Outcome.Input
+}
+
+// lacksMember reports whether the object edited lacks a member of original. Gemini CLI would run
+// the tool with this member, because it adds the members of an output to those of the call.
+func lacksMember(edited, original json.RawMessage) bool {
+	now, err := jcs.Parse(edited)
+	if err != nil || now.Kind != jcs.Object {
+		return true
+	}
+	was, err := jcs.Parse(original)
+	if err != nil {
+		return true
+	}
+	for _, m := range was.Members() {
+		if _, ok := now.Get(m.Name); !ok {
+			return true
+		}
+	}
+	return false
 }
 
 // answerOutput returns the output for a settled question. A hook cannot return the result of a
