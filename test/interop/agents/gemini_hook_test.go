@@ -74,7 +74,7 @@ func decidedAndEditedInGemini(t *testing.T) {
 	geminiGuard.decided(t)
 	f := newFixture(t, geminiGuard.client, geminiGuard.touch("call_1", "one"))
 	r := f.start("Do it.")
-	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"touch edited && touch second"}`)})
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"touch edited && touch second","description":"Make two files"}`)})
 	f.wantTouched("call_1", "one", false)
 	if !f.touched("edited") || !f.touched("second") {
 		t.Error("the edited command did not run")
