@@ -91,7 +91,7 @@ func askForAttempt(ctx context.Context, conn *connection.Connector, io streams, 
 		if i == len(keys)-1 || !githubaction.Spent(ask) {
 			break
 		}
-		note(io.err, ask.ID+" of an earlier attempt: "+view.Of(ask).Status().String())
+		note(io.err, ask.ID+" of an earlier attempt was used, or has no answer: "+view.Of(ask).Status().String())
 	}
 	return ask, nil
 }
@@ -115,8 +115,11 @@ func (c *githubCommand) finish(ctx context.Context, conn *connection.Connector, 
 		return err
 	}
 	acknowledge(ctx, conn, ask)
-	note(io.err, view.Of(ask).Status().String())
-	return report(streams{out: io.err, err: io.err}, ask, false)
+	err = report(streams{out: io.err, err: io.err}, ask, false)
+	if err == nil && !ask.Outcome.Defaulted && ask.Outcome.Actor.Kind != askback.ActorPolicy { // report notes those
+		note(io.err, view.Of(ask).Status().String())
+	}
+	return err
 }
 
 // writeOutputs appends outputs to the file of the runner. A later value of a name counts.

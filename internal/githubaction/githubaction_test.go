@@ -91,8 +91,10 @@ func TestKeysOfAttempts(t *testing.T) {
 			t.Errorf("the key does not depend on %s", name)
 		}
 	}
-	if _, err := githubaction.Read(env(map[string]string{"GITHUB_RUN_ATTEMPT": "x"})); err == nil {
-		t.Error("an attempt without a number was accepted")
+	for _, attempt := range []string{"x", "0", "1000000000"} {
+		if _, err := githubaction.Read(env(map[string]string{"GITHUB_RUN_ATTEMPT": attempt})); err == nil {
+			t.Errorf("the attempt %s was accepted", attempt)
+		}
 	}
 }
 

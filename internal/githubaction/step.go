@@ -36,6 +36,9 @@ func Variable(input string) string {
 // Inputs returns the names of all inputs that [Read] reads.
 func Inputs() []string { return append(content[:], "key") }
 
+// maxAttempts bounds the attempts of a run. GitHub allows fifty re-runs.
+const maxAttempts = 1000
+
 // A Step is a step of a workflow that asks.
 type Step struct {
 	Request askback.Request // without a key
@@ -119,8 +122,8 @@ func Read(env func(string) string) (Step, error) {
 		in.bad = append(in.bad, errors.New("GITHUB_RUN_ID is not set: set the input key"))
 	case env("GITHUB_RUN_ATTEMPT") != "":
 		n, err := strconv.Atoi(env("GITHUB_RUN_ATTEMPT"))
-		if err != nil || n < 1 {
-			in.bad = append(in.bad, errors.New("GITHUB_RUN_ATTEMPT is not a number"))
+		if err != nil || n < 1 || n > maxAttempts {
+			in.bad = append(in.bad, fmt.Errorf("GITHUB_RUN_ATTEMPT is not a number from 1 to %d", maxAttempts))
 		}
 		s.attempt = n
 	}
