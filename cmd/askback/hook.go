@@ -20,6 +20,7 @@ import (
 type hookCommand struct {
 	Claude   hookClaude   `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
 	Codex    hookCodex    `cmd:"" name:"codex" help:"Read the event of a hook of Codex from standard input, ask, and print the decision."`
+	Cursor   hookCursor   `cmd:"" name:"cursor" help:"Read the event of a hook of Cursor from standard input, ask, and print the decision."`
 	Gemini   hookGemini   `cmd:"" name:"gemini" help:"Read the event of a hook of Gemini CLI from standard input, ask, and print the decision."`
 	OpenCode hookOpenCode `cmd:"" name:"opencode" help:"Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply."`
 	Copilot  hookCopilot  `cmd:"" name:"copilot" help:"Read the event of a hook of GitHub Copilot CLI from standard input, ask, and print the decision."`

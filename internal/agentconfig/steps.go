@@ -3,6 +3,8 @@ package agentconfig
 // NextSteps returns the steps that a person has to take after the files were written.
 func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	switch client {
+	case "antigravity":
+		todo = []string{"restart Antigravity, or reload its servers with /mcp in agy, and allow the tools of askback; this configuration follows its documentation, and was not tested with it"}
 	case "claude-code":
 		todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it (continuing without it is preselected)"}
 		if o.HookURL != "" {
@@ -24,6 +26,9 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 		todo = append(todo, "Copilot asks at the terminal before it uses the tools of askback: allow them there, or start it with --allow-tool askback, which copilot -p needs")
 	case "cursor":
 		todo = []string{"in Cursor's settings, turn on the server askback and allow its tools without confirmation; otherwise Cursor itself asks you before each question"}
+		if o.Gate != nil && *o.Gate {
+			todo = append(todo, "try whether the guard blocks a command in your version of Cursor: it follows Cursor's documentation, and was not tested with it")
+		}
 	case "gemini":
 		todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 		if o.Gate != nil && *o.Gate {

@@ -85,6 +85,7 @@ var layers = map[string][]string{
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
 	"internal/codexhook":       {".", "asktool", "internal/jcs", "internal/claudehook", "internal/compat", "internal/hook"},
 	"internal/copilothook":     {".", "internal/claudehook", "internal/hook", "internal/jcs"},
+	"internal/cursorhook":      {".", "internal/claudehook", "internal/hook", "internal/jcs"},
 	"internal/geminihook":      {".", "internal/claudehook", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/hook":            {".", "asktool", "internal/jcs"},
 	"internal/hook/hooktest":   {".", "internal/decode", "internal/golden", "internal/hook"},

@@ -89,18 +89,14 @@ func splitTool(name string) (server, tool string) {
 // then follows its own rules.
 func Call(ev Event) (hook.Call, bool) {
 	var r askback.Request
-	var decide func(askback.Ask) ([]byte, bool)
 	ok := false
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
 		r, ok = questions(ev.Input)
-		decide = answerOutput
 	case ev.Name == PermissionRequest && !isOwnTool(ev) && !isReadOnly(ev):
 		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
 		if ok {
 			r.Confirmation.NoEdit = true // the output cannot have other arguments
-			own := *r.Confirmation
-			decide = func(ask askback.Ask) ([]byte, bool) { return permissionOutput(own, ask) }
 		}
 	}
 	if !ok {
@@ -112,6 +108,11 @@ func Call(ev Event) (hook.Call, bool) {
 	r, err := r.Normalize()
 	if err != nil {
 		return hook.Call{}, false
+	}
+	decide := answerOutput
+	if r.Confirmation != nil {
+		own := *r.Confirmation
+		decide = func(ask askback.Ask) ([]byte, bool) { return permissionOutput(own, ask) }
 	}
 	// Copilot runs the hooks of all its files for one event, with the same time.
 	return hook.Call{Request: r, Unique: true, Program: "Copilot", Decide: decide}, true

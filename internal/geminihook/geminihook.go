@@ -84,17 +84,12 @@ func Guarded(ev Event) bool {
 // false if no person can be asked.
 func Call(ev Event, gate bool) (hook.Call, bool) {
 	var r askback.Request
-	decide := answerOutput
 	ok := false
 	switch {
 	case ev.Server == "" && ev.Tool == QuestionTool:
 		r, ok = questions(ev.Input)
 	case gate && Guarded(ev):
 		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
-		if ok {
-			own := *r.Confirmation
-			decide = func(ask askback.Ask) ([]byte, bool) { return decisionOutput(own, ask) }
-		}
 	}
 	if !ok {
 		return hook.Call{}, false
@@ -105,6 +100,11 @@ func Call(ev Event, gate bool) (hook.Call, bool) {
 	r, err := r.Normalize()
 	if err != nil {
 		return hook.Call{}, false
+	}
+	decide := answerOutput
+	if r.Confirmation != nil {
+		own := *r.Confirmation
+		decide = func(ask askback.Ask) ([]byte, bool) { return decisionOutput(own, ask) }
 	}
 	return hook.Call{Request: r, Unique: true, Program: "Gemini CLI", Decide: decide}, true
 }

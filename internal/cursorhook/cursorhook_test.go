@@ -1,0 +1,52 @@
+package cursorhook_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/cursorhook"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/hook/hooktest"
+)
+
+var errNotAsked = errors.New("not asked")
+
+func read(raw []byte) (hook.Call, error) {
+	ev, err := cursorhook.Read(raw)
+	if err != nil {
+		return hook.Call{}, err
+	}
+	if !cursorhook.Guarded(ev, "https://ask.example.com") {
+		return hook.Call{}, errNotAsked
+	}
+	if call, ok := cursorhook.Call(ev); ok {
+		return call, nil
+	}
+	return hook.Call{}, errNotAsked
+}
+
+// The files in testdata have events in the format of Cursor's documentation (F9).
+func TestHooksMatchTranscripts(t *testing.T) { hooktest.Play(t, read) }
+
+func allows(out []byte) bool { return !bytes.HasPrefix(out, []byte(`{"permission":"deny",`)) }
+
+// No input makes the hook allow a call without an approval of exactly this call (F7).
+func FuzzRead(f *testing.F) {
+	raw, err := os.ReadFile("testdata/permission.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if event, ok := strings.CutPrefix(line, "event "); ok {
+			f.Add([]byte(event))
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if call, err := read(raw); err == nil {
+			hooktest.OnlyApprovalAllows(t, call, allows)
+		}
+	})
+}
