@@ -33,7 +33,7 @@ func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 			args = append(args, "--gate")
 		}
 		out, said, code := runHookCommand(t, s.env, c.event, args...)
-		if out != "" || (code == 2) != c.blocks || (strings.HasPrefix(said, "askback: ")) != c.blocks || !c.blocks && code != 0 {
+		if out != "" || (code == 2) != c.blocks || strings.HasPrefix(said, "askback: ") != c.blocks || !c.blocks && code != 0 {
 			t.Errorf("%s: got %q, %q and code %d", name, out, said, code)
 		}
 	}
