@@ -12,6 +12,7 @@ type Traces struct {
 var traces = map[string]Traces{
 	"claude-code": {Programs: []string{"claude"}, Home: []string{".claude", ".claude.json"}, List: []string{"mcp", "list"}},
 	"codex":       {Programs: []string{"codex"}, Home: []string{".codex"}, List: []string{"mcp", "list"}},
+	"antigravity": {Programs: []string{"agy"}, Home: []string{".gemini/antigravity-cli", ".gemini/config"}, List: []string{"mcp", "list"}},
 	"copilot":     {Programs: []string{"copilot"}, Home: []string{".copilot"}, List: []string{"mcp", "list"}},
 	"cursor":      {Programs: []string{"cursor", "cursor-agent"}, Home: []string{".cursor"}},
 	"gemini":      {Programs: []string{"gemini"}, Home: []string{".gemini"}, List: []string{"mcp", "list"}},
