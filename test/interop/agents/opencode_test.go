@@ -1,5 +1,19 @@
 package agents_test
 
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/test/interop/clienttest"
+)
+
+const opencodeVersion = "1.18.33"
+
 var opencode = client{
 	program: "opencode-" + platform() + "/bin/opencode",
 	init:    []string{"opencode"},
@@ -15,6 +29,11 @@ var opencode = client{
 				"models":  map[string]any{"model": map[string]any{"name": "Model"}},
 			}},
 		})
+		// With a plugin it waits until it has installed this package.
+		installed := map[string]any{"dependencies": map[string]any{"@opencode-ai/plugin": opencodeVersion}}
+		f.writeJSON(".config/opencode/package.json", installed)
+		f.writeJSON(".config/opencode/package-lock.json", map[string]any{"lockfileVersion": 3, "packages": map[string]any{"": installed}})
+		f.write(".config/opencode/node_modules/.keep", nil)
 	},
 	unless: []string{"registry.npmjs.org"}, // for the types of plugins
 	environ: func(*fixture) []string {
@@ -23,4 +42,174 @@ var opencode = client{
 			"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_CLAUDE_CODE=1",
 		}
 	},
+}
+
+// database is a question of OpenCode's own tool.
+var database = map[string]any{"questions": []any{map[string]any{
+	"question": "Which database?", "header": "DB",
+	"options": []any{map[string]any{"label": "PostgreSQL", "description": "server"}, map[string]any{"label": "SQLite", "description": "file"}},
+}}}
+
+// touch is a call that makes a file.
+func touch(id, name string) call {
+	return call{id, "bash", map[string]any{"command": "touch " + name, "description": "Make a file"}}
+}
+
+// exists reports whether a file of the project exists.
+func (f *fixture) exists(name string) bool {
+	_, err := os.Stat(filepath.Join(f.project, name))
+	return err == nil
+}
+
+// eventually waits until a condition holds.
+func (f *fixture) eventually(what string, holds func() bool) {
+	f.t.Helper()
+	for over := time.After(patience); !holds(); {
+		select {
+		case <-over:
+			f.t.Fatalf("never: %s", what)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// status waits until an ask has a status.
+func (f *fixture) status(id string, want askback.Status) {
+	f.t.Helper()
+	f.eventually(fmt.Sprintf("%s is %s", id, want), func() bool {
+		ask, err := f.Person.Get(bounded(f.t), id)
+		return err == nil && ask.Status == want
+	})
+}
+
+// At the terminal, the questions and permissions of OpenCode are asked in Askback as well, and
+// the first reply counts. The same question is asked twice, and Askback may be killed between.
+func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, opencode,
+		call{"call_1", "question", database}, call{"call_2", "question", database}, call{"call_3", "question", database})
+	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--model", "scripted/model", "--prompt", "Do it.")
+	press := func(shown, key string) {
+		t.Helper()
+		f.eventually(shown, func() bool { return strings.Contains(s.Text(), shown) })
+		if err := s.Press(key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := func(id, want string) {
+		t.Helper()
+		if got := f.model.result(id); !strings.Contains(got, want) {
+			t.Errorf("%s: the model got %q, want %q", id, got, want)
+		}
+	}
+	first := f.Open(1)[0]
+	if first.Agent != "opencode" || first.Questions[0].Text != "Which database?" || !strings.Contains(string(first.Context), f.project) {
+		t.Errorf("got %+v", first)
+	}
+	f.Answer(first.ID, askback.Choose("SQLite"))
+	result("call_1", "SQLite")
+
+	second := f.Open(1)[0]
+	press("Which database?", "Enter") // the first option
+	result("call_2", "PostgreSQL")
+	f.status(second.ID, askback.Cancelled)
+
+	third := f.Open(1)[0]
+	if _, err := f.Person.Decline(bounded(t), third.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	// OpenCode ends the turn then, without another request to the model.
+	f.eventually("the dialog is closed", func() bool { return !strings.Contains(s.Text(), "esc dismiss") })
+}
+
+// The permissions of OpenCode at the terminal: approved and denied in Askback, decided in the
+// dialog first, and with Askback killed between.
+func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, opencode, touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
+	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--model", "scripted/model", "--prompt", "Do it.")
+	first := f.Open(1)[0]
+	if c := first.Confirmation; c == nil || c.ToolName != "bash" || !c.NoEdit || !strings.Contains(string(c.Input), "touch one") {
+		t.Errorf("got %+v", c)
+	}
+	f.Answer(first.ID, askback.Answer{Decision: askback.Approve})
+	f.model.result("call_1")
+
+	second := f.Open(1)[0]
+	f.eventually("the dialog", func() bool {
+		return strings.Contains(s.Text(), "Allow once") && strings.Contains(s.Text(), "touch two")
+	})
+	if err := s.Press("Enter"); err != nil {
+		t.Fatal(err)
+	}
+	f.model.result("call_2")
+	f.status(second.ID, askback.Cancelled)
+
+	third := f.Open(1)[0]
+	f.Restart()
+	f.Answer(third.ID, askback.Answer{Decision: askback.Approve})
+	f.model.result("call_3")
+
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "not in this folder"})
+	if got := f.model.result("call_4"); !strings.Contains(got, "not in this folder") {
+		t.Errorf("denied: the model got %q", got)
+	}
+	for name, want := range map[string]bool{"one": true, "two": true, "three": true, "four": false} {
+		if f.exists(name) != want {
+			t.Errorf("%s exists: %v, want %v", name, !want, want)
+		}
+	}
+}
+
+// gated is OpenCode with the gate for opencode run, and with rules that ask about all tools.
+func gated(environ ...string) client {
+	c := opencode
+	c.prepare = func(f *fixture) {
+		opencode.prepare(f)
+		f.writeJSON("project/opencode.json", map[string]any{
+			"permission": map[string]any{"*": "ask"}, "plugin": []any{[]any{"./.askback/opencode.js", map[string]any{"gate": true}}},
+		})
+	}
+	c.environ = func(f *fixture) []string { return append(opencode.environ(f), environ...) }
+	return c
+}
+
+// In opencode run, each call waits for its approval, also if Askback is killed between.
+func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, gated(), touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
+	r := f.start("Do it.")
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: []byte(`{"command":"touch edited","description":"Make a file"}`)})
+	third := f.Open(1)[0]
+	if f.exists("three") {
+		t.Error("the call ran without an approval")
+	}
+	f.Restart()
+	f.Answer(third.ID, askback.Answer{Decision: askback.Approve})
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Friday"})
+	if got := f.model.result("call_4"); !strings.Contains(got, "not on a Friday") {
+		t.Errorf("denied: the model got %q", got)
+	}
+	r.end()
+	for name, want := range map[string]bool{"one": true, "two": false, "edited": true, "three": true, "four": false} {
+		if f.exists(name) != want {
+			t.Errorf("%s exists: %v, want %v", name, !want, want)
+		}
+	}
+}
+
+// With Askback away, the gate lets nothing run.
+func TestGateOfOpenCodeBlocksWithoutAskback(t *testing.T) {
+	t.Parallel()
+	away := fmt.Sprintf("ASKBACK_URL=http://127.0.0.1:%d", clienttest.FreePort(t))
+	f := newFixture(t, gated(away, "ASKBACK_TOKEN=x"), touch("call_1", "one"))
+	r := f.start("Do it.")
+	if got := f.model.result("call_1"); !strings.Contains(got, "This call was not run") {
+		t.Errorf("the model got %q", got)
+	}
+	r.end()
+	if f.exists("one") {
+		t.Error("the call ran without an approval")
+	}
 }
