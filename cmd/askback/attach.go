@@ -16,7 +16,8 @@ import (
 )
 
 type attachCommand struct {
-	Codex attachCodex `cmd:"" help:"Ask people what Codex asks at its terminal; the first answer counts."`
+	Codex    attachCodex    `cmd:"" help:"Ask people what Codex asks at its terminal; the first answer counts."`
+	OpenCode attachOpenCode `cmd:"" name:"opencode" help:"Ask people what the sessions of a server of OpenCode ask; the first answer counts."`
 }
 
 type attachCodex struct {

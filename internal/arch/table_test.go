@@ -93,6 +93,7 @@ var layers = map[string][]string{
 	"internal/opencodehook":    {".", "asktool", "internal/claudehook", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/acp":             {".", "internal/jcs", "internal/hook"},
 	"internal/codexapp":        {".", "asktool", "internal/jcs", "internal/compat", "internal/hook"},
+	"internal/opencodeapp":     {".", "internal/hook", "internal/opencodehook"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
 	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},

@@ -36,9 +36,6 @@ type Event struct {
 	ID        string // the id of the request; for [ToolCall] that of the call
 	SessionID string
 	Folder    string // the folder of the session
-	// Server is the URL of the server of OpenCode, if the event came from there. Then the
-	// ask does not end with this process.
-	Server string
 
 	Questions  json.RawMessage // of [QuestionAsked]
 	Permission string          // the permission; for [ToolCall] the tool
@@ -124,24 +121,12 @@ func NewEvent(name string, p Properties) (Event, error) {
 // An origin is the context of an ask. Its first fields are those of [hook.Origin].
 type origin struct {
 	hook.Origin
-	Request string `json:"request"`            // the id of the request in OpenCode
-	Server  string `json:"opencode,omitempty"` // the URL of OpenCode's server
+	Request string `json:"request"` // the id of the request in OpenCode
 }
 
 func (ev Event) origin() json.RawMessage {
 	b, _ := json.Marshal(origin{
-		hook.Origin{Hook: ev.Name, Session: ev.SessionID, CWD: ev.Folder, Seated: ev.Server == ""}, ev.ID, ev.Server,
+		hook.Origin{Hook: ev.Name, Session: ev.SessionID, CWD: ev.Folder, Seated: true}, ev.ID,
 	}) // strings can always be encoded
 	return b
-}
-
-// RequestOf returns the id of the request for which an ask with this context was made through
-// the server of OpenCode with the given URL.
-func RequestOf(context json.RawMessage, server string) (id, folder string, ok bool) {
-	v, err := jcs.Parse(context)
-	if err != nil || v.Kind != jcs.Object {
-		return "", "", false
-	}
-	text := func(name string) string { m, _ := v.Get(name); return m.Text() }
-	return text("request"), text("cwd"), server != "" && text("opencode") == server && text("request") != ""
 }

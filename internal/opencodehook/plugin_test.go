@@ -77,7 +77,9 @@ console.log(JSON.stringify([true, ["edit"], false, undefined].map((gate) => tool
 	}
 	want := [][]string{
 		{"bash", "write", "edit", "apply_patch", "webfetch", "github_merge", "askback_delete", "constructor"},
-		{"write", "edit", "apply_patch"}, {}, {},
+		{"write", "edit", "apply_patch"},
+		{},
+		{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

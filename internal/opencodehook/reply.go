@@ -35,6 +35,9 @@ type Reply struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// IsApproval reports whether the reply lets something run.
+func (r Reply) IsApproval() bool { return r.Permission == once || r.Decision == approved }
+
 // The replies to a permission, and the decisions of the gate.
 const (
 	once     = "once"

@@ -133,8 +133,11 @@ func FuzzEvents(f *testing.F) {
 			t.Errorf("%s: got %+v for a pending ask", raw, got)
 		}
 		for _, o := range []askback.Outcome{
-			{Status: askback.Declined}, {Status: askback.Cancelled}, {Status: askback.Expired},
-			{Status: askback.Answered, Decision: askback.Deny, Reason: "approved"}, {Status: askback.Answered},
+			{Status: askback.Declined},
+			{Status: askback.Cancelled},
+			{Status: askback.Expired},
+			{Status: askback.Answered, Decision: askback.Deny, Reason: "approved"},
+			{Status: askback.Answered},
 		} {
 			ask.Status, ask.Outcome = o.Status, &o
 			if got, _ := opencodehook.Decide(ev, ask); got.Permission == "once" || got.Decision == "approved" || got.Permission == "always" {

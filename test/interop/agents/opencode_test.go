@@ -1,12 +1,10 @@
 package agents_test
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/test/interop/clienttest"
@@ -55,47 +53,13 @@ func touch(id, name string) call {
 	return call{id, "bash", map[string]any{"command": "touch " + name, "description": "Make a file"}}
 }
 
-// exists reports whether a file of the project exists.
-func (f *fixture) exists(name string) bool {
-	_, err := os.Stat(filepath.Join(f.project, name))
-	return err == nil
-}
-
-// eventually waits until a condition holds.
-func (f *fixture) eventually(what string, holds func() bool) {
-	f.t.Helper()
-	for over := time.After(patience); !holds(); {
-		select {
-		case <-over:
-			f.t.Fatalf("never: %s", what)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// status waits until an ask has a status.
-func (f *fixture) status(id string, want askback.Status) {
-	f.t.Helper()
-	f.eventually(fmt.Sprintf("%s is %s", id, want), func() bool {
-		ask, err := f.Person.Get(bounded(f.t), id)
-		return err == nil && ask.Status == want
-	})
-}
-
 // At the terminal, the questions and permissions of OpenCode are asked in Askback as well, and
 // the first reply counts. The same question is asked twice, and Askback may be killed between.
 func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, opencode,
 		call{"call_1", "question", database}, call{"call_2", "question", database}, call{"call_3", "question", database})
-	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--model", "scripted/model", "--prompt", "Do it.")
-	press := func(shown, key string) {
-		t.Helper()
-		f.eventually(shown, func() bool { return strings.Contains(s.Text(), shown) })
-		if err := s.Press(key); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := f.startTerminal("--model", "scripted/model", "--prompt", "Do it.")
 	result := func(id, want string) {
 		t.Helper()
 		if got := f.model.result(id); !strings.Contains(got, want) {
@@ -110,16 +74,21 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 	result("call_1", "SQLite")
 
 	second := f.Open(1)[0]
-	press("Which database?", "Enter") // the first option
+	f.press(s, "esc dismiss", "Enter") // the first option
 	result("call_2", "PostgreSQL")
-	f.status(second.ID, askback.Cancelled)
+	f.becomesCancelled(second.ID)
 
 	third := f.Open(1)[0]
 	if _, err := f.Person.Decline(bounded(t), third.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	// OpenCode ends the turn then, without another request to the model.
-	f.eventually("the dialog is closed", func() bool { return !strings.Contains(s.Text(), "esc dismiss") })
+	f.eventually("the dialog is closed", func() error {
+		if strings.Contains(s.Text(), "esc dismiss") {
+			return errors.New("it is open")
+		}
+		return nil
+	})
 }
 
 // The permissions of OpenCode at the terminal: approved and denied in Askback, decided in the
@@ -127,7 +96,7 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, opencode, touch("call_1", "one"), touch("call_2", "two"), touch("call_3", "three"), touch("call_4", "four"))
-	s := clienttest.NewScreen(t, f.project, f.environ(), f.program, "--model", "scripted/model", "--prompt", "Do it.")
+	s := f.startTerminal("--model", "scripted/model", "--prompt", "Do it.")
 	first := f.Open(1)[0]
 	if c := first.Confirmation; c == nil || c.ToolName != "bash" || !c.NoEdit || !strings.Contains(string(c.Input), "touch one") {
 		t.Errorf("got %+v", c)
@@ -136,14 +105,9 @@ func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 	f.model.result("call_1")
 
 	second := f.Open(1)[0]
-	f.eventually("the dialog", func() bool {
-		return strings.Contains(s.Text(), "Allow once") && strings.Contains(s.Text(), "touch two")
-	})
-	if err := s.Press("Enter"); err != nil {
-		t.Fatal(err)
-	}
+	f.press(s, "Allow once", "Enter")
 	f.model.result("call_2")
-	f.status(second.ID, askback.Cancelled)
+	f.becomesCancelled(second.ID)
 
 	third := f.Open(1)[0]
 	f.Restart()
@@ -155,7 +119,7 @@ func TestPermissionsOfOpenCodeAreDecidedOnce(t *testing.T) {
 		t.Errorf("denied: the model got %q", got)
 	}
 	for name, want := range map[string]bool{"one": true, "two": true, "three": true, "four": false} {
-		if f.exists(name) != want {
+		if f.exists("project/"+name) != want {
 			t.Errorf("%s exists: %v, want %v", name, !want, want)
 		}
 	}
@@ -182,7 +146,7 @@ func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve})
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: []byte(`{"command":"touch edited","description":"Make a file"}`)})
 	third := f.Open(1)[0]
-	if f.exists("three") {
+	if f.exists("project/three") {
 		t.Error("the call ran without an approval")
 	}
 	f.Restart()
@@ -193,7 +157,7 @@ func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 	}
 	r.end()
 	for name, want := range map[string]bool{"one": true, "two": false, "edited": true, "three": true, "four": false} {
-		if f.exists(name) != want {
+		if f.exists("project/"+name) != want {
 			t.Errorf("%s exists: %v, want %v", name, !want, want)
 		}
 	}
@@ -209,7 +173,7 @@ func TestGateOfOpenCodeBlocksWithoutAskback(t *testing.T) {
 		t.Errorf("the model got %q", got)
 	}
 	r.end()
-	if f.exists("one") {
+	if f.exists("project/one") {
 		t.Error("the call ran without an approval")
 	}
 }

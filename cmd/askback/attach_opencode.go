@@ -1,0 +1,49 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/opencodeapp"
+)
+
+type attachOpenCode struct {
+	URL    string   `name:"url" default:"http://127.0.0.1:4096" placeholder:"URL" help:"Connect to the server of OpenCode at this address; its password is $$OPENCODE_SERVER_PASSWORD."`
+	Folder []string `complete:"file" placeholder:"DIR" help:"Ask also about what is open already in this folder; repeat it for several. What is open in the folder of the server is always asked about."`
+}
+
+// Run asks people about the requests of a server of OpenCode until ctx ends. Asks that are
+// still open are then withdrawn, because OpenCode asks as well.
+func (c *attachOpenCode) Run(ctx context.Context, io streams, all *commands) error {
+	address, err := url.Parse(c.URL)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" || address.User != nil {
+		return usage("--url is not the address of a server; write it as in http://127.0.0.1:4096")
+	}
+	f := &opencodeapp.Follower{
+		URL: strings.TrimRight(c.URL, "/"), Note: func(text string) { note(io.err, text) },
+		User: cmp.Or(os.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: os.Getenv("OPENCODE_SERVER_PASSWORD"),
+	}
+	for _, folder := range c.Folder {
+		path, err := filepath.Abs(folder)
+		if err != nil {
+			return err
+		}
+		f.Folders = append(f.Folders, path)
+	}
+	only, err := attachOnce(f.URL)
+	if err != nil {
+		return err
+	}
+	defer only.Release()
+	conn, err := all.connector(instance.KindAsk)
+	if err != nil {
+		return err
+	}
+	f.Asks = attending(conn)
+	return thenClose(io, conn, f.Run(ctx))
+}

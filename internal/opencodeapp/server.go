@@ -1,0 +1,225 @@
+package opencodeapp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/opencodehook"
+)
+
+const (
+	// callTime is how long a request may take, except for the stream of events. The first
+	// request in a folder starts OpenCode there.
+	callTime = 2 * time.Minute
+	// streamTime is how long the stream of events may take to begin. OpenCode 1.18 never
+	// replies to a request that arrives just when it begins to listen.
+	streamTime = 10 * time.Second
+	// idleTime is the longest time between two events. OpenCode sends one every 10 seconds.
+	idleTime = time.Minute
+	// maxReply is the maximum size of a reply and of an event in bytes.
+	maxReply = 32 << 20
+)
+
+// A server is the HTTP API of opencode serve.
+type server struct {
+	url      string // without a slash at the end
+	user     string
+	password string // "" without authentication
+	client   *http.Client
+}
+
+func newServer(f *Follower) *server {
+	return &server{
+		url: strings.TrimRight(f.URL, "/"), user: f.User, password: f.Password,
+		// A redirect would send the password to another address.
+		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// errStatus is the error for a reply that is not a success.
+type errStatus struct {
+	path   string
+	status int
+}
+
+func (e errStatus) Error() string {
+	if e.status == http.StatusUnauthorized {
+		return "the server of OpenCode requires a password: set OPENCODE_SERVER_PASSWORD"
+	}
+	return fmt.Sprintf("%s: %d %s", e.path, e.status, http.StatusText(e.status))
+}
+
+// send sends a request for a folder; "" is that in which the server started. The caller
+// closes the body of the reply.
+func (s *server) send(ctx context.Context, method, path, folder string, body any) (*http.Response, error) {
+	address := s.url + path
+	if folder != "" {
+		address += "?" + url.Values{"directory": {folder}}.Encode()
+	}
+	var content io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, content)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if s.password != "" {
+		req.SetBasicAuth(s.user, s.password)
+	}
+	reply, err := s.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if reply.StatusCode != http.StatusOK {
+		_ = reply.Body.Close()
+		return nil, errStatus{path, reply.StatusCode}
+	}
+	return reply, nil
+}
+
+// call sends a request and reads its reply into out, unless that is nil.
+func (s *server) call(ctx context.Context, method, path, folder string, body, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	reply, err := s.send(ctx, method, path, folder, body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reply.Body.Close() }()
+	if out == nil {
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(reply.Body, maxReply+1))
+	if err != nil {
+		return err
+	}
+	if len(raw) > maxReply {
+		return fmt.Errorf("%s: the reply is too long", path)
+	}
+	return json.Unmarshal(raw, out)
+}
+
+// An event is something that happened in a folder.
+type event struct {
+	Folder  string `json:"directory"`
+	Payload struct {
+		Type       string          `json:"type"`
+		Properties json.RawMessage `json:"properties"`
+	} `json:"payload"`
+}
+
+// events calls handle for each event until the stream ends. What is not an event is ignored.
+func (s *server) events(ctx context.Context, handle func(event)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	late := time.AfterFunc(streamTime, cancel)
+	defer late.Stop()
+	reply, err := s.send(ctx, http.MethodGet, "/global/event", "", nil)
+	if err != nil {
+		return err
+	}
+	late.Reset(idleTime)
+	defer func() { _ = reply.Body.Close() }()
+	if kind := reply.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
+		return errors.New("this is not a server of OpenCode")
+	}
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(nil, maxReply)
+	for lines.Scan() {
+		late.Reset(idleTime)
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		var ev event
+		if ok && json.Unmarshal([]byte(strings.TrimSpace(data)), &ev) == nil {
+			handle(ev)
+		}
+	}
+	return lines.Err()
+}
+
+// open returns what is open in a folder.
+func (s *server) open(ctx context.Context, folder string) (all []opencodehook.Event, err error) {
+	var at struct {
+		Directory string `json:"directory"`
+	}
+	if err := s.call(ctx, http.MethodGet, "/path", folder, nil, &at); err != nil {
+		return nil, err
+	}
+	for path, name := range map[string]string{"/question": opencodehook.QuestionAsked, "/permission": opencodehook.PermissionAsked} {
+		var list []json.RawMessage
+		if err := s.call(ctx, http.MethodGet, path, at.Directory, nil, &list); err != nil {
+			return nil, err
+		}
+		for _, raw := range list {
+			if ev, ok := readEvent(name, at.Directory, raw); ok {
+				all = append(all, ev)
+			}
+		}
+	}
+	return all, nil
+}
+
+// readEvent reads the properties of an event. It reports false for one that makes no ask.
+func readEvent(name, folder string, properties json.RawMessage) (opencodehook.Event, bool) {
+	var p opencodehook.Properties
+	if name == opencodehook.ToolCall || json.Unmarshal(properties, &p) != nil {
+		return opencodehook.Event{}, false
+	}
+	ev, err := opencodehook.NewEvent(name, p)
+	ev.Folder = folder
+	return ev, err == nil
+}
+
+// arguments returns the arguments of the tool call of a permission, or nil.
+func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawMessage {
+	if ev.MessageID == "" || ev.CallID == "" {
+		return nil
+	}
+	var message struct {
+		Parts []struct {
+			CallID string `json:"callID"`
+			State  struct {
+				Input json.RawMessage `json:"input"`
+			} `json:"state"`
+		} `json:"parts"`
+	}
+	path := "/session/" + url.PathEscape(ev.SessionID) + "/message/" + url.PathEscape(ev.MessageID)
+	if s.call(ctx, http.MethodGet, path, ev.Folder, nil, &message) != nil {
+		return nil
+	}
+	for _, part := range message.Parts {
+		if part.CallID == ev.CallID {
+			return part.State.Input
+		}
+	}
+	return nil
+}
+
+// reply sends the reply to a question or a permission. Only an approval is sent as one, and
+// never for later calls.
+func (s *server) reply(ctx context.Context, ev opencodehook.Event, r opencodehook.Reply) error {
+	path, body := "/permission/"+url.PathEscape(ev.ID)+"/reply", any(map[string]string{"reply": "reject", "message": r.Message})
+	switch {
+	case ev.Name == opencodehook.QuestionAsked && r.Rejected:
+		path, body = "/question/"+url.PathEscape(ev.ID)+"/reject", nil
+	case ev.Name == opencodehook.QuestionAsked:
+		path, body = "/question/"+url.PathEscape(ev.ID)+"/reply", map[string]json.RawMessage{"answers": r.Answers}
+	case r.IsApproval():
+		body = map[string]string{"reply": "once"}
+	}
+	return s.call(ctx, http.MethodPost, path, ev.Folder, body, nil)
+}
