@@ -5,6 +5,7 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,8 +17,11 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// methodPermission is the request with which an agent asks for a permission.
-const methodPermission = "session/request_permission"
+// The requests of an agent that people are asked about.
+const (
+	methodPermission = "session/request_permission"
+	methodForm       = "elicitation/create"
+)
 
 // The kinds of options that are chosen. Options that are remembered by the agent never are.
 const (
@@ -25,13 +29,13 @@ const (
 	rejectOnce = "reject_once"
 )
 
-// A permission is a request for a permission that people are asked about.
-type permission struct {
+// A question is a request of the agent that people are asked about.
+type question struct {
 	session string
-	tool    string // the id of the tool call
+	tool    string // the id of the tool call, if any
 	ask     askback.Request
-	allow   string // the option that approves
-	reject  string // the option that denies, or ""
+	// result returns the answer to the request, or false without one.
+	result func(askback.Ask) (any, bool)
 }
 
 // origin is what people read about the place of a request.
@@ -40,26 +44,51 @@ type origin struct {
 	Agent string `json:"agent,omitempty"` // the name and the version of the agent
 }
 
-// readPermission reads the parameters of a request. call has the members of the tool call that the
-// agent sent before. It reports false if the request is incomplete, or if it does not have exactly one
-// option that allows the call once.
-func readPermission(params json.RawMessage, id, run string, from origin, call map[string]json.RawMessage) (permission, bool) {
+// readQuestion reads the parameters of a request. It reports false for other requests, and for those
+// that only the editor can ask. id is unique in run.
+func readQuestion(method string, params json.RawMessage, id, run string, from origin, call members) (question, bool) {
 	p, err := jcs.Parse(params)
 	if err != nil {
-		return permission{}, false
+		return question{}, false
 	}
-	r := permission{session: text(p, "sessionId")}
+	q := question{session: text(p, "sessionId")}
+	ok := false
+	switch method {
+	case methodPermission:
+		ok = q.readPermission(p, params, call)
+	case methodForm:
+		ok = q.readForm(p, params)
+	}
+	if !ok || q.session == "" {
+		return question{}, false
+	}
+	parts, _ := json.Marshal([]string{run, q.session, q.tool, id}) // strings can always be encoded
+	key := sha256.Sum256(parts)
+	from.Hook, from.Session, from.Seated = method, q.session, true
+	context, err := jcs.Marshal(from)
+	if err != nil {
+		return question{}, false
+	}
+	r := &q.ask
+	r.Agent, r.SessionKey, r.Key, r.Context = label(from.Agent), q.session, "acp:"+hex.EncodeToString(key[:]), context
+	q.ask, err = r.Normalize()
+	return q, err == nil
+}
+
+// readPermission reads a request for a permission. call has the members of the tool call that the
+// agent sent before. There must be exactly one option that allows the call once.
+func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	tool, _ := p.Get("toolCall")
-	toolID := text(tool, "toolCallId")
-	r.tool = toolID
-	if r.session == "" || toolID == "" || !r.readOptions(p) {
-		return permission{}, false
+	q.tool = text(tool, "toolCallId")
+	allow, reject, ok := readOptions(p)
+	if !ok || q.tool == "" {
+		return false
 	}
-	shown := map[string]json.RawMessage{}
+	shown := members{}
 	for _, name := range shownMembers {
 		value := call[name]
 		if m, ok := tool.Get(name); ok && m.Kind != jcs.Null {
-			value = m.Raw(params)
+			value = m.Raw(src)
 		}
 		if value != nil {
 			shown[name] = value
@@ -67,61 +96,66 @@ func readPermission(params json.RawMessage, id, run string, from origin, call ma
 	}
 	input, err := jcs.Marshal(shown)
 	if err != nil || shown["title"] == nil && shown["rawInput"] == nil {
-		return permission{}, false
+		return false
 	}
-	name := word(shown["name"])
-	if name == "" {
-		name = word(shown["kind"])
+	q.ask.Confirmation = &askback.Confirmation{
+		ToolName: cmp.Or(word(shown["name"]), word(shown["kind"]), "tool"), Input: input, Description: word(shown["title"]), NoEdit: true,
 	}
-	if name == "" {
-		name = "tool"
+	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
+	return true
+}
+
+// readForm reads a request for input in a session. If people do not answer it, it is left to the editor.
+func (q *question) readForm(p jcs.Value, src []byte) bool {
+	schema, _ := p.Get("requestedSchema")
+	if text(p, "mode") != "form" || schema.Kind != jcs.Object {
+		return false
 	}
-	sum, _ := json.Marshal([]string{run, r.session, toolID, id}) // strings can always be encoded
-	key := sha256.Sum256(sum)
-	from.Hook, from.Session, from.Seated = methodPermission, r.session, true
-	context, err := jcs.Marshal(from)
-	if err != nil {
-		return permission{}, false
+	form, ok := hook.ReadForm(schema.Raw(src))
+	if !ok {
+		return false
 	}
-	r.ask, err = askback.Request{
-		Agent: label(from.Agent), SessionKey: r.session, Key: "acp:" + hex.EncodeToString(key[:]), Context: context,
-		Confirmation: &askback.Confirmation{ToolName: name, Input: input, Description: word(shown["title"]), NoEdit: true},
-	}.Normalize()
-	return r, err == nil
+	form.SetTitle(&q.ask, text(p, "message"))
+	q.result = func(ask askback.Ask) (any, bool) {
+		content, ok := form.Accepted(ask)
+		return map[string]any{"action": "accept", "content": content}, ok
+	}
+	return true
 }
 
 // shownMembers are the members of a tool call that describe what will run.
 var shownMembers = []string{"name", "kind", "title", "content", "locations", "rawInput"}
 
-// readOptions finds the options to choose. Their ids must differ, because only the id is sent.
-func (r *permission) readOptions(p jcs.Value) bool {
+// readOptions returns the options to choose: that which approves, and that which denies, or "".
+// Their ids must differ, because only the id is sent.
+func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	options, _ := p.Get("options")
 	var ids []string
 	once := 0
 	for _, o := range options.Elements() {
 		id := text(o, "optionId")
 		if id == "" || slices.Contains(ids, id) {
-			return false
+			return "", "", false
 		}
 		ids = append(ids, id)
 		switch kind := text(o, "kind"); {
 		case kind == allowOnce:
 			once++
-			r.allow = id
-		case kind == rejectOnce && r.reject == "":
-			r.reject = id
+			allow = id
+		case kind == rejectOnce && reject == "":
+			reject = id
 		}
 	}
-	return once == 1
+	return allow, reject, once == 1
 }
 
-// outcome returns the result of the request for a settled ask, or false without one.
-func (r *permission) outcome(ask askback.Ask) (any, bool) {
+// outcome returns the answer to a request for a permission, or false without a decision.
+func outcome(ask askback.Ask, allow, reject string) (any, bool) {
 	switch o := ask.Outcome; {
 	case o.Approved() && len(o.Input) == 0:
-		return selected(r.allow), true
-	case o.Status == askback.Answered && o.Decision == askback.Deny && r.reject != "":
-		return selected(r.reject), true
+		return selected(allow), true
+	case o.Status == askback.Answered && o.Decision == askback.Deny && reject != "":
+		return selected(reject), true
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
 		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, true
 	}

@@ -59,9 +59,9 @@ type Proxy struct {
 
 type members = map[string]json.RawMessage
 
-// A dialog is a request for a permission that has no answer yet.
+// A dialog is a request of the agent that has no answer yet.
 type dialog struct {
-	permission
+	question
 	id     json.RawMessage
 	start  func()
 	cancel context.CancelCauseFunc
@@ -93,7 +93,7 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
 		m, ok := readMessage(line)
 		if ok && p.reusesID(m) {
-			p.agent.send(response(m.id, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}))
+			p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.id, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
 			return nil
 		}
 		var opened *dialog
@@ -179,7 +179,7 @@ func (p *Proxy) agentSaid(ctx context.Context, m message) *dialog {
 	case "$/cancel_request":
 		request := string(at(m.params, "requestId"))
 		p.end(errStopped, func(d *dialog) bool { return string(d.id) == request })
-	case methodPermission:
+	case methodPermission, methodForm:
 		if m.id != nil {
 			return p.request(ctx, m)
 		}
@@ -213,18 +213,18 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 	p.calls[key] = call
 }
 
-// request opens a dialog for a permission. It returns nil if only the editor can ask. p.mu must be
+// request opens a dialog. It returns nil if only the editor can ask. p.mu must be
 // held.
 func (p *Proxy) request(ctx context.Context, m message) *dialog {
 	session := word(at(m.params, "sessionId"))
 	call := p.calls[session+"\n"+word(at(m.params, "toolCall", "toolCallId"))]
 	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
-	r, ok := readPermission(m.params, string(m.id), p.Run, from, call)
+	q, ok := readQuestion(string(m.method), m.params, string(m.id), p.Run, from, call)
 	if !ok || p.over || p.version != "1" || p.open[string(m.id)] != nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	d := &dialog{permission: r, id: bytes.Clone(m.id), cancel: cancel}
+	d := &dialog{question: q, id: bytes.Clone(m.id), cancel: cancel}
 	d.start = func() { p.asks.Go(func() { p.race(ctx, d) }) }
 	p.open[string(d.id)] = d
 	return d
@@ -259,7 +259,7 @@ func (p *Proxy) decide(d *dialog, ask askback.Ask, err error) (any, bool) {
 	if !live || err != nil {
 		return nil, false
 	}
-	result, ok := d.outcome(ask)
+	result, ok := d.result(ask)
 	p.answered[string(d.id)] = p.answered[string(d.id)] || ok
 	return result, ok
 }

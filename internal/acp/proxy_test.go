@@ -247,7 +247,7 @@ func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
 	f.agent.gets(denied)
 	f.editor.gets(closed)
 	f.agent.says(permission)
-	f.agent.gets(cancelled)
+	f.agent.gets(`{"error":{"code":-32600,"message":"this id is in use"},"id":"p","jsonrpc":"2.0"}`)
 	f.editor.says(allowed, initialize)
 	f.agent.gets(initialize)
 }
@@ -269,4 +269,33 @@ func TestHugeMessageIsForwarded(t *testing.T) {
 	huge := `{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", 9<<20) + `"}`
 	f.agent.says(huge)
 	f.editor.gets(huge)
+}
+
+// A form of the agent is asked as questions. If people decline it, it is left to the editor.
+func TestFormIsAsked(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.answer(f.next(), askback.Answer{Decision: askback.Approve})
+	f.agent.gets(approved)
+	f.editor.gets(closed)
+	form := `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"form","sessionId":"s","message":"Where to?","requestedSchema":{"type":"object","properties":{"region":{"type":"string","title":"Region","enum":["eu","us"]}},"required":["region"]}}}`
+	f.agent.says(form)
+	f.editor.gets(form)
+	ask := f.next()
+	if ask.Title != "Where to?" || len(ask.Questions) != 1 || ask.Questions[0].Text != "Region" {
+		t.Errorf("got %q: %+v", ask.Title, ask.Questions)
+	}
+	f.answer(ask, askback.Choose("eu"))
+	f.agent.gets(`{"id":2,"jsonrpc":"2.0","result":{"action":"accept","content":{"region":"eu"}}}`)
+	f.editor.gets(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
+
+	form = strings.Replace(form, `"id":2`, `"id":3`, 1)
+	f.agent.says(form)
+	f.editor.gets(form)
+	if _, err := f.person.Decline(f.bounded(), f.next().ID, "ask at the desk"); err != nil {
+		t.Fatal(err)
+	}
+	f.editor.says(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
+	f.agent.gets(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
 }

@@ -64,10 +64,7 @@ func sameTool(a, b askback.Confirmation) bool {
 }
 
 func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
-	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(p.form.Questions) {
-		return nil, false
-	}
-	content, ok := p.form.Content(ask)
+	content, ok := p.form.Accepted(ask)
 	if !ok {
 		return nil, false
 	}

@@ -183,6 +183,18 @@ func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
 	}
 }
 
+func TestFormOfMCPServerIsAsked(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	a.request(`{"method":"mcpServer/elicitation/request","id":1,"params":{"threadId":"t","turnId":"u","serverName":"probe","mode":"form","_meta":null,"message":"Where to?","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"},"region":{"type":"string","title":"Region","enum":["eu","us"]}},"required":["region"]}}}`)
+	ask := a.next()
+	if ask.Title != "probe: Where to?" || len(ask.Questions) != 2 {
+		t.Fatalf("got %q: %+v", ask.Title, ask.Questions)
+	}
+	a.answer(ask.ID, askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "3"}, {ID: "q2", Selected: []string{"eu"}}}})
+	a.receives(answer{1, `{"action":"accept","content":{"n":3,"region":"eu"}}`})
+}
+
 func TestAnswerAtTerminalWithdrawsAsk(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{

@@ -158,11 +158,17 @@ func (d *dialog) readQuestions(p jcs.Value, src []byte) bool {
 	return err == nil
 }
 
-// readElicitation reads the request to call a tool of an MCP server, which has the form of an
-// elicitation. Elicitations of the servers themselves are left to the terminal.
+// readElicitation reads the request of an MCP server for input. The request of Codex itself to call
+// a tool of an MCP server has the same form.
 func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
 	server, meta := text(p, "serverName"), member(p, "_meta")
-	if server == "" || server == ownServer || text(p, "mode") != "form" || text(meta, "codex_approval_kind") != "mcp_tool_call" {
+	if server == "" || server == ownServer || text(p, "mode") != "form" {
+		return false
+	}
+	switch kind, approves := meta.Get("codex_approval_kind"); {
+	case !approves:
+		return d.readForm(server+": "+text(p, "message"), json.RawMessage(raw(p, src, "requestedSchema")))
+	case kind.Text() != "mcp_tool_call":
 		return false
 	}
 	input := json.RawMessage("{}")
@@ -174,6 +180,20 @@ func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
 	accepted := map[string]any{"action": "accept", "content": struct{}{}}
 	d.confirm(askback.Confirmation{Server: server, ToolName: text(meta, "tool_name"), Input: input}, accepted, map[string]any{"action": "decline"})
 	return d.ask.Confirmation.ToolName != ""
+}
+
+// readForm reads a form. If people do not answer it, it is left to the terminal.
+func (d *dialog) readForm(message string, schema json.RawMessage) bool {
+	form, ok := hook.ReadForm(schema)
+	if !ok {
+		return false
+	}
+	form.SetTitle(&d.ask, message)
+	d.result = func(ask askback.Ask) (any, bool) {
+		content, ok := form.Accepted(ask)
+		return map[string]any{"action": "accept", "content": content}, ok
+	}
+	return true
 }
 
 // confirm makes d ask for a decision, with one answer for each. An approval with other arguments

@@ -19,6 +19,9 @@ import (
 // maxNested is how deeply messages may be nested. What people approve has a lower limit.
 const maxNested = 512
 
+// listEvery is the time between two lists of the threads.
+const listEvery = 15 * time.Second
+
 // A session is one connection to an app-server. It has one goroutine that reads, and one for
 // each open dialog.
 type session struct {
@@ -78,11 +81,13 @@ func (s *session) run(ctx context.Context) error {
 		_ = s.conn.Close()
 	})
 	defer stop()
+	ended := make(chan struct{})
+	defer close(ended)
 	rejected := make(chan error, 1)
 	s.initialize(asking, func(err error) {
 		rejected <- err
 		_ = s.conn.Close()
-	})
+	}, ended)
 	for {
 		_, raw, err := s.conn.ReadMessage()
 		if err != nil {
@@ -121,8 +126,9 @@ func readMessage(raw []byte) (message, bool) {
 	return m, err == nil
 }
 
-// initialize introduces Askback. It calls rejected if the app-server does not accept it.
-func (s *session) initialize(ctx context.Context, rejected func(error)) {
+// initialize introduces Askback and then follows the threads, until ended is closed. It calls rejected if
+// the app-server does not accept it.
+func (s *session) initialize(ctx context.Context, rejected func(error), ended <-chan struct{}) {
 	s.call("initialize", map[string]any{
 		"clientInfo":   map[string]any{"name": "askback", "title": "Askback", "version": s.f.Version},
 		"capabilities": map[string]any{"experimentalApi": true},
@@ -134,7 +140,21 @@ func (s *session) initialize(ctx context.Context, rejected func(error)) {
 		s.send(map[string]any{"method": "initialized"})
 		s.f.note("Attached to Codex " + release(word(at(result, "userAgent"))) + ". Its requests are in the inbox as well as at its terminal.")
 		s.listThreads(ctx, "")
+		go s.keepListing(ctx, ended)
 	})
+}
+
+// keepListing follows all loaded threads from time to time, because following one fails
+// while the daemon shuts down.
+func (s *session) keepListing(ctx context.Context, ended <-chan struct{}) {
+	for {
+		select {
+		case <-time.After(listEvery):
+			s.listThreads(ctx, "")
+		case <-ended:
+			return
+		}
+	}
 }
 
 // at returns the value at a path of names, or nil.
@@ -174,8 +194,7 @@ func (s *session) listThreads(ctx context.Context, cursor string) {
 	s.call("thread/loaded/list", params, func(result, failure json.RawMessage) {
 		page, err := jcs.Parse(result)
 		if failure != nil || err != nil {
-			s.f.note("Codex did not list its threads: " + string(failure))
-			return
+			return // it is tried again
 		}
 		for _, id := range member(page, "data").Elements() {
 			s.follow(ctx, id.Text())

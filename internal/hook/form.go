@@ -127,6 +127,15 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
+// Accepted returns the content for the answers of a person. It reports false if the ask was not
+// answered, or if the form cannot hold the answer. A comment has no place in it.
+func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
+	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(f.Questions) {
+		return nil, false
+	}
+	return f.Content(ask)
+}
+
 // Content returns the content of the form with the answers. It reports false if an answer is not
 // valid for its field, or if there are no answers.
 func (f Form) Content(ask askback.Ask) (json.RawMessage, bool) {
