@@ -10,24 +10,31 @@ import (
 )
 
 type hookCopilot struct {
-	Wait time.Duration `default:"23h59m" help:"Wait this long for an answer; then Copilot's own rules and its dialog decide."`
+	Gate bool          `help:"Guard permissions: block each call unless a person approves it. After an error, block it too."`
+	Wait time.Duration `default:"23h59m" help:"Wait this long for an answer; then Copilot's own rules and its dialog decide, or with --gate the call is blocked. It must be shorter than timeoutSec of the hook."`
 }
 
-// Run answers one hook. After an error before the decision, it prints no decision and exits with 0,
-// so that Copilot follows its own rules: it shows its dialog, or refuses the call in copilot -p.
+// Run answers one hook. Without a decision it prints nothing and exits with 0, so that Copilot
+// follows its own rules: it shows its dialog, or refuses the call in copilot -p. With --gate, a call
+// without a decision is blocked instead.
 func (c *hookCopilot) Run(ctx context.Context, in streams, all *commands) error {
-	_, unwritten, err := answerHook(ctx, in, all, c.Wait, func(raw []byte) (hook.Call, error) {
+	guarded := c.Gate
+	printed, unwritten, err := answerHook(ctx, in, all, c.Wait, func(raw []byte) (hook.Call, error) {
 		ev, err := copilothook.Read(raw)
 		if err != nil {
 			return hook.Call{}, err
 		}
+		guarded = c.Gate && copilothook.Guarded(ev)
 		if call, ok := copilothook.Call(ev); ok {
 			return call, nil
 		}
 		return hook.Call{}, errNotAsked
 	})
-	if errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked) {
+	switch {
+	case guarded && err == nil && unwritten == nil && !printed:
+		err = errors.New("there was no decision in time")
+	case !guarded && (errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked)):
 		return nil
 	}
-	return endHook(in, false, unwritten, err)
+	return endHook(in, guarded, unwritten, err)
 }

@@ -46,3 +46,25 @@ func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
 		t.Errorf("without a server: got %q, %q and code %d", out, said, code)
 	}
 }
+
+// The guard of Copilot denies a permission without an approval: with exit code 2 and a text.
+func TestGuardOfCopilotBlocksWithoutApproval(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, c := range map[string]struct {
+		event string
+		code  int
+	}{
+		"no answer":       {copilotEvent, 2},
+		"no JSON":         {"allow", 2},
+		"another program": {permissionEvent, 2},
+		"not to be shown": {strings.Replace(copilotEvent, `"touch made"`, "123456789012345678901234567890", 1), 2},
+		"own tool":        {strings.Replace(copilotEvent, `"bash"`, `"askback/get_answer"`, 1), 0},
+		"reading":         {strings.Replace(copilotEvent, "touch made", "ls", 1), 0},
+	} {
+		out, said, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "1s")
+		if out != "" || code != c.code || (said == "") != (c.code == 0) {
+			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, said, code, c.code)
+		}
+	}
+}

@@ -85,6 +85,12 @@ func splitTool(name string) (server, tool string) {
 	return server, tool
 }
 
+// Guarded reports whether people are asked for the permission of an event. Copilot's own rules decide
+// about the tools of Askback, and about plain commands that read.
+func Guarded(ev Event) bool {
+	return ev.Name == PermissionRequest && !isOwnTool(ev) && !isReadOnly(ev)
+}
+
 // Call returns the call that an event asks about. It reports false if no person is asked: Copilot
 // then follows its own rules.
 func Call(ev Event) (hook.Call, bool) {
@@ -93,7 +99,7 @@ func Call(ev Event) (hook.Call, bool) {
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
 		r, ok = questions(ev.Input)
-	case ev.Name == PermissionRequest && !isOwnTool(ev) && !isReadOnly(ev):
+	case Guarded(ev):
 		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
 		if ok {
 			r.Confirmation.NoEdit = true // the output cannot have other arguments

@@ -140,3 +140,24 @@ func TestToolsOfOtherServersOfCopilotAreAsked(t *testing.T) {
 	f.model.result("call_2")
 	r.end()
 }
+
+// With --gate, the hook of Copilot blocks a call without an answer, even if Copilot allows all tools.
+func TestGuardOfCopilotBlocksWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	for flags, runs := range map[string]bool{"--wait 2s": true, "--gate --wait 2s": false} {
+		t.Run(flags, func(t *testing.T) {
+			t.Parallel()
+			c := copilot
+			c.args = append([]string{"--allow-all-tools"}, copilot.args...)
+			c.configured = func(f *fixture) {
+				f.change("project/.github/hooks/askback.json", "hook copilot", "hook copilot "+flags)
+			}
+			f := newFixture(t, c, copilotHooks.touch("call_1", "one"))
+			r := f.start("Do it.")
+			ask := f.Open(1)[0]
+			f.wantTouched("call_1", "one", runs)
+			f.wantCancelled(ask)
+			r.end()
+		})
+	}
+}
