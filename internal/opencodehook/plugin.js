@@ -82,6 +82,8 @@ function isGated(gate, tool) {
   return gate && !free.includes(tool)
 }
 
+const callName = (session, id) => JSON.stringify([session, id])
+
 const asPatterns = (rule) => (typeof rule === "string" ? { "*": rule } : rule)
 
 // allowed returns a rule that allows what it would ask about.
@@ -120,7 +122,9 @@ function opened(rules, gate) {
 const Askback = async ({ client, directory }, options = {}) => {
   const command = typeof options.command === "string" ? options.command : "askback"
   const gate = process.argv.slice(2).includes("run") && gateOf(options.gate)
-  const calls = new Map() // the arguments of the calls that run
+  // The arguments of the calls that run, or null if different calls of a session have one id. The
+  // model makes the ids, and a person would see the arguments of another call.
+  const calls = new Map()
   const own = new Set() // the requests that this instance asks about
 
   function begin(type, properties) {
@@ -131,7 +135,8 @@ const Askback = async ({ client, directory }, options = {}) => {
     own.add(id)
     const timer = setTimeout(async () => {
       try {
-        const asking = hook(command, { type, directory, properties, args: calls.get(properties.tool?.callID) })
+        const args = calls.get(callName(properties.sessionID, properties.tool?.callID)) ?? undefined
+        const asking = hook(command, { type, directory, properties, args })
         request.stop = asking.stop
         const { reply } = await asking.done
         if (reply && shared.requests.get(id) === request) await answer(client, type, id, reply)
@@ -171,12 +176,14 @@ const Askback = async ({ client, directory }, options = {}) => {
       if (["question.replied", "question.rejected", "permission.replied"].includes(event.type)) end(p.requestID)
       if (event.type === "session.idle" || event.type === "session.deleted") {
         const session = p.sessionID ?? p.info?.id
+        for (const name of calls.keys()) if (JSON.parse(name)[0] === session) calls.delete(name)
         for (const [id, request] of shared.requests) if (request.session === session) end(id)
       }
     },
     "tool.execute.before": async (input, output) => {
-      if (calls.size >= maxCalls) calls.delete(calls.keys().next().value)
-      calls.set(input.callID, output.args)
+      const name = callName(input.sessionID, input.callID)
+      if (calls.has(name) && calls.get(name) !== output.args) calls.set(name, null)
+      else if (calls.size < maxCalls) calls.set(name, output.args)
       if (!isGated(gate, input.tool) || shared.approved.has(output)) return
       const args = await ask(input, output.args)
       if (args !== undefined) {
@@ -186,7 +193,10 @@ const Askback = async ({ client, directory }, options = {}) => {
       }
       shared.approved.add(output)
     },
-    "tool.execute.after": async (input) => void calls.delete(input.callID),
+    "tool.execute.after": async (input) => {
+      const name = callName(input.sessionID, input.callID)
+      if (calls.get(name) !== null) calls.delete(name) // else, until the session is idle
+    },
     dispose: async () => {
       for (const id of own) end(id)
     },
