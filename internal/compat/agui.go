@@ -236,14 +236,14 @@ func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 }
 
 // aguiCalls returns the calls in the messages next to an outcome, by their ids. An id that two
-// different calls have names neither.
+// different calls have names neither, even if one of them cannot be read: the agent may read it.
 func (r *reader) aguiCalls(n node) map[string]aguiCall {
 	calls := map[string]aguiCall{}
 	messages, ok := child(n, "messages")
 	if !ok || !r.require(messages, jcs.Array, "") {
 		return calls
 	}
-	var twice []string
+	seen, unclear := map[string]aguiCall{}, map[string]bool{}
 	for i, m := range messages.Elements() {
 		list, ok := child(node{m, jcs.Pointer(messages.pointer, fmt.Sprint(i))}, "toolCalls")
 		if !ok {
@@ -251,16 +251,15 @@ func (r *reader) aguiCalls(n node) map[string]aguiCall {
 		}
 		for _, v := range list.Elements() {
 			id, call, ok := aguiToolCall(node{Value: v})
-			if before, known := calls[id]; known && (before.name != call.name || !bytes.Equal(before.args, call.args)) {
-				twice = append(twice, id)
+			before, known := seen[id]
+			if !ok || known && (before.name != call.name || !bytes.Equal(before.args, call.args)) {
+				unclear[id] = true
 			}
-			if ok {
-				calls[id] = call
+			seen[id] = call
+			if calls[id] = call; unclear[id] {
+				delete(calls, id)
 			}
 		}
-	}
-	for _, id := range twice {
-		delete(calls, id)
 	}
 	return calls
 }
