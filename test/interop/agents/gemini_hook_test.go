@@ -42,7 +42,7 @@ var geminiGuard = hookLane{
 // geminiQuestions is the hook that askback init gemini writes.
 var geminiQuestions = hookLane{
 	agent: "gemini", client: gemini,
-	impatient: func(f *fixture) { f.change("project/.gemini/settings.json", "23h59m", "3s") },
+	impatient: func(f *fixture) { f.change("project/.gemini/settings.json", "86400000", "3000") },
 	ask: func(id string) call {
 		return call{id, "ask_user", map[string]any{"questions": []any{map[string]any{
 			"question": "Which colour now?", "header": "Colour", "type": "choice",
