@@ -52,7 +52,8 @@ type Proxy struct {
 	started  string             // the id of the editor's request initialize
 	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
 	folders  map[string]string  // the folders of sessions
-	calls    map[string]members // tool calls, by session and id
+	calls    map[string]members // tool calls that run, by session and id
+	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
 	open     map[string]*dialog // by the id of the request
 	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
 }
@@ -74,7 +75,7 @@ type message struct{ id, method, params, result json.RawMessage }
 func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
 	p.name = p.Command
-	p.opening, p.folders, p.calls = map[string]string{}, map[string]string{}, map[string]members{}
+	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{}, map[string]bool{}
 	p.open, p.answered = map[string]*dialog{}, map[string]bool{}
 }
 
@@ -188,7 +189,8 @@ func (p *Proxy) agentSaid(ctx context.Context, m message) *dialog {
 }
 
 // update keeps the members of a tool call, which its permission refers to. If they change while a
-// permission is asked, its ask ends, because people would approve something else.
+// permission is asked, its ask ends, because people would approve something else. For the same reason,
+// nothing is kept of calls that have the same id.
 func (p *Proxy) update(session string, update json.RawMessage) {
 	kind, id := word(at(update, "sessionUpdate")), word(at(update, "toolCallId"))
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
@@ -209,8 +211,12 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 	}
 	if !maps.EqualFunc(call, p.calls[key], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 		p.end(errStopped, func(d *dialog) bool { return d.session == session && d.tool == id })
+		p.reused[key] = p.reused[key] || kind == "tool_call" && p.calls[key] != nil
 	}
 	p.calls[key] = call
+	if status := word(at(update, "status")); p.reused[key] || status == "completed" || status == "failed" {
+		delete(p.calls, key)
+	}
 }
 
 // request opens a dialog. It returns nil if only the editor can ask. p.mu must be

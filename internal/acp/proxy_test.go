@@ -238,6 +238,39 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 	}
 }
 
+// The model can make two calls with one id. A request for the first is not shown as the second.
+func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(toolCall, "make", "true", 2)
+	done := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}`
+	for name, c := range map[string]struct {
+		says []string
+		asks int
+	}{
+		"at once":                    {[]string{toolCall, other}, 0},
+		"repeated":                   {[]string{toolCall, toolCall}, 1},
+		"one after the other":        {[]string{toolCall, done, other}, 1},
+		"at once, and one has ended": {[]string{toolCall, other, done, other}, 0},
+	} {
+		f := newFixture(t)
+		f.editor.says(initialize)
+		f.agent.gets(initialize)
+		f.agent.says(initialized)
+		f.editor.gets(initialized)
+		for _, says := range append(c.says, permission) {
+			f.agent.says(says)
+			f.editor.gets(says)
+		}
+		if c.asks == 1 {
+			f.next()
+		}
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != c.asks {
+			t.Errorf("%s: there are %d asks, want %d", name, n, c.asks)
+		}
+	}
+}
+
 // The late answer to one request is not taken for an answer to the next one with its id.
 func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
 	t.Parallel()
