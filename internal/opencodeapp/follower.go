@@ -48,6 +48,8 @@ type dialog struct {
 var (
 	errAnswered = errors.New("Decided in OpenCode, or no longer needed") //nolint:staticcheck // people read it
 	errDetached = errors.New("Askback was detached from OpenCode")       //nolint:staticcheck // people read it
+
+	errAmbiguous = errors.New("OpenCode asked about several calls with one id") //nolint:staticcheck // people read it
 )
 
 // Run follows the server until ctx ends, and connects again whenever the connection is lost.
@@ -147,11 +149,29 @@ func (f *Follower) begin(ctx context.Context, ev opencodehook.Event) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &dialog{ev, cancel}
-	f.dialogs[ev.ID] = d
+	twice := f.isAmbiguous(ev)
+	if f.dialogs[ev.ID] = d; twice {
+		return
+	}
 	f.asking.Go(func() {
 		defer cancel(nil)
 		f.race(ctx, d)
 	})
+}
+
+// isAmbiguous reports whether another open request is about a call with the same id, which the model can
+// give to several calls. Their arguments could be mixed up, so only OpenCode asks about them.
+func (f *Follower) isAmbiguous(ev opencodehook.Event) bool {
+	found := false
+	for id, d := range f.dialogs {
+		if ev.CallID == "" || d.SessionID != ev.SessionID || d.MessageID != ev.MessageID || d.CallID != ev.CallID || d.Permission != ev.Permission {
+			continue
+		}
+		found = true
+		f.dialogs[id] = &dialog{d.Event, func(error) {}}
+		d.cancel(errAmbiguous)
+	}
+	return found
 }
 
 // grace is how long a request must be open before people are asked. Programs such as opencode

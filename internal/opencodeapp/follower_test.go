@@ -58,6 +58,8 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"directory":"/srv/app"}`)
 	case path == "/session/ses_1/message/msg_1":
 		_, _ = io.WriteString(w, `{"parts":[{"type":"text"},{"callID":"call_1","state":{"input":{"number":7}}}]}`)
+	case path == "/session/ses_1/message/msg_3":
+		_, _ = io.WriteString(w, `{"parts":[{"callID":"call_1","state":{"input":{"number":7}}},{"callID":"call_1","state":{"input":{"number":8}}}]}`)
 	case r.Method == "GET":
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -234,6 +236,28 @@ func TestRequestIsFoundAgain(t *testing.T) {
 	}
 	a.answer(ask.ID, askback.Answer{Decision: askback.Approve})
 	a.receives(`/permission/per_1/reply {"reply":"once"}`)
+}
+
+// The model makes the ids of calls. Only OpenCode asks about calls that have the same one, because people
+// could see the arguments of another call (T49).
+func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
+	a := attach(t)
+	call := func(message string) string {
+		return `,"metadata":{},"tool":{"messageID":"` + message + `","callID":"call_1"}`
+	}
+	a.permission("per_1", call("msg_3"))
+	if note := wait(t, a.notes, "a note"); !strings.Contains(note, "arguments of the tool are unknown") {
+		t.Errorf("got the note %q", note)
+	}
+	a.permission("per_2", call("msg_1"))
+	ask := a.next()
+	a.permission("per_3", call("msg_1"))
+	a.withdrawn(ask.ID, "several calls with one id")
+	a.permission("per_4", call("msg_1"))
+	a.permission("per_5", makeIt)
+	if ask := a.next(); !strings.Contains(string(ask.Confirmation.Input), "make") {
+		t.Errorf("asked about %s", ask.Confirmation.Input)
+	}
 }
 
 // Events that are not understood are ignored. The permission of a tool of an MCP server has the

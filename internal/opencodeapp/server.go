@@ -184,7 +184,8 @@ func readEvent(name, folder string, properties json.RawMessage) (opencodehook.Ev
 	return ev, err == nil
 }
 
-// arguments returns the arguments of the tool call of a permission, or nil.
+// arguments returns the arguments of the tool call of a permission. It returns nil if they are unknown, or
+// if several calls have this id.
 func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawMessage {
 	if ev.MessageID == "" || ev.CallID == "" {
 		return nil
@@ -201,12 +202,16 @@ func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawM
 	if s.call(ctx, http.MethodGet, path, ev.Folder, nil, &message) != nil {
 		return nil
 	}
+	var found []json.RawMessage
 	for _, part := range message.Parts {
 		if part.CallID == ev.CallID {
-			return part.State.Input
+			found = append(found, part.State.Input)
 		}
 	}
-	return nil
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // reply sends the reply to a question or a permission. Only an approval is sent as one, and
