@@ -227,6 +227,23 @@ func TestChangedEditsAreNotApproved(t *testing.T) {
 	}
 }
 
+// The model makes the ids of items. A request about one is not shown with the edits of another one
+// that has the same id.
+func TestItemsWithOneIDAreNotMixedUp(t *testing.T) {
+	t.Parallel()
+	a := attach(t)
+	a.request(commandAsk)
+	a.next()
+	for _, diff := range []string{"x", "y"} {
+		a.notify(`{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"fileChange","id":"i","changes":[{"path":"/srv/b","kind":{"type":"add"},"diff":"` + diff + `"}]}}}`)
+	}
+	a.request(editAsk)
+	a.request(questionAsk)
+	if ask := a.next(); ask.Confirmation != nil {
+		t.Errorf("asked about %s", ask.Confirmation.Input)
+	}
+}
+
 // After a reconnect, the same request is the same ask. An approval that was consumed but did
 // not arrive is asked for again.
 func TestRequestSurvivesLostConnection(t *testing.T) {

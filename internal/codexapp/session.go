@@ -51,7 +51,9 @@ type thread struct {
 	leave    func() // called when the thread is no longer followed; may be nil
 	folder   string
 	changes  map[edit]json.RawMessage
-	early    []message // the requests that came before the thread was followed
+	started  map[edit]json.RawMessage // the edits with which an item started
+	twice    map[edit]bool            // items of which several started, because the model makes their ids
+	early    []message                // the requests that came before the thread was followed
 }
 
 // An edit identifies an item that changes files.

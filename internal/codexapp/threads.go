@@ -3,6 +3,7 @@ package codexapp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 )
 
 // handle handles a message. Unknown messages are ignored.
@@ -51,7 +52,9 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 		request := string(at(params, "requestId"))
 		s.end(func(d *openDialog) bool { return d.thread == id && d.id == request })
 	case "item/started":
-		s.storeItem(id, word(at(params, "turnId")), at(params, "item"))
+		turn, item := word(at(params, "turnId")), at(params, "item")
+		s.start(id, turn, item)
+		s.storeItem(id, turn, item)
 	case "item/fileChange/patchUpdated":
 		s.storeChanges(id, word(at(params, "turnId")), word(at(params, "itemId")), at(params, "changes"))
 	}
@@ -63,7 +66,7 @@ func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
 	if !known {
-		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}}
+		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, twice: map[edit]bool{}}
 	}
 	s.mu.Unlock()
 	if known {
@@ -126,12 +129,29 @@ func (s *session) storeItem(id, turn string, item json.RawMessage) {
 	}
 }
 
+// start notes that an item has started. If another one with its id has, the edits of neither are
+// known: people could see those of the other one.
+func (s *session) start(id, turn string, item json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, of, changes := s.threads[id], edit{turn, word(at(item, "id"))}, at(item, "changes")
+	if t == nil || changes == nil {
+		return
+	}
+	before, known := t.started[of]
+	t.twice[of] = t.twice[of] || known && string(before) != string(changes)
+	t.started[of] = changes
+}
+
 // storeChanges stores the edits of an item. A dialog about other edits of this item ends.
 func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t := s.threads[id]; t != nil && changes != nil {
 		t.changes[edit{turn, item}] = changes
+		if t.twice[edit{turn, item}] {
+			delete(t.changes, edit{turn, item})
+		}
 	}
 	for request, d := range s.open {
 		if d.thread == id && d.turn == turn && d.item == item && d.changes != nil && string(d.changes) != string(changes) {
@@ -151,5 +171,7 @@ func (s *session) forgetChanges(id, turn string) {
 				delete(t.changes, e)
 			}
 		}
+		maps.DeleteFunc(t.started, func(e edit, _ json.RawMessage) bool { return e.turn == turn })
+		maps.DeleteFunc(t.twice, func(e edit, _ bool) bool { return e.turn == turn })
 	}
 }
