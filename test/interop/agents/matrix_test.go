@@ -51,6 +51,7 @@ var lanes = slices.SortedStableFunc(slices.Values(slices.Concat(
 	attachLanes(),
 	copilotLanes(),
 	geminiLanes(),
+	openCodeLanes(),
 	mcpLanes(),
 )), func(a, b lane) int {
 	return strings.Compare(a.agent, b.agent)
