@@ -269,9 +269,7 @@ func TestRequestOfCodexSurvivesRestarts(t *testing.T) {
 	if err := attached.Wait(); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
-	if got, err := f.Person.Get(bounded(t), ask.ID); err != nil || got.Status != askback.Cancelled {
-		t.Errorf("after the end of askback attach, the ask is %s, %v", got.Status, err)
-	}
+	f.becomesCancelled(ask.ID) // it may have held the database, which the server then takes over
 	f.attach()
 	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny})
 	f.model.result("call_3")
