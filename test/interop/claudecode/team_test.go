@@ -18,6 +18,7 @@ func TestSharedHooksDoNotHinderPeopleWithoutAskback(t *testing.T) {
 	}
 	f.more = []string{"PATH=" + os.Getenv("PATH")}
 	s := f.startTerminal("--permission-mode", "default", "Do it.")
+	s.startWith("touch approved")
 	f.approve(s, "touch approved", "toolu_1")
 	f.wantResult("toolu_1", "")
 	s.chooseSecond("SQLite")

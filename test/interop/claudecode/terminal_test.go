@@ -1,6 +1,8 @@
 package claudecode_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/askback/askback/test/interop/clienttest"
@@ -38,4 +40,23 @@ func (s *screen) press(key string) {
 	if err := s.Press(key); err != nil && s.Gone() != nil {
 		s.t.Fatalf("%s: %v", key, err)
 	}
+}
+
+// startWith answers the dialogs that Claude Code may show at its start, until a text is on
+// the screen: it trusts the folder, and uses its MCP server.
+func (s *screen) startWith(part string) {
+	s.t.Helper()
+	keys := [][2]string{
+		{"❯ No, continue without", "Down"}, {"❯ Yes, I trust this folder", "Enter"},
+		{"❯ Continue without using this MCP server", "Up"}, {"❯ Use this", "Enter"},
+	}
+	s.Until(func(text string) error {
+		for _, k := range keys {
+			if strings.Contains(text, k[0]) {
+				s.pressUntil(k[1], lacks(k[0]))
+				return errors.New("a dialog was shown")
+			}
+		}
+		return contains(part)(text)
+	})
 }
