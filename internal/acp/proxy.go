@@ -25,10 +25,10 @@ const (
 )
 
 // The reasons of withdrawn asks.
-var (
-	errDecided = errors.New("Decided in the editor")                    //nolint:staticcheck // people read it
-	errStopped = errors.New("The turn was cancelled")                   //nolint:staticcheck // people read it
-	errEnded   = errors.New("The agent or the editor was disconnected") //nolint:staticcheck // people read it
+const (
+	errDecided hook.Reason = "Decided in the editor"
+	errStopped hook.Reason = "The turn was cancelled"
+	errEnded   hook.Reason = "The agent or the editor was disconnected"
 )
 
 var errTooLong = errors.New("a message is longer than 64 MiB")

@@ -28,10 +28,10 @@ type Follower struct {
 }
 
 // The reasons of withdrawn asks.
-var (
-	errAnswered = errors.New("Decided at the terminal of Codex")       //nolint:staticcheck // people read it
-	errDetached = errors.New("Askback was detached from Codex")        //nolint:staticcheck // people read it
-	errChanged  = errors.New("Codex changed the edits after it asked") //nolint:staticcheck // people read it
+const (
+	errAnswered hook.Reason = "Decided at the terminal of Codex"
+	errDetached hook.Reason = "Askback was detached from Codex"
+	errChanged  hook.Reason = "Codex changed the edits after it asked"
 )
 
 // Run follows the app-server until ctx ends. While no daemon listens on the socket, Run waits

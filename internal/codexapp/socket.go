@@ -35,7 +35,7 @@ func Socket(home string) (string, error) {
 }
 
 // errNoDaemon is the error if no daemon listens on the socket.
-var errNoDaemon = errors.New("Codex's daemon is not running") //nolint:staticcheck // a name
+var errNoDaemon = errors.New("no daemon of Codex is running")
 
 // dial connects to the socket.
 func dial(ctx context.Context, path string) (*websocket.Conn, error) {

@@ -15,6 +15,13 @@ import (
 // that does not happen, the [Sweeper] withdraws the ask.
 var ErrDetached = errors.New("not connected to the agent")
 
+// A Reason is why an ask was withdrawn, as people read it. It is the cause of the context of a
+// [Race] that ended because the dialog did.
+type Reason string
+
+// Error returns the reason.
+func (r Reason) Error() string { return string(r) }
+
 const (
 	// firstRetry and lastRetry bound the time between two attempts to ask.
 	firstRetry = time.Second

@@ -45,11 +45,11 @@ type dialog struct {
 }
 
 // The reasons of withdrawn asks.
-var (
-	errAnswered = errors.New("Decided in OpenCode, or no longer needed") //nolint:staticcheck // people read it
-	errDetached = errors.New("Askback was detached from OpenCode")       //nolint:staticcheck // people read it
+const (
+	errAnswered hook.Reason = "Decided in OpenCode, or no longer needed"
+	errDetached hook.Reason = "Askback was detached from OpenCode"
 
-	errAmbiguous = errors.New("OpenCode asked about several calls with one id") //nolint:staticcheck // people read it
+	errAmbiguous hook.Reason = "OpenCode asked about several calls with one id"
 )
 
 // Run follows the server until ctx ends, and connects again whenever the connection is lost.
