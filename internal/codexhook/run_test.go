@@ -72,8 +72,16 @@ func TestRepeatedCallIsAskedAgain(t *testing.T) {
 func TestOtherCallsHaveOtherKeys(t *testing.T) {
 	keys := map[string]string{}
 	for _, change := range [][2]string{
-		{"", ""}, {`"c1"`, `"c2"`}, {`"t1"`, `"t2"`}, {`"call_1"`, `"call_2"`}, {`"/srv"`, `"/tmp"`}, {`"Bash"`, `"apply_patch"`}, {`"make"`, `"make test"`},
-		{`PreToolUse`, `PermissionRequest`}, {`"cwd"`, `"agent_id":"a1","cwd"`}, {`"cwd"`, `"agent_type":"explorer","cwd"`},
+		{"", ""},
+		{`"c1"`, `"c2"`},
+		{`"t1"`, `"t2"`},
+		{`"call_1"`, `"call_2"`},
+		{`"/srv"`, `"/tmp"`},
+		{`"Bash"`, `"apply_patch"`},
+		{`"make"`, `"make test"`},
+		{`PreToolUse`, `PermissionRequest`},
+		{`"cwd"`, `"agent_id":"a1","cwd"`},
+		{`"cwd"`, `"agent_type":"explorer","cwd"`},
 	} {
 		raw := strings.Replace(call, change[0], change[1], 1)
 		r, ok := codexhook.Request(event(t, raw))

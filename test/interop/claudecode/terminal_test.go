@@ -47,8 +47,10 @@ func (s *screen) press(key string) {
 func (s *screen) startWith(part string) {
 	s.t.Helper()
 	keys := [][2]string{
-		{"❯ No, continue without", "Down"}, {"❯ Yes, I trust this folder", "Enter"},
-		{"❯ Continue without using this MCP server", "Up"}, {"❯ Use this", "Enter"},
+		{"❯ No, continue without", "Down"},
+		{"❯ Yes, I trust this folder", "Enter"},
+		{"❯ Continue without using this MCP server", "Up"},
+		{"❯ Use this", "Enter"},
 	}
 	s.Until(func(text string) error {
 		for _, k := range keys {
