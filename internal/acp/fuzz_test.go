@@ -2,50 +2,17 @@ package acp_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/acp"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/hook/hooktest"
 )
 
-// An outcomes client settles each ask at once with the same outcome.
-type outcomes struct {
-	hook.Client
-	outcome askback.Outcome
-	asked   sync.Map
-}
-
-func (o *outcomes) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
-	ask := askback.Ask{ID: r.Key, Status: o.outcome.Status, Confirmation: r.Confirmation, Outcome: &o.outcome}
-	o.asked.Store(r.Key, ask)
-	return ask, nil
-}
-
-func (o *outcomes) Wait(_ context.Context, id string) (askback.Ask, error) {
-	ask, _ := o.asked.Load(id)
-	return ask.(askback.Ask), nil
-}
-
-func (o *outcomes) Ack(context.Context, string) (askback.Ask, error) { return askback.Ask{}, nil }
-
-func (o *outcomes) Cancel(context.Context, string, string) (askback.Ask, error) {
-	return askback.Ask{}, nil
-}
-
 // unapproved are outcomes that approve nothing.
-var unapproved = []askback.Outcome{
-	{Status: askback.Answered, Decision: askback.Deny, Reason: "yes"},
-	{Status: askback.Declined, Reason: "yes"},
-	{Status: askback.Expired},
-	{Status: askback.Cancelled},
-	{Status: askback.Answered, Comment: "yes"},
-}
+var unapproved = hooktest.Unapproved("yes")
 
 // Whatever the agent sends, Askback chooses no option that allows something without an approval.
 func FuzzAgent(f *testing.F) {
@@ -57,7 +24,7 @@ func FuzzAgent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, messages string, which int) {
 		var agent, editor bytes.Buffer
 		p := &acp.Proxy{
-			Asks:    &outcomes{outcome: unapproved[uint(which)%uint(len(unapproved))]},
+			Asks:    &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]},
 			Command: "agent", Run: "r", Note: func(string) {},
 		}
 		p.Start(&agent, &editor)

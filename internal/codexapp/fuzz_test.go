@@ -2,7 +2,6 @@ package codexapp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"strings"
@@ -10,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/hook/hooktest"
 )
 
 // A recording is a transport that has messages of an app-server, and records what is sent to
@@ -43,32 +41,6 @@ func (r *recording) WriteMessage(_ int, content []byte) error {
 func (r *recording) SetWriteDeadline(time.Time) error { return nil }
 func (r *recording) Close() error                     { return nil }
 
-// An outcomes client settles each ask at once with the same outcome.
-type outcomes struct {
-	hook.Client
-	outcome askback.Outcome
-	asked   sync.Map
-}
-
-func (o *outcomes) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
-	ask := askback.Ask{
-		ID: r.Key, Status: o.outcome.Status, Confirmation: r.Confirmation, Questions: r.Questions, Outcome: &o.outcome,
-	}
-	o.asked.Store(r.Key, ask)
-	return ask, nil
-}
-
-func (o *outcomes) Wait(_ context.Context, id string) (askback.Ask, error) {
-	ask, _ := o.asked.Load(id)
-	return ask.(askback.Ask), nil
-}
-
-func (o *outcomes) Ack(context.Context, string) (askback.Ask, error) { return askback.Ask{}, nil }
-
-func (o *outcomes) Consume(context.Context, string, string) (askback.Ask, error) {
-	return askback.Ask{}, askback.ErrNotApproved
-}
-
 const (
 	resumed     = `{"id":3,"result":{"thread":{"id":"t","cwd":"/srv/shop"},"initialTurnsPage":{"data":[{"id":"u","items":[{"type":"fileChange","id":"i","changes":[{"path":"/a","kind":{"type":"add"},"diff":"x\n"}]}]}]}}}`
 	initialized = `{"id":1,"result":{"userAgent":"codex-tui/0.169.0 (x)"}}`
@@ -81,14 +53,7 @@ const (
 )
 
 // unapproved are outcomes that approve nothing.
-var unapproved = []askback.Outcome{
-	{Status: askback.Answered, Decision: askback.Deny, Reason: "accept"},
-	{Status: askback.Declined, Reason: "accept"},
-	{Status: askback.Expired},
-	{Status: askback.Cancelled},
-	{Status: askback.Answered},
-	{Status: askback.Answered, Comment: "accept", Answers: []askback.QuestionAnswer{{ID: "q1"}}},
-}
+var unapproved = hooktest.Unapproved("accept")
 
 // Whatever the app-server sends, nothing is approved without an approval.
 func FuzzMessages(f *testing.F) {
@@ -104,7 +69,7 @@ func FuzzMessages(f *testing.F) {
 		for line := range strings.SplitSeq(messages, "\n") {
 			r.messages = append(r.messages, []byte(line))
 		}
-		asks := &outcomes{outcome: unapproved[uint(which)%uint(len(unapproved))]}
+		asks := &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]}
 		s := newSession(&Follower{Asks: asks, Note: func(string) {}}, r)
 		r.atEnd = s.asks.Wait // the asks must not end with the connection
 		_ = s.run(t.Context())
@@ -121,7 +86,7 @@ func FuzzMessages(f *testing.F) {
 				t.Fatalf("sent %s: %v", raw, err)
 			}
 			if m.Method == "" && (m.Result.Decision != "" && m.Result.Decision != "decline" || m.Result.Action != "" && m.Result.Action != "decline" || len(m.Result.Permissions) > 0) {
-				t.Fatalf("after %+v, sent %s", asks.outcome, raw)
+				t.Fatalf("after %+v, sent %s", asks.Outcome, raw)
 			}
 		}
 	})
