@@ -9,11 +9,16 @@ import (
 // The hooks of Gemini CLI. The limit is shorter than the timeout, after which Gemini CLI runs the
 // tool. A guard blocks the call if its command fails: Gemini CLI would run the tool after code 1,
 // and after any code without a text.
+//
+// geminiGuarded matches all tools but those that only read, plan or ask, so that a tool of a later
+// version is guarded too.
 const (
 	geminiHookName = "gemini"
 	geminiLimit    = " --limit 23h59m"
 	geminiGate     = " hook " + geminiHookName + " --gate" + geminiLimit
-	geminiGuarded  = "run_shell_command|write_file|replace|web_fetch|activate_skill|save_memory|mcp_.*"
+	geminiGuarded  = "^(?!(?:" +
+		"ask_user|complete_task|enter_plan_mode|exit_plan_mode|get_internal_docs|glob|google_web_search|grep_search|list_directory|" +
+		"list_mcp_resources|read_file|read_many_files|search_file_content|update_topic|write_todos)$)"
 )
 
 // geminiHook is a hook in the format of Gemini CLI. The timeout is in milliseconds.
