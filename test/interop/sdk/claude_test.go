@@ -2,6 +2,7 @@ package sdk_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,10 +19,13 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 	}
 	program := filepath.Join(compile(t, map[string]string{"claude-agent-sdk.ts": string(raw)}), "claude-agent-sdk.js")
 	server := clienttest.New(t)
+	in := func(t *testing.T, folder, order string, mode ...string) *caller {
+		d := driver{args: append([]string{node(t), program, folder, t.Name()}, mode...)}
+		return d.start(t, server.URL, server.AgentToken, order)
+	}
 	start := func(t *testing.T, order string) (*caller, string) {
 		folder := t.TempDir()
-		d := driver{args: []string{node(t), program, folder, t.Name()}}
-		return d.start(t, server.URL, server.AgentToken, order), folder
+		return in(t, folder, order), folder
 	}
 	write := `{"name": "Bash", "input": {"command": "echo prod > target", "description": "Deploy the shop"}}`
 	t.Run("approved with other arguments", func(t *testing.T) {
@@ -49,5 +53,28 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 		}
 		server.Answer(open.ID, askback.Choose("SQLite"))
 		contains(t, p.agentResult().Text, "SQLite")
+	})
+	t.Run("ended while it waits, and resumed", func(t *testing.T) {
+		folder := t.TempDir()
+		for range 2 { // the second one finds no answer yet
+			if r := in(t, folder, write, "deferring").agentResult(); len(r.Ran) != 1 || r.Text != "null" {
+				t.Errorf("got %+v, want a deferred call without a result", r)
+			}
+		}
+		open := server.Open(1)[0]
+		server.Restart()
+		server.Answer(open.ID, askback.Decide(askback.Approve, ""))
+		r := in(t, folder, write, "deferring").agentResult()
+		if got, err := os.ReadFile(filepath.Join(folder, "target")); err != nil || string(got) != "prod\n" || len(r.Ran) != 0 {
+			t.Errorf("got %q, %v, %+v, want the approved command", got, err, r)
+		}
+	})
+	t.Run("nothing runs without the server", func(t *testing.T) {
+		folder := t.TempDir()
+		d := driver{args: []string{node(t), program, folder, t.Name(), "deferring"}}
+		r := d.start(t, fmt.Sprintf("http://127.0.0.1:%d", clienttest.FreePort(t)), server.AgentToken, write).agentResult()
+		if _, err := os.Stat(filepath.Join(folder, "target")); err == nil || len(r.Ran) != 1 {
+			t.Errorf("got %+v, %v, want a deferred call", r, err)
+		}
 	})
 }

@@ -1,12 +1,15 @@
 // An agent with the Claude Agent SDK and a scripted model. It makes one call, and prints what the model gets back.
+// With the word "deferring", the run ends while it waits, and the next start resumes its session.
 import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { query } from "@anthropic-ai/claude-agent-sdk";
+import { type Options, query } from "@anthropic-ai/claude-agent-sdk";
 import { Askback } from "askback";
-import { canUseTool } from "askback/claude-agent-sdk";
+import { canUseTool, deferring, noMessage } from "askback/claude-agent-sdk";
 
-const [folder = "", run = "", order = ""] = process.argv.slice(2);
+const [folder = "", run = "", ...rest] = process.argv.slice(2);
+const order = rest.pop() ?? "";
 const call = JSON.parse(order) as { name: string; input: object };
 let result: unknown = null;
 
@@ -38,7 +41,18 @@ const env = {
   ANTHROPIC_BASE_URL: `http://127.0.0.1:${(model.address() as AddressInfo).port}`, ANTHROPIC_API_KEY: "none",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_TELEMETRY: "1", DISABLE_ERROR_REPORTING: "1", DISABLE_AUTOUPDATER: "1",
 };
-const messages = query({ prompt: "Do it", options: { cwd: folder, env, settingSources: [], canUseTool: canUseTool(new Askback(), run) } });
-for await (const message of messages) if (message.type === "result") break;
-console.log(JSON.stringify({ ran: [], text: JSON.stringify(result) }));
+const askback = new Askback();
+const options: Options = { cwd: folder, env, settingSources: [] };
+const session = `${folder}/session`;
+if (rest[0] !== "deferring") options.canUseTool = canUseTool(askback, run);
+else options.hooks = deferring(askback, run, "Bash|AskUserQuestion", { waitMs: 1000 });
+if (existsSync(session)) options.resume = readFileSync(session, "utf8");
+let deferred: unknown = null;
+for await (const message of query({ prompt: existsSync(session) ? noMessage() : "Do it", options })) {
+  if (message.type !== "result") continue;
+  if (message.subtype === "success") deferred = message.deferred_tool_use ?? null;
+  writeFileSync(session, message.session_id);
+  break;
+}
+console.log(JSON.stringify({ ran: deferred === null ? [] : [deferred], text: JSON.stringify(result) }));
 process.exit();
