@@ -129,7 +129,7 @@ func TestHookIsAnsweredOverHTTP(t *testing.T) {
 			got := w.sendHook(bot, "", c.event, c.header...)
 			ask := w.answerOpenAsk(c.answer)
 			wantReply(t, <-got, c.status, c.want...)
-			if a, err := w.engine.As(bot).Get(t.Context(), ask.ID); err != nil || a.Agent != "claude-code" {
+			if a, err := w.engine.As(bot).Get(t.Context(), ask.ID); err != nil || a.Agent != "claude-code · srv" {
 				t.Errorf("got an ask of %q, %v", a.Agent, err)
 			}
 		})

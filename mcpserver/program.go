@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/askback/askback/internal/hook"
 )
 
 // A program describes the clients whose name in clientInfo starts with its prefix.
@@ -47,31 +48,8 @@ func programOf(name string) program {
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.prefix == "claude-code" }
 
-// maxLabel is the maximum length of each part of a label, in characters, because labels are
-// shown in lists.
-const maxLabel = 40
-
 // label returns the label of an agent: the client's name and the project's folder, as in
 // "codex · shop". If it is "", people see the name of the token.
 func label(clientName, folder string) string {
-	name := cmp.Or(programOf(clientName).label, cleaned(clientName))
-	if folder = cleaned(folder); name != "" && folder != "" {
-		name += " · " + folder
-	}
-	return name
-}
-
-// cleaned returns a name as one short line of printable characters.
-func cleaned(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(name, " "))
-	name = strings.Join(strings.Fields(name), " ")
-	if r := []rune(name); len(r) > maxLabel {
-		name = strings.TrimSpace(string(r[:maxLabel-1])) + "…"
-	}
-	return name
+	return hook.Label(cmp.Or(programOf(clientName).label, clientName), folder)
 }

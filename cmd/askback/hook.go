@@ -70,6 +70,7 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if err != nil {
 		return nil, err
 	}
+	ev.Project = os.Getenv(claudehook.ProjectVariable)
 	if out, ok := claudehook.AllowOwnTool(ev); ok {
 		_, unwritten = in.out.Write(append(out, '\n'))
 		return unwritten, nil

@@ -70,7 +70,7 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 		return question{}, false
 	}
 	r := &q.ask
-	r.Agent, r.SessionKey, r.Key, r.Context = label(from.Agent), q.session, "acp:"+hex.EncodeToString(key[:]), context
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(programOf(from.Agent), from.CWD), q.session, "acp:"+hex.EncodeToString(key[:]), context
 	q.ask, err = r.Normalize()
 	return q, err == nil
 }
@@ -166,8 +166,8 @@ func selected(option string) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
 }
 
-// label returns the name of an agent that people know.
-func label(agent string) string {
+// programOf returns the program in the label of an agent.
+func programOf(agent string) string {
 	for _, known := range []struct{ part, label string }{
 		{"claude", hook.ClaudeCode},
 		{"codex", hook.Codex},

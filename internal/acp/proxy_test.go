@@ -147,7 +147,7 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 		f := newFixture(t)
 		f.opens()
 		ask := f.next()
-		if c := ask.Confirmation; ask.Agent != "gemini" || c.ToolName != "execute" || c.Description != "Run make" || !c.NoEdit ||
+		if c := ask.Confirmation; ask.Agent != "gemini · shop" || c.ToolName != "execute" || c.Description != "Run make" || !c.NoEdit ||
 			string(c.Input) != `{"kind":"execute","rawInput":{"command":"make"},"title":"Run make"}` || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
 			t.Errorf("got the ask %+v of %s, input %s, context %s", c, ask.Agent, c.Input, ask.Context)
 		}

@@ -27,7 +27,7 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 // of several forms was answered, it returns no ids.
 func endedAsks(ctx context.Context, client hook.Client, ev Event) (ids []string, err error) {
 	e := newEndingEvent(ev)
-	err = hook.EachPending(ctx, client.List, ClaudeCode, func(ask askback.Ask) {
+	err = hook.EachPending(ctx, client.List, func(ask askback.Ask) {
 		if e.endsAsk(ask) {
 			ids = append(ids, ask.ID)
 		}
@@ -83,7 +83,7 @@ func newEndingEvent(ev Event) endingEvent {
 
 func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.SessionID != e.ev.SessionID || ask.Agent != ClaudeCode {
+	if !ok || c.SessionID != e.ev.SessionID || !hook.IsBy(ask, ClaudeCode) {
 		return false
 	}
 	switch e.ev.Name {

@@ -52,6 +52,7 @@ type Event struct {
 	SessionID      string // the session of Claude Code
 	PromptID       string // the id of the current prompt, empty after a resume
 	CWD            string
+	Project        string // the folder of the project, or ""; the caller sets it, because it is not part of the event
 	PermissionMode string
 	Subagent       string // the type of the sub-agent, or ""
 	SubagentID     string // the id of the sub-agent

@@ -1,6 +1,7 @@
 package claudehook
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -44,7 +45,7 @@ func prepare(ev Event) (prepared, bool) {
 		return prepared{}, false
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key = ClaudeCode, ev.SessionID, key(ev)
+	r.Agent, r.SessionKey, r.Key = hook.Label(ClaudeCode, cmp.Or(ev.Project, ev.CWD)), ev.SessionID, key(ev)
 	r.Context = originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal

@@ -35,12 +35,6 @@ func Run(ctx context.Context, r *hook.Runner, owner string, client hook.Client, 
 		Decide: func(ask askback.Ask) ([]byte, bool) { return Decision(ev, ask) },
 	}
 	call.Deferred, _ = Defer(ev)
-	if call.Unique {
-		// The session may have been interactive when the call was made, and not be now, or vice versa.
-		other := ev
-		other.Headless = !ev.Headless
-		call.OtherContext = originJSON(other)
-	}
 	return r.Run(ctx, owner, client, call)
 }
 

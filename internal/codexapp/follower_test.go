@@ -120,7 +120,7 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 		a := attach(t)
 		a.request(raw)
 		ask := a.next()
-		if ask.Agent != "codex" || !ask.Confirmation.NoEdit || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+		if ask.Agent != "codex · shop" || !ask.Confirmation.NoEdit || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
 			t.Errorf("got the ask %+v with the context %s", ask.Confirmation, ask.Context)
 		}
 		a.answer(ask.ID, approve)

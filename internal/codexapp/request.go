@@ -67,7 +67,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 		return dialog{}, false
 	}
 	r := &d.ask
-	r.Agent, r.SessionKey = hook.Codex, d.thread
+	r.Agent, r.SessionKey = hook.Label(hook.Codex, folder), d.thread
 	r.Key = key(method, d.thread, d.turn, d.item, text(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {

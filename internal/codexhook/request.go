@@ -44,7 +44,7 @@ func prepare(ev Event) (prepared, bool) {
 		p.request.Confirmation.NoEdit = ev.Name == PermissionRequest // Codex rejects changed arguments
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.Codex, ev.SessionID, key(ev), originJSON(ev)
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(hook.Codex, ev.CWD), ev.SessionID, key(ev), originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal
 	return p, err == nil

@@ -36,7 +36,7 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 		return nil
 	}
 	var ids []string
-	err := hook.EachPending(ctx, client.List, hook.Codex, func(ask askback.Ask) {
+	err := hook.EachPending(ctx, client.List, func(ask askback.Ask) {
 		if EndsAsk(ev, ask) {
 			ids = append(ids, ask.ID)
 		}
@@ -49,7 +49,7 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 // also be added to the turn that runs, whose asks stay open.
 func EndsAsk(ev Event, ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.Session != ev.SessionID || ask.Agent != hook.Codex || c.Hook != PermissionRequest && c.Hook != PreToolUse {
+	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, hook.Codex) || c.Hook != PermissionRequest && c.Hook != PreToolUse {
 		return false
 	}
 	sameTurn := c.Turn == ev.TurnID || c.Turn == ""

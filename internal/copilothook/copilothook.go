@@ -108,7 +108,7 @@ func Call(ev Event) (hook.Call, bool) {
 	if !ok {
 		return hook.Call{}, false
 	}
-	r.Agent, r.SessionKey = hook.Copilot, ev.Session
+	r.Agent, r.SessionKey = hook.Label(hook.Copilot, ev.CWD), ev.Session
 	r.Key = hook.Key(hook.Copilot, ev.Name, ev.Session, ev.Time, ev.CWD, ev.SubagentID, ev.Server, ev.Tool, string(ev.Input))
 	r.Context = hook.Origin{Hook: ev.Name, Session: ev.Session, CWD: ev.CWD, Subagent: ev.Subagent, Seated: true}.JSON()
 	r, err := r.Normalize()

@@ -18,20 +18,6 @@ import (
 	"github.com/askback/askback"
 )
 
-// The agents whose hooks are supported. The asks of their hooks have these names as labels.
-const (
-	ACP        = "acp" // an agent that an editor runs, and that has another name
-	ClaudeCode = "claude-code"
-	Codex      = "codex"
-	Copilot    = "copilot"
-	Cursor     = "cursor"
-	Gemini     = "gemini"
-	OpenCode   = "opencode"
-)
-
-// Agents are the labels of all agents whose hooks are supported.
-var Agents = []string{ACP, ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode}
-
 // A Client is the part of [askback.Client] that hooks use.
 type Client interface {
 	askback.Asker
@@ -46,8 +32,6 @@ type Call struct {
 	// Unique is set if the key of Request identifies one call. Otherwise equal calls have
 	// the same key, and a settled ask with this key belongs to an earlier call.
 	Unique bool
-	// OtherContext is another context with which the ask of a unique call may have been made.
-	OtherContext json.RawMessage
 	// Deferred is the output for a call whose answer comes too late. The agent will make
 	// the same call again, so the ask stays open. If Deferred is nil, the ask is withdrawn.
 	Deferred []byte
@@ -174,17 +158,13 @@ func newReply(ctx context.Context, client Client, call Call, ask askback.Ask) (R
 // content belongs to an earlier call, unless the call is unique. An ask that was withdrawn
 // because its hook seemed to have ended is made again.
 func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, error) {
-	r, other := call.Request, call.OtherContext
+	r := call.Request
 	first := r.Key
 	for n := range maxRepeats {
 		if n > 0 {
 			r.Key = first + "#" + strconv.Itoa(n+1)
 		}
-		ask, err := client.Ask(ctx, r)
-		if errors.Is(err, askback.ErrKeyReused) && other != nil {
-			r.Context, other = other, r.Context
-			ask, err = client.Ask(ctx, r)
-		}
+		ask, err := askAgain(ctx, client, r)
 		if err != nil {
 			return askback.Ask{}, err
 		}
@@ -193,6 +173,22 @@ func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, erro
 		}
 	}
 	return askback.Ask{}, fmt.Errorf("the same call was asked about %d times", maxRepeats)
+}
+
+// askAgain makes an ask, or returns the one with the same key. A resumed session may make the same
+// call in another folder or mode, and an earlier version may have asked it with another label: the
+// context and the label may differ.
+func askAgain(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
+	ask, err := client.Ask(ctx, r)
+	if !errors.Is(err, askback.ErrKeyReused) {
+		return ask, err
+	}
+	page, failed := client.List(ctx, askback.Query{Key: r.Key})
+	if failed != nil || len(page.Items) != 1 {
+		return ask, errors.Join(err, failed)
+	}
+	r.Context, r.Agent = page.Items[0].Context, page.Items[0].Agent
+	return client.Ask(ctx, r)
 }
 
 // Withdraw withdraws the asks with the given ids that are still open.

@@ -24,7 +24,7 @@ func TestOnlyAsksOfWaitingHooksNeedThem(t *testing.T) {
 		`["hook"]`: false,
 		``:         false,
 	} {
-		for label, known := range map[string]bool{hook.ClaudeCode: true, hook.Gemini: true, "deploy-bot": false} {
+		for label, known := range map[string]bool{hook.ClaudeCode: true, hook.Label(hook.Gemini, "/srv/shop"): true, "deploy-bot": false, hook.Label("deploy-bot", "/srv/gemini"): false} {
 			if got := hook.NeedsHook(askback.Ask{Agent: label, Context: json.RawMessage(context)}); got != (want && known) {
 				t.Errorf("%s with the context %s: got %v, want %v", label, context, got, want && known)
 			}

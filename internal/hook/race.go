@@ -98,7 +98,7 @@ func findDialog(ctx context.Context, client Client, r askback.Request) (askback.
 		if n > 0 {
 			r.Key = first + "#" + strconv.Itoa(n+1)
 		}
-		ask, err := client.Ask(ctx, r)
+		ask, err := askAgain(ctx, client, r)
 		if err != nil || !ask.Repeated || !ask.Withdrawn() && ask.ConsumedAt.IsZero() {
 			return ask, err
 		}

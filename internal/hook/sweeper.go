@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -49,25 +48,22 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	defer func() { s.next = now.Add(restFactor * time.Since(begun)) }()
 	seen := map[string]time.Time{}
 	var failed []error
-	for _, label := range Agents {
-		err := EachPending(ctx, s.List, label, func(ask askback.Ask) {
-			if !NeedsHook(ask) || s.Awaited(ask.ID) {
-				return
-			}
-			since, known := s.unawaited[ask.ID]
-			if !known {
-				since = now
-			}
-			if now.Sub(since) < gracePeriod {
-				seen[ask.ID] = since
-				return
-			}
-			failed = append(failed, s.Withdraw(ctx, ask))
-		})
-		failed = append(failed, err)
-	}
+	err := EachPending(ctx, s.List, func(ask askback.Ask) {
+		if !NeedsHook(ask) || s.Awaited(ask.ID) {
+			return
+		}
+		since, known := s.unawaited[ask.ID]
+		if !known {
+			since = now
+		}
+		if now.Sub(since) < gracePeriod {
+			seen[ask.ID] = since
+			return
+		}
+		failed = append(failed, s.Withdraw(ctx, ask))
+	})
 	s.unawaited = seen
-	return errors.Join(failed...)
+	return errors.Join(append(failed, err)...)
 }
 
 // Withdraw withdraws an ask of a hook that has ended. It does nothing if the ask is settled,
@@ -86,7 +82,7 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 // NeedsHook reports whether only the hook that made an ask can deliver its answer. For a
 // deferrable call, a resumed session can do so.
 func NeedsHook(ask askback.Ask) bool {
-	if !slices.Contains(Agents, ask.Agent) {
+	if !isByHook(ask) {
 		return false
 	}
 	context, err := jcs.Parse(ask.Context)
@@ -116,9 +112,9 @@ func withdrawnAsGone(ask askback.Ask) bool {
 	return ask.Settled() && ask.Withdrawn() && ask.Outcome.Reason == reasonGone
 }
 
-// EachPending calls do for each open ask whose agent has the given label.
-func EachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
-	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
+// EachPending calls do for each open ask in a list.
+func EachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), do func(askback.Ask)) error {
+	q := askback.Query{Status: askback.Pending, Limit: askback.MaxLimit}
 	for {
 		page, err := list(ctx, q)
 		if err != nil {

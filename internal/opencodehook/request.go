@@ -43,7 +43,7 @@ func prepare(ev Event) (p prepared, err error) {
 		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.OpenCode, ev.SessionID, key(ev), ev.origin()
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(hook.OpenCode, ev.Folder), ev.SessionID, key(ev), ev.origin()
 	if p.request, err = r.Normalize(); err != nil {
 		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}

@@ -178,7 +178,7 @@ func TestFirstAnswerToAgentOfEditorWins(t *testing.T) {
 
 	id, options := e.permission()
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "gemini" || c == nil || !strings.Contains(string(c.Input), "touch one") || !strings.Contains(string(ask.Context), f.project) {
+	if c := ask.Confirmation; ask.Agent != "gemini · project" || c == nil || !strings.Contains(string(c.Input), "touch one") || !strings.Contains(string(ask.Context), f.project) {
 		t.Errorf("got the ask %+v of %s, context %s", c, ask.Agent, ask.Context)
 	}
 	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})

@@ -156,7 +156,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 	f.attach()
 
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "codex" || c == nil || c.ToolName != "Bash" || !c.NoEdit || c.Description != "May I?" ||
+	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "Bash" || !c.NoEdit || c.Description != "May I?" ||
 		!strings.Contains(string(c.Input), "touch ../one") || !strings.Contains(string(ask.Context), f.project) {
 		t.Errorf("got the ask %+v by %s, context %s", c, ask.Agent, ask.Context)
 	}

@@ -18,7 +18,7 @@ func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 	f := newFixture(t, codexWithHooks("codex", "--user"), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
 	r := f.start("Write it.")
 	ask := f.Open(1)[0]
-	if c := ask.Confirmation; ask.Agent != "codex" || c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {
+	if c := ask.Confirmation; ask.Agent != "codex · project" || c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {
 		t.Errorf("got the ask %+v by %s", c, ask.Agent)
 	}
 	_, err := f.Person.Answer(bounded(t), ask.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"x":"other"}`)})

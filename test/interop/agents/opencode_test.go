@@ -67,7 +67,7 @@ func TestOpenCodeAsksAtTheTerminalAndInAskback(t *testing.T) {
 		}
 	}
 	first := f.Open(1)[0]
-	if first.Agent != "opencode" || first.Questions[0].Text != "Which database?" || !strings.Contains(string(first.Context), f.project) {
+	if first.Agent != "opencode · project" || first.Questions[0].Text != "Which database?" || !strings.Contains(string(first.Context), f.project) {
 		t.Errorf("got %+v", first)
 	}
 	f.Answer(first.ID, askback.Choose("SQLite"))

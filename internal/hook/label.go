@@ -1,0 +1,70 @@
+package hook
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/askback/askback"
+)
+
+// The agents whose hooks are supported, as the programs in the labels of their asks.
+const (
+	ACP        = "acp" // an agent that an editor runs, and that has another name
+	ClaudeCode = "claude-code"
+	Codex      = "codex"
+	Copilot    = "copilot"
+	Cursor     = "cursor"
+	Gemini     = "gemini"
+	OpenCode   = "opencode"
+)
+
+// programs are all agents whose hooks are supported.
+var programs = []string{ACP, ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode}
+
+// maxLabel is the maximum length of each part of a label, in characters, because labels are
+// shown in lists.
+const maxLabel = 40
+
+// labelSeparator is between the two parts of a label.
+const labelSeparator = " · "
+
+// Label returns the name of an agent for people: its program and the folder in which it works, as
+// in "codex · shop". folder is a path, or the name of a folder. If one of them is "", Label returns
+// the program.
+func Label(program, folder string) string {
+	program = oneLine(program)
+	folder = oneLine(path.Base(strings.ReplaceAll(folder, `\`, "/")))
+	if program == "" || folder == "." || folder == "/" || folder == "" {
+		return program
+	}
+	return program + labelSeparator + folder
+}
+
+// IsBy reports whether an ask has the label of a program.
+func IsBy(ask askback.Ask, program string) bool { return programOf(ask.Agent) == program }
+
+// isByHook reports whether an ask has the label of an agent whose hooks are supported.
+func isByHook(ask askback.Ask) bool { return slices.Contains(programs, programOf(ask.Agent)) }
+
+// programOf returns the program in a label.
+func programOf(label string) string {
+	program, _, _ := strings.Cut(label, labelSeparator)
+	return program
+}
+
+// oneLine returns a name as one short line of printable characters.
+func oneLine(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(name, " "))
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > maxLabel {
+		name = strings.TrimSpace(string(r[:maxLabel-1])) + "…"
+	}
+	return name
+}
