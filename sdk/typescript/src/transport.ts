@@ -119,8 +119,12 @@ export function variable(name: string): string {
   return process?.env?.[name] ?? "";
 }
 
-/** Returns a value, or throws an error that names what is missing. */
-export function needed(value: string, name: string): string {
-  if (!value) throw new AskbackError(`set ${name}, or pass it to new Askback(…); "askback token create --kind agent --name NAME" makes a token`);
+/** Returns the value of a variable, or throws an error with what to set. */
+export function needed(value: string, name: "ASKBACK_URL" | "ASKBACK_TOKEN"): string {
+  const source = {
+    ASKBACK_URL: "the address of a server on this machine is http://127.0.0.1:7575",
+    ASKBACK_TOKEN: '"askback token create --kind agent --name NAME" makes a token',
+  };
+  if (!value) throw new AskbackError(`set ${name}, or pass it to new Askback(…); ${source[name]}`);
   return value;
 }

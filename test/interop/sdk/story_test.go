@@ -136,6 +136,28 @@ func TestExpiredAskIsNoAnswer(t *testing.T) {
 	})
 }
 
+// Without the address of a server or a token, the error has what to set.
+func TestMissingVariableIsExplained(t *testing.T) {
+	eachLanguage(t, func(t *testing.T, d driver) {
+		c := call{Call: "ask", Request: database}
+		for _, p := range []struct {
+			caller *caller
+			want   []string
+		}{
+			{d.start(t, "", "", c), []string{"set ASKBACK_URL", "http://127.0.0.1:7575"}},
+			{d.start(t, "http://127.0.0.1:7575", "", c), []string{"set ASKBACK_TOKEN", "askback token create --kind agent"}},
+		} {
+			r := p.caller.result()
+			if r.Error != "AskbackError" {
+				t.Errorf("got %+v, want an error", r)
+			}
+			for _, want := range p.want {
+				contains(t, r.Message, want)
+			}
+		}
+	})
+}
+
 // Two callers with one key have one ask, and one of them may run the call.
 func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
 	eachLanguage(t, func(t *testing.T, d driver) {

@@ -299,7 +299,13 @@ def _unreachable(err: Exception) -> UnreachableError:
     return UnreachableError(f"the server cannot be reached: {cause or type(cause).__name__}")
 
 
+_SOURCE = {
+    "ASKBACK_URL": "the address of a server on this machine is http://127.0.0.1:7575",
+    "ASKBACK_TOKEN": '"askback token create --kind agent --name NAME" makes a token',
+}
+
+
 def _needed(value: str | None, name: str) -> str:
     if not value:
-        raise AskbackError(f'set {name}, or pass it; "askback token create --kind agent --name NAME" makes a token')
+        raise AskbackError(f"set {name}, or pass it; {_SOURCE[name]}")
     return value
