@@ -45,12 +45,12 @@ func (c *initCommand) Run(ctx context.Context, io streams) error {
 		return err
 	}
 	for _, one := range p.changes {
-		if err := c.print(io, one); err != nil {
+		if err := c.print(io, one, false); err != nil {
 			return err
 		}
 	}
 	if !c.DryRun {
-		if err := p.write(); err != nil {
+		if err := p.write(io); err != nil {
 			return err
 		}
 	}
@@ -98,15 +98,18 @@ func (c *initCommand) plan() (p plan, err error) {
 	return p, nil
 }
 
-// write makes the changes of a plan.
-func (p plan) write() error {
+// write makes the changes of a plan, and writes a note for each.
+func (p plan) write(io streams) error {
 	known, err := readRecords()
 	if err != nil {
 		return err
 	}
 	for _, one := range p.changes {
-		if err == nil && one.differs() {
-			err = one.write(known)
+		if err != nil || !one.differs() {
+			continue
+		}
+		if err = one.write(known); err == nil {
+			note(io.err, one.done())
 		}
 	}
 	return errors.Join(err, known.write())

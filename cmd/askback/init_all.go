@@ -31,18 +31,15 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 		return usage("--shared, --http and --gate are for one client: name it")
 	}
 	plans, failed := c.plans(io)
-	var files int
 	for _, p := range plans {
 		note(io.err, p.command.Client+" ("+p.reason+"):")
 		for _, one := range p.plan.changes {
-			if err := p.command.print(io, one); err != nil {
+			if err := p.command.print(io, one, true); err != nil {
 				return err
-			}
-			if one.differs() {
-				files++
 			}
 		}
 	}
+	files := listChanges(io, plans)
 	switch {
 	case files == 0:
 		note(io.err, "there is nothing to change")
@@ -55,7 +52,7 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 		}
 	}
 	for _, p := range plans {
-		if err := p.plan.write(); err != nil {
+		if err := p.plan.write(io); err != nil {
 			return fmt.Errorf("%s: %w", p.command.Client, err)
 		}
 		p.command.conclude(ctx, io, p.plan, p.command.Client+": ")
@@ -125,7 +122,7 @@ func (c *initCommand) agree(ctx context.Context, io streams, files int) error {
 	if io.in == nil || !terminal.IsTerminal(io.in) {
 		return exitError{exitNo, "nothing was changed; to make these changes without a terminal, add --yes"}
 	}
-	_, _ = fmt.Fprintf(io.err, "askback: change these %d files? Type yes: ", files)
+	_, _ = fmt.Fprint(io.err, "askback: "+c.question(files))
 	typed := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(io.in).ReadString('\n')

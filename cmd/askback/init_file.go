@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ type change struct {
 	path          string
 	before, after []byte
 	removes       bool // Askback is removed from the file
+	program       bool // the file is a program of Askback
 }
 
 // differs reports whether the file has to be written.
@@ -48,7 +48,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 	if err == nil && f.Removes() {
 		after = known.restore(path, before, after)
 	}
-	return change{path, before, after, f.Removes()}, err
+	return change{path, before, after, f.Removes(), f.IsProgram()}, err
 }
 
 // resolve returns the path of a file after all symbolic links, so that their target is
@@ -79,20 +79,6 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 		return "", exitError{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
 	}
 	return filepath.Join(folder, within, rest), nil
-}
-
-// print prints the diff of a change. If nothing differs, it only writes a note.
-func (c *initCommand) print(io streams, one change) error {
-	if !one.differs() {
-		if one.removes {
-			note(io.err, one.path+" does not contain Askback")
-		} else {
-			note(io.err, one.path+" is up to date")
-		}
-		return nil
-	}
-	_, err := fmt.Fprint(io.out, plain(io.out, agentconfig.Diff(one.path, one.before, one.after)))
-	return err
 }
 
 // write makes a change and records how to undo it.

@@ -45,6 +45,7 @@ type File struct {
 	paste  string // the text to paste if the file cannot be changed
 	remove bool
 	moved  bool // another file has the entries now, so they are removed from this one
+	plugin bool // the file is a program of Askback
 	write  func(f File, present []byte) ([]byte, error)
 }
 
@@ -88,6 +89,10 @@ func Files(client string, scope Scope, o Options) ([]File, error) {
 // Removes reports whether an edit removes Askback from the file. This can be so without
 // [Options.Remove], if earlier versions wrote the file.
 func (f File) Removes() bool { return f.remove }
+
+// IsProgram reports whether the whole file is a program of Askback, in which a person has nothing
+// to review line by line.
+func (f File) IsProgram() bool { return f.plugin }
 
 // Edit returns the new content of a file with the content present. A nil slice, as argument or
 // result, means that the file does not exist. If nothing has to change, the result equals

@@ -41,7 +41,7 @@ func opencode(scope Scope, o Options) ([]File, error) {
 	}
 	return []File{
 		jsonFile(path, member(s, "mcp", "askback"), allow, load),
-		{Path: plugin, paste: opencodehook.Plugin, write: editPlugin},
+		{Path: plugin, paste: opencodehook.Plugin, plugin: true, write: editPlugin},
 	}, nil
 }
 

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback/internal/agentconfig"
+)
+
+// print prints the diff of a change. If brief is set, or for a program of Askback, a file that is
+// new or removed as a whole is one line. If nothing differs, it only writes a note.
+func (c *initCommand) print(io streams, one change, brief bool) error {
+	if !one.differs() {
+		if one.removes {
+			note(io.err, one.path+" does not contain Askback")
+		} else {
+			note(io.err, one.path+" is up to date")
+		}
+		return nil
+	}
+	text := agentconfig.Diff(one.path, one.before, one.after)
+	if one.program || brief && (one.before == nil || one.after == nil) {
+		text = one.line()
+	}
+	_, err := fmt.Fprint(io.out, plain(io.out, text))
+	return err
+}
+
+// line describes a change without its content.
+func (c change) line() string {
+	content := c.after
+	if content == nil {
+		content = c.before
+	}
+	count := bytes.Count(content, []byte("\n"))
+	if len(content) > 0 && content[len(content)-1] != '\n' {
+		count++
+	}
+	plural := "s"
+	if count == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%s file %s (%d line%s)\n", c.kind(), c.path, count, plural)
+}
+
+// kind returns what happens to the file.
+func (c change) kind() string {
+	switch {
+	case c.before == nil:
+		return "new"
+	case c.after == nil:
+		return "removed"
+	}
+	return "changed"
+}
+
+// done describes a change that was made.
+func (c change) done() string {
+	if c.after == nil {
+		return "removed " + c.path
+	}
+	return "wrote " + c.path
+}
+
+// listChanges writes what happens to each file that differs, and returns the number of these files.
+func listChanges(io streams, plans []clientPlan) (files int) {
+	var list strings.Builder
+	for _, p := range plans {
+		for _, one := range p.plan.changes {
+			if one.differs() {
+				files++
+				fmt.Fprintf(&list, "\n  %-7s  %s", one.kind(), one.path)
+			}
+		}
+	}
+	if files > 0 {
+		note(io.err, "the files:"+list.String())
+	}
+	return files
+}
+
+// question returns the question whether the changes are to be made.
+func (c *initCommand) question(files int) string {
+	these := fmt.Sprintf("these %d files", files)
+	if files == 1 {
+		these = "this file"
+	}
+	if c.Remove {
+		return "remove Askback from " + these + "? [y/N] "
+	}
+	return "change " + these + "? [y/N] "
+}
