@@ -62,20 +62,32 @@ func compile(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The program of the README runs as it is, and its types are checked strictly.
+// The programs of the README and of the page of each package run as they are, and the types of
+// those in TypeScript are checked strictly.
 func TestReadmeProgramRuns(t *testing.T) {
-	programs := map[string]func(t *testing.T) []string{
-		"TypeScript": func(t *testing.T) []string {
-			dir := compile(t, map[string]string{"readme.ts": blocks(t, "../../../sdk/typescript/README.md", "ts")[0]})
-			return []string{node(t), filepath.Join(dir, "readme.js")}
-		},
-		"Python": func(t *testing.T) []string {
-			return []string{python(t), "-c", blocks(t, "../../../sdk/python/README.md", "python")[0]}
-		},
-	}
-	for name, program := range programs {
-		t.Run(name, func(t *testing.T) {
-			args := program(t)
+	const root = "../../../"
+	style := askback.Choose("haiku")
+	deploy := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "staging"}`)}
+	for _, c := range []struct {
+		page, language string
+		answers        []askback.Answer
+		want           []string
+	}{
+		{"README.md", "ts", []askback.Answer{style}, []string{"haiku"}},
+		{"README.md", "python", []askback.Answer{style}, []string{"haiku"}},
+		{"sdk/typescript/README.md", "ts", []askback.Answer{style, deploy}, []string{"a haiku", "staging"}},
+		{"sdk/python/README.md", "python", []askback.Answer{style, deploy}, []string{"a haiku", "staging"}},
+	} {
+		t.Run(c.language+" of "+c.page, func(t *testing.T) {
+			program := blocks(t, root+c.page, c.language)[0]
+			var args []string
+			switch c.language {
+			case "ts":
+				dir := compile(t, map[string]string{"readme.ts": program})
+				args = []string{node(t), filepath.Join(dir, "readme.js")}
+			case "python":
+				args = []string{python(t), "-c", program}
+			}
 			server := clienttest.New(t)
 			run := exec.CommandContext(t.Context(), args[0], args[1:]...)
 			run.Env = append(pythonPath(t), server.Environ("ASKBACK_URL="+server.URL, "ASKBACK_TOKEN="+server.AgentToken)...)
@@ -84,13 +96,14 @@ func TestReadmeProgramRuns(t *testing.T) {
 			if err := run.Start(); err != nil {
 				t.Fatal(err)
 			}
-			server.Answer(server.Open(1)[0].ID, askback.Choose("haiku"))
-			server.Answer(server.Open(1)[0].ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "staging"}`)})
+			for _, answer := range c.answers {
+				server.Answer(server.Open(1)[0].ID, answer)
+			}
 			if err := run.Wait(); err != nil {
 				t.Fatalf("%v: %s", err, out.String())
 			}
 			got := strings.Join(strings.Fields(strings.ReplaceAll(out.String(), "'", `"`)), " ")
-			for _, want := range []string{"a haiku", "staging"} {
+			for _, want := range c.want {
 				contains(t, got, want)
 			}
 		})
