@@ -24,8 +24,8 @@ func (c *hookCopilot) Run(ctx context.Context, in streams, all *commands) error 
 		if err != nil {
 			return hook.Call{}, err
 		}
-		guarded = c.Gate && copilothook.Guarded(ev)
-		if call, ok := copilothook.Call(ev); ok {
+		guarded = c.Gate && copilothook.Guarded(ev, true)
+		if call, ok := copilothook.Call(ev, c.Gate); ok {
 			return call, nil
 		}
 		return hook.Call{}, errNotAsked

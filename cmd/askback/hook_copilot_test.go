@@ -60,7 +60,7 @@ func TestGuardOfCopilotBlocksWithoutApproval(t *testing.T) {
 		"another program": {permissionEvent, 2},
 		"not to be shown": {strings.Replace(copilotEvent, `"touch made"`, "123456789012345678901234567890", 1), 2},
 		"own tool":        {strings.Replace(copilotEvent, `"bash"`, `"askback/get_answer"`, 1), 0},
-		"reading":         {strings.Replace(copilotEvent, "touch made", "ls", 1), 0},
+		"reading":         {strings.Replace(copilotEvent, "touch made", "rg --pre ./evil.sh a", 1), 2},
 	} {
 		out, said, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "1s")
 		if out != "" || code != c.code || (said == "") != (c.code == 0) {

@@ -86,20 +86,21 @@ func splitTool(name string) (server, tool string) {
 }
 
 // Guarded reports whether people are asked for the permission of an event. Copilot's own rules decide
-// about the tools of Askback, and about plain commands that read.
-func Guarded(ev Event) bool {
-	return ev.Name == PermissionRequest && !isOwnTool(ev) && !isReadOnly(ev)
+// about the tools of Askback. gate is set if the hook guards permissions. Otherwise, these rules also
+// decide about plain commands that only read.
+func Guarded(ev Event, gate bool) bool {
+	return ev.Name == PermissionRequest && !isOwnTool(ev) && (gate || !isReadOnly(ev))
 }
 
-// Call returns the call that an event asks about. It reports false if no person is asked: Copilot
-// then follows its own rules.
-func Call(ev Event) (hook.Call, bool) {
+// Call returns the call that an event asks about. gate is set if the hook guards permissions. Call
+// reports false if no person is asked: Copilot then follows its own rules.
+func Call(ev Event, gate bool) (hook.Call, bool) {
 	var r askback.Request
 	ok := false
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
 		r, ok = questions(ev.Input)
-	case Guarded(ev):
+	case Guarded(ev, gate):
 		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
 		if ok {
 			r.Confirmation.NoEdit = true // the output cannot have other arguments

@@ -8,11 +8,12 @@ import (
 )
 
 // readOnlyCommands are commands that Copilot itself usually allows without a dialog. Asking about
-// each of them would teach people to approve without reading.
-var readOnlyCommands = []string{"cat", "cd", "date", "grep", "head", "ls", "pwd", "rg", "tail", "wc", "which"}
+// each of them would teach people to approve without reading. None has an option that writes a file
+// or runs a program, as rg --pre does.
+var readOnlyCommands = []string{"cat", "cd", "grep", "head", "ls", "pwd", "tail", "wc", "which"}
 
-// isReadOnly reports whether the call is one plain command of readOnlyCommands. The hook then makes
-// no decision, so that Copilot's own rules apply; nothing is approved.
+// isReadOnly reports whether the call is one plain command of readOnlyCommands. A hook that does
+// not guard permissions then makes no decision, so that Copilot's own rules apply.
 func isReadOnly(ev Event) bool {
 	if ev.Server != "" || ev.Tool != "bash" {
 		return false
