@@ -54,7 +54,8 @@ func (c *initCommand) Run(ctx context.Context, io streams) error {
 			return err
 		}
 	}
-	c.conclude(ctx, io, p, "")
+	c.conclude(io, p, "")
+	c.askClients(ctx, io, []clientPlan{{command: c, plan: p}}, false)
 	return nil
 }
 
@@ -116,9 +117,8 @@ func (p plan) write(io streams) error {
 }
 
 // conclude writes the next steps. After a dry run it writes only that nothing was changed,
-// and after --remove nothing. At the end it writes what the client itself reports.
-// Each note begins with prefix.
-func (c *initCommand) conclude(ctx context.Context, io streams, p plan, prefix string) {
+// and after --remove nothing. Each note begins with prefix.
+func (c *initCommand) conclude(io streams, p plan, prefix string) {
 	scope, options := p.scope, p.options
 	switch {
 	case c.DryRun:
@@ -134,9 +134,6 @@ func (c *initCommand) conclude(ctx context.Context, io streams, p plan, prefix s
 	}
 	if c.Client == hooksClient && scope == agentconfig.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
 		note(io.err, prefix+"Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
-	}
-	if reported := listedByClient(ctx, c.Client); reported != "" {
-		note(io.err, prefix+reported)
 	}
 }
 

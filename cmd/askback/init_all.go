@@ -8,10 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/terminal"
@@ -55,8 +53,9 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 		if err := p.plan.write(io); err != nil {
 			return fmt.Errorf("%s: %w", p.command.Client, err)
 		}
-		p.command.conclude(ctx, io, p.plan, p.command.Client+": ")
+		p.command.conclude(io, p.plan, p.command.Client+": ")
 	}
+	c.askClients(ctx, io, plans, true)
 	return failed
 }
 
@@ -137,48 +136,4 @@ func (c *initCommand) agree(ctx context.Context, io streams, files int) error {
 		}
 	}
 	return exitError{exitNo, "nothing was changed"}
-}
-
-// listTime is how long a client may take to list its MCP servers. Some of them start all.
-const listTime = 20 * time.Second
-
-// listedByClient returns what a client itself reports about the MCP server askback, or "" if
-// the client has no command for it, or is not in the PATH.
-func listedByClient(ctx context.Context, client string) string {
-	t := agentconfig.TracesOf(client)
-	if t.List == nil {
-		return ""
-	}
-	program, err := exec.LookPath(t.Programs[0])
-	if err != nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, listTime)
-	defer cancel()
-	name := strings.Join(append([]string{t.Programs[0]}, t.List...), " ")
-	cmd := exec.CommandContext(ctx, program, t.List...)
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
-	if found := lineAbout(string(out)); found != "" {
-		return name + ": " + found
-	}
-	if err != nil {
-		return name + " did not finish: " + err.Error()
-	}
-	return name + " does not list the server askback yet: do the steps above first"
-}
-
-// escapes matches the escape sequences of colors.
-var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
-
-// lineAbout returns the first line of an output that names the server askback, without the
-// escape sequences of a terminal.
-func lineAbout(out string) string {
-	for line := range strings.Lines(out) {
-		line = strings.Join(strings.Fields(escapes.ReplaceAllString(line, "")), " ")
-		if strings.Contains(line, "askback") {
-			return line
-		}
-	}
-	return ""
 }

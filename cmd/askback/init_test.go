@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // askback init asks at the terminal before it writes. Enter alone is a no, and y is a yes.
@@ -18,6 +19,32 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 		s.waitExit(map[bool]int{false: exitNo, true: exitDone}[writes])
 		if _, err := os.Stat(filepath.Join(dir, ".cursor", "mcp.json")); (err == nil) != writes {
 			t.Errorf("%q: got %v, want a file: %v", keys, err, writes)
+		}
+	}
+}
+
+// A client that hangs is named with the time that it had. Of a table, only the status is reported.
+func TestReportOfAClientIsOneLine(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	for _, c := range []struct{ client, program, script, want string }{
+		{"opencode", "opencode", "sleep 60", "opencode mcp list did not finish within 0.3 s"},
+		{"gemini", "gemini", "exit 3", "gemini mcp list failed: exit status 3"},
+		{"copilot", "copilot", "echo No servers.", "copilot mcp list does not list the server askback yet: do the steps above first"},
+		{"claude-code", "claude", "echo 'askback:  askback mcp - Connected'", "claude mcp list: askback: askback mcp - Connected"},
+		{"codex", "codex", "cat <<'END'\n" +
+			"Name     Command  Args            Cwd  Status   Auth\n" +
+			"askback  askback  mcp --wait 23h  -    enabled  Unsupported\nEND", "codex mcp list: askback is enabled"},
+	} {
+		if err := os.WriteFile(filepath.Join(bin, c.program), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		limit := testTimeout
+		if c.client == "opencode" {
+			limit = 300 * time.Millisecond
+		}
+		if got := listedByClient(t.Context(), c.client, limit); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.client, got, c.want)
 		}
 	}
 }

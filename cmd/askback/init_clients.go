@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/agentconfig"
+)
+
+// listTime is how long a client may take to list its MCP servers. Some of them start all.
+const listTime = 20 * time.Second
+
+// askClients writes what each client itself reports about the MCP server askback. It asks all at
+// once, because each can take listTime. After --remove and after a dry run it asks none.
+func (c *initCommand) askClients(ctx context.Context, io streams, plans []clientPlan, named bool) {
+	if c.Remove || c.DryRun {
+		return
+	}
+	var clients, programs []string
+	for _, p := range plans {
+		if name, ok := serverList(p.command.Client); ok {
+			clients, programs = append(clients, p.command.Client), append(programs, name)
+		}
+	}
+	if len(clients) == 0 {
+		return
+	}
+	note(io.err, fmt.Sprintf("running %s, which can take %g s", strings.Join(programs, ", "), listTime.Seconds()))
+	reports := make([]chan string, len(clients))
+	for i, client := range clients {
+		reports[i] = make(chan string, 1)
+		go func() { reports[i] <- listedByClient(ctx, client, listTime) }()
+	}
+	for i, report := range reports {
+		text := <-report
+		if named && text != "" {
+			text = clients[i] + ": " + text
+		}
+		note(io.err, text)
+	}
+}
+
+// serverList returns the command with which a client lists its MCP servers. ok is false if it
+// has none, or is not in the PATH.
+func serverList(client string) (name string, ok bool) {
+	t := agentconfig.TracesOf(client)
+	if t.List == nil {
+		return "", false
+	}
+	_, err := exec.LookPath(t.Programs[0])
+	return strings.Join(append([]string{t.Programs[0]}, t.List...), " "), err == nil
+}
+
+// listedByClient returns what a client itself reports about the MCP server askback within limit, or
+// "" if ctx ends.
+func listedByClient(ctx context.Context, client string, limit time.Duration) string {
+	t := agentconfig.TracesOf(client)
+	name, _ := serverList(client)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, t.Programs[0], t.List...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	found := lineAbout(string(out))
+	switch {
+	case found != "":
+		return name + ": " + found
+	case ctx.Err() != nil:
+		return ""
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		return fmt.Sprintf("%s did not finish within %g s", name, limit.Seconds())
+	case err != nil:
+		return name + " failed: " + err.Error()
+	}
+	return name + " does not list the server askback yet: do the steps above first"
+}
+
+// escapes matches the escape sequences of colors.
+var escapes = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// lineAbout returns the first line of an output that names the server askback, without the
+// escape sequences of a terminal. Of a row in a table, it returns the status.
+func lineAbout(out string) string {
+	status := -1 // the offset of the column
+	for line := range strings.Lines(escapes.ReplaceAllString(out, "")) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) > 1 && words[0] == "Name":
+			status = strings.Index(line, "Status")
+		case !strings.Contains(line, "askback"):
+		case status > 0 && status < len(line) && line[status-1] == ' ' && words[0] == "askback":
+			return "askback is " + strings.Fields(line[status:] + " listed")[0]
+		default:
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
+}
