@@ -66,6 +66,9 @@ const MaxEvent = 8 << 20
 // maxRepeats is how many asks equal calls may have.
 const maxRepeats = 50
 
+// errTooOften is the error for a call that has maxRepeats asks.
+var errTooOften = fmt.Errorf("the same call was asked about %d times", maxRepeats)
+
 const (
 	// withdrawTime is how long withdrawing may take after the hook has ended.
 	withdrawTime = 5 * time.Second
@@ -172,7 +175,7 @@ func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, erro
 			return ask, nil
 		}
 	}
-	return askback.Ask{}, fmt.Errorf("the same call was asked about %d times", maxRepeats)
+	return askback.Ask{}, errTooOften
 }
 
 // askAgain makes an ask, or returns the one with the same key. A resumed session may make the same

@@ -3,7 +3,6 @@ package hook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -61,7 +60,7 @@ func Race(ctx context.Context, client Client, r askback.Request, failed func(err
 // isRefusal reports whether asking again would not help.
 func isRefusal(err error) bool {
 	_, invalid := errors.AsType[askback.Invalid](err)
-	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) || errors.Is(err, errNotConsumed)
+	return invalid || errors.Is(err, askback.ErrKeyReused) || errors.Is(err, askback.ErrEnded) || errors.Is(err, errNotConsumed) || errors.Is(err, errTooOften)
 }
 
 var errNotConsumed = errors.New("the approval could not be consumed")
@@ -103,7 +102,7 @@ func findDialog(ctx context.Context, client Client, r askback.Request) (askback.
 			return ask, err
 		}
 	}
-	return askback.Ask{}, fmt.Errorf("the same dialog was asked about %d times", maxRepeats)
+	return askback.Ask{}, errTooOften
 }
 
 // withdrawLost withdraws an ask whose race has ended. It does nothing if ctx has not ended, or
