@@ -9,6 +9,9 @@ type Principal struct {
 	Token   string  // the id of its token; "" for the program itself
 }
 
+// LocalAgent is the name of the agent as which commands on the machine of the database ask.
+const LocalAgent = "local"
+
 // A Kind is the kind of a principal. It determines what the principal may do.
 type Kind string
 

@@ -9,7 +9,6 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/store/memstore"
 
-	"github.com/askback/askback/internal/connection"
 )
 
 // askback confirm asks for the same digest as the tool confirm_action, so that an
@@ -24,7 +23,7 @@ func TestConfirmAndConfirmActionHaveTheSameDigest(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRun(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
 		t.Fatal(err)
 	}
-	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: connection.LocalAgent})
+	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: askback.LocalAgent})
 	want, err := agent.Ask(t.Context(), asktool.Action(action, details))
 	if err != nil {
 		t.Fatal(err)

@@ -85,6 +85,9 @@ func (c *listCommand) empty(next string) string {
 func listLine(ask askback.Ask, now time.Time) string {
 	v := view.Of(ask)
 	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(), v.Headline())
+	if c := v.Confirmation; c != nil {
+		line += " " + c.ArgumentsLine.String()
+	}
 	if words := v.Approvals(); words != "" && !ask.Settled() {
 		line += " (" + words + ")"
 	}

@@ -18,9 +18,6 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// LocalAgent is the name of the agent as which commands ask.
-const LocalAgent = "local"
-
 // The token files of the state directory.
 const (
 	AgentTokenFile = "agent.token"
@@ -134,7 +131,7 @@ func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 		path   string
 		of     askback.Principal
 	}{
-		{&t.agent, t.agentFile(), askback.Principal{Kind: askback.Agent, Name: LocalAgent, Channel: askback.ChannelTerminal}},
+		{&t.agent, t.agentFile(), askback.Principal{Kind: askback.Agent, Name: askback.LocalAgent, Channel: askback.ChannelTerminal}},
 		{&t.user, t.userFile(), localUser()},
 	} {
 		if *token.secret == "" {

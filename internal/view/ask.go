@@ -123,9 +123,10 @@ func (a Ask) AddsText() bool {
 // PagePath returns the path of the ask's page.
 func (a Ask) PagePath() string { return askback.PagePath(a.ID.String()) }
 
-// From returns the agent's label, followed by the name of its token if that differs.
+// From returns the agent's label, followed by the name of its token if that differs. The token of the
+// agents on this machine is left out: people know where they are.
 func (a Ask) From() safetext.Text {
-	if a.Owner.String() == "" {
+	if owner := a.Owner.String(); owner == "" || owner == askback.LocalAgent {
 		return a.Agent
 	}
 	return safetext.Line(a.Agent.String() + " (token " + a.Owner.String() + ")")
