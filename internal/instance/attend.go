@@ -10,6 +10,10 @@ import (
 // attending returns the folder of the records that Attend makes: a file for each ask.
 func (p Place) attending() string { return p.file("attending") }
 
+// held is the content of a record that was locked. A record without content is new: its process has
+// not locked it yet.
+var held = []byte("held\n")
+
 // Attend records that this process waits for an ask, until done is called or the process
 // ends in any way. The record is a shared lock on a file, so several processes can wait for
 // one ask.
@@ -29,10 +33,15 @@ func (p Place) Attend(id string) (done func(), err error) {
 		if err := share(f); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		if isAt(f, path) {
-			return func() { p.release(f, path) }, nil
+		if !isAt(f, path) {
+			_ = f.Close() // another process removed the file before it was locked
+			continue
 		}
-		_ = f.Close() // another process removed the file before it was locked
+		if _, err := f.WriteAt(held, 0); err != nil {
+			p.release(f, path)
+			return nil, err
+		}
+		return func() { p.release(f, path) }, nil
 	}
 }
 
@@ -85,10 +94,14 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	case !isAt(f, path):
 		return nil
 	}
-	if err := do(id); err != nil {
+	info, err := f.Stat()
+	if err == nil && info.Size() > 0 {
+		err = do(id)
+	}
+	if err != nil {
 		return err
 	}
-	return os.Remove(path)
+	return os.Remove(path) // the process of a new record makes it again
 }
 
 // isAt reports whether path is still the path of the open file f.

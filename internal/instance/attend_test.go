@@ -56,7 +56,7 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	}
 	done()
 	note := filepath.Join(filepath.Dir(p.Database), "other.db.attending", "ask_2") // as a killed process leaves it
-	if err := os.WriteFile(note, nil, 0o600); err != nil {
+	if err := os.WriteFile(note, []byte("held\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range []error{errors.New("not now"), nil} {
@@ -66,5 +66,21 @@ func TestAbandonedAskIsRetriedUntilHandled(t *testing.T) {
 	}
 	if got := abandoned(t, p, nil); got != nil {
 		t.Errorf("got %v, want none any more", got)
+	}
+}
+
+// A process that has made its record and not locked it yet still waits: its ask is not withdrawn.
+func TestNewRecordIsNotAbandoned(t *testing.T) {
+	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
+	done, err := p.Attend("ask_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(p.Database), "attending", "ask_2"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := abandoned(t, p, nil); got != nil || p.Attended("ask_2") {
+		t.Errorf("got %v, attended %t", got, p.Attended("ask_2"))
 	}
 }
