@@ -22,7 +22,7 @@ type initCommand struct {
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
 	Yes     bool   `help:"Without CLIENT: make the changes without a question."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
-	Remove  bool   `help:"Remove Askback from the files."`
+	Remove  bool   `help:"Remove Askback from the files. Without CLIENT: from those of all programs, in this folder and in your home folder."`
 	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
 	Gate    *bool  `negatable:"" help:"Guard the tools of Codex, Cursor or Gemini CLI: block each call unless a person approves it. This is the default if the guard is there."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
@@ -53,6 +53,9 @@ func (c *initCommand) Run(ctx context.Context, io streams) error {
 		if err := p.write(io); err != nil {
 			return err
 		}
+	}
+	if c.Remove {
+		note(io.err, c.remaining(p))
 	}
 	c.conclude(io, p, "")
 	c.askClients(ctx, io, []clientPlan{{command: c, plan: p}}, false)

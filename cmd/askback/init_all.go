@@ -62,37 +62,105 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 // plans returns the plans of the installed clients, or with --remove of all. failed is an
 // error if a client's files cannot be changed.
 func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
+	seen := map[string]bool{} // the files of the plans: the home folder can be that of the project
 	for _, client := range agentconfig.Clients() {
 		reason := installed(client)
 		if reason == "" && !c.Remove {
 			continue
 		}
-		one := *c
-		one.Client = client
-		p, err := one.plan()
-		if errors.Is(err, agentconfig.ErrUnsupported) {
-			if !c.Remove {
-				note(io.err, client+": "+err.Error())
+		for _, user := range c.scopes() {
+			one := *c
+			one.Client, one.User = client, user
+			p, err := one.plan()
+			if errors.Is(err, agentconfig.ErrUnsupported) {
+				if !c.Remove {
+					note(io.err, client+": "+err.Error())
+				}
+				continue
 			}
-			continue
-		}
-		if err != nil {
-			note(io.err, client+": "+err.Error())
-			failed = exitError{exitRefused, "not every client could be set up"}
-			continue
-		}
-		if c.Remove {
-			reason = "remove"
-			p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() })
-		}
-		if len(p.changes) > 0 {
-			plans = append(plans, clientPlan{&one, p, reason})
+			if err != nil {
+				note(io.err, client+": "+err.Error())
+				failed = exitError{exitRefused, "not every client could be set up"}
+				continue
+			}
+			if c.Remove {
+				reason = map[bool]string{false: "in this folder", true: "in your home folder"}[user]
+				p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() || seen[realPath(one.path)] })
+			}
+			for _, one := range p.changes {
+				seen[realPath(one.path)] = true
+			}
+			if len(p.changes) > 0 {
+				plans = append(plans, clientPlan{&one, p, reason})
+			}
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
 		failed = exitError{exitRefused, "no agent was found in the PATH or in your home folder; name it: askback init CLIENT"}
 	}
 	return plans, failed
+}
+
+// scopes returns the values of --user for which the files of all clients are changed. What is to be
+// removed is looked for in both scopes.
+func (c *initCommand) scopes() []bool {
+	if c.Remove && !c.Project && !c.User {
+		return []bool{false, true}
+	}
+	return []bool{c.User}
+}
+
+// remaining returns a note if the files of the other scope have Askback after --remove, or "".
+func (c *initCommand) remaining(done plan) string {
+	other := *c
+	other.User, other.Shared = !c.User, nil
+	p, err := other.plan()
+	if err != nil {
+		return "" // it has no files in the other scope, or they are not those of askback init
+	}
+	var paths []string
+	for _, one := range p.changes {
+		if one.differs() && !slices.ContainsFunc(done.changes, func(other change) bool { return realPath(other.path) == realPath(one.path) }) {
+			paths = append(paths, homePath(one.path))
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	have := " still have"
+	if len(paths) == 1 {
+		have = " still has"
+	}
+	flag := " --user"
+	if c.User {
+		flag = " --project"
+	}
+	return strings.Join(paths, " and ") + have + " Askback: askback init " + c.Client + " --remove" + flag
+}
+
+// realPath returns the absolute path of a file without symbolic links. The file need not exist.
+func realPath(path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(absolute))
+	if err != nil {
+		return absolute
+	}
+	return filepath.Join(folder, filepath.Base(absolute))
+}
+
+// homePath returns a path with ~ for the home folder.
+func homePath(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if rest, err := filepath.Rel(realPath(home), realPath(path)); err == nil && filepath.IsLocal(rest) {
+		return filepath.Join("~", rest)
+	}
+	return path
 }
 
 // installed returns what shows that a client is installed, or "".
