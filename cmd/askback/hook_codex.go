@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -57,7 +56,7 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands) (unwr
 		unwritten, err = runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
 			reply, err := codexhook.Run(ctx, new(hook.Runner), client, ev, c.Gate)
 			if err == nil && reply.Output == nil && c.Gate && codexhook.Gated(ev) {
-				err = errors.New("there was no decision in time")
+				err = errNoDecision
 			}
 			return reply, err
 		})
@@ -67,45 +66,6 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands) (unwr
 		err = nil
 	}
 	return unwritten, err
-}
-
-// requireServer returns an error if Askback is on this machine and no server runs. While a
-// hook waits, Codex shows no dialog, so a question that only a command can show would seem to
-// be lost.
-func requireServer(ctx context.Context, all *commands) error {
-	conn, err := all.connector("")
-	if err != nil || !conn.IsLocal() {
-		return err
-	}
-	if server, ok := conn.Place().Last(); !ok || server.Proves(ctx) != nil {
-		return errNoServer
-	}
-	return nil
-}
-
-var errNoServer = errors.New("no server is running: run askback serve")
-
-// parentInterval is how often a hook looks whether its parent process has ended.
-const parentInterval = time.Second
-
-// whileParentLives returns a context that ends when the parent process ends. Codex kills only
-// the shell of a hook, not the hook.
-func whileParentLives(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	parent := os.Getppid()
-	go func() {
-		tick := time.NewTicker(parentInterval)
-		defer tick.Stop()
-		for os.Getppid() == parent {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-		}
-		cancel()
-	}()
-	return ctx, cancel
 }
 
 // followed returns the place of the records of the threads of Codex that askback attach codex

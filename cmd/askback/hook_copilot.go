@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/askback/askback/internal/copilothook"
@@ -18,23 +17,15 @@ type hookCopilot struct {
 // follows its own rules: it shows its dialog, or refuses the call in copilot -p. With --gate, a call
 // without a decision is blocked instead.
 func (c *hookCopilot) Run(ctx context.Context, in streams, all *commands) error {
-	guarded := c.Gate
-	printed, unwritten, err := answerHook(ctx, in, all, c.Wait, func(raw []byte) (hook.Call, error) {
+	return answerHook(ctx, in, all, c.Wait, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
 		ev, err := copilothook.Read(raw)
 		if err != nil {
-			return hook.Call{}, err
+			return call, true, err
 		}
-		guarded = c.Gate && copilothook.Guarded(ev, true)
-		if call, ok := copilothook.Call(ev, c.Gate); ok {
-			return call, nil
+		call, ok := copilothook.Call(ev, c.Gate)
+		if !ok {
+			err = errNotAsked
 		}
-		return hook.Call{}, errNotAsked
+		return call, copilothook.Guarded(ev, c.Gate), err
 	})
-	switch {
-	case guarded && err == nil && unwritten == nil && !printed:
-		err = errors.New("there was no decision in time")
-	case !guarded && (errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked)):
-		return nil
-	}
-	return endHook(in, guarded, unwritten, err)
 }

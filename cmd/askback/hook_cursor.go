@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -18,26 +17,18 @@ type hookCursor struct {
 // Run answers one hook. Without a decision it prints nothing and exits with 0, so that Cursor
 // follows its own rules. With --gate, it then blocks the call instead.
 func (c *hookCursor) Run(ctx context.Context, in streams, all *commands) error {
-	guarded := c.Gate
-	printed, unwritten, err := answerHook(ctx, in, all, c.Limit, func(raw []byte) (hook.Call, error) {
+	return answerHook(ctx, in, all, c.Limit, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
 		ev, err := cursorhook.Read(raw)
 		if err != nil {
-			return hook.Call{}, err
+			return call, true, err
 		}
 		if !cursorhook.Guarded(ev, os.Getenv("ASKBACK_URL")) {
-			guarded = false
-			return hook.Call{}, errNotAsked
+			return call, false, errNotAsked
 		}
-		if call, ok := cursorhook.Call(ev); ok {
-			return call, nil
+		call, ok := cursorhook.Call(ev)
+		if !ok {
+			err = errNotAsked
 		}
-		return hook.Call{}, errNotAsked
+		return call, true, err
 	})
-	switch {
-	case guarded && err == nil && unwritten == nil && !printed:
-		err = errors.New("there was no decision in time")
-	case !guarded && (errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked)):
-		return nil
-	}
-	return endHook(in, guarded, unwritten, err)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/askback/askback/internal/geminihook"
@@ -17,23 +16,15 @@ type hookGemini struct {
 // Run answers one hook. A question without an answer is left to the dialog of Gemini CLI. With
 // --gate, any other call without a decision is blocked: Gemini CLI would run the tool.
 func (c *hookGemini) Run(ctx context.Context, in streams, all *commands) error {
-	guarded := c.Gate
-	printed, unwritten, err := answerHook(ctx, in, all, c.Limit, func(raw []byte) (hook.Call, error) {
+	return answerHook(ctx, in, all, c.Limit, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
 		ev, err := geminihook.Read(raw)
 		if err != nil {
-			return hook.Call{}, err
+			return call, true, err
 		}
-		guarded = c.Gate && geminihook.Guarded(ev)
-		if call, ok := geminihook.Call(ev, c.Gate); ok {
-			return call, nil
+		call, ok := geminihook.Call(ev, c.Gate)
+		if !ok {
+			err = errNotAsked
 		}
-		return hook.Call{}, errNotAsked
+		return call, geminihook.Guarded(ev), err
 	})
-	switch {
-	case guarded && err == nil && unwritten == nil && !printed:
-		err = errors.New("there was no decision in time")
-	case !guarded && (errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked)):
-		return nil
-	}
-	return endHook(in, guarded, unwritten, err)
 }
