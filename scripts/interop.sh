@@ -12,7 +12,7 @@ export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
 newcomers() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
 
-clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 15m ./test/interop/...; }
+clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 25m ./test/interop/...; }
 
 step "go test ./test/newcomer" newcomers
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then

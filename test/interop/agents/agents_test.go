@@ -40,8 +40,9 @@ func runMore() {
 	}
 }
 
-// patience is the deadline of each wait.
-const patience = time.Minute
+// patience is the deadline of each wait. It is long, because on a busy machine a client may need a minute
+// for its first dialog.
+const patience = 3 * time.Minute
 
 func bounded(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -198,7 +199,7 @@ func (f *fixture) start(args ...string) *run {
 	r := &run{f: f}
 	r.cmd = exec.CommandContext(bounded(f.t), f.program, slices.Concat(f.client.args, args)...)
 	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
-	r.cmd.WaitDelay = patience // its child processes may keep its output open
+	r.cmd.WaitDelay = time.Minute // its child processes may keep its output open
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	if err := r.cmd.Start(); err != nil {
 		f.t.Fatal(err)

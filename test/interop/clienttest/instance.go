@@ -18,8 +18,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// patience is how long each wait may take.
-const patience = time.Minute
+// patience is how long each wait may take: on a busy machine, a client may need a minute to start.
+const patience = 3 * time.Minute
 
 // An Instance is an installation of Askback: a home folder, a database and the
 // built program.
