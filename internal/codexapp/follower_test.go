@@ -148,41 +148,6 @@ func TestOnlyApprovalsAreSent(t *testing.T) {
 	}
 }
 
-// A request that cannot be asked, or not in full, gets no answer.
-func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
-	t.Parallel()
-	a := attach(t)
-	wait(t, a.listed, "the thread")
-	for _, raw := range []string{
-		`{"id":20,"method":"currentTime/read","params":{"threadId":"t"}}`,
-		`{"id":21,"method":"item/tool/call","params":{"threadId":"t","turnId":"u","itemId":"i"}}`,
-		`{"id":22,"method":"applyPatchApproval","params":{"threadId":"t","turnId":"u","itemId":"i"}}`,
-		strings.Replace(commandAsk, `"kind":"command"`, `"kind":"writeStdin"`, 1),
-		strings.Replace(commandAsk, `["accept","cancel"]`, `["acceptForSession","cancel"]`, 1),
-		strings.Replace(commandAsk, `"turnId":"u",`, ``, 1),
-		strings.Replace(commandAsk, `"command":"/bin/bash -lc 'touch a'",`, ``, 1),
-		strings.Replace(commandAsk, `"cwd":"/srv/shop",`, `"cwd":"/srv/shop","cwd":"/",`, 1),
-		strings.Replace(editAsk, `"itemId":"i"`, `"itemId":"other"`, 1),
-		strings.Replace(editAsk, `"grantRoot":null`, `"grantRoot":"/srv"`, 1),
-		strings.Replace(questionAsk, `"isSecret":false`, `"isSecret":true`, 1),
-		strings.Replace(toolAsk, `"mcp_tool_call"`, `"other"`, 1),
-		strings.Replace(toolAsk, `"serverName":"probe"`, `"serverName":"askback"`, 1),
-		strings.Replace(toolAsk, `"tool_params":{"x":"1"}`, `"tool_params":["x"]`, 1),
-		strings.Replace(toolAsk, `"mode":"form"`, `"mode":"url"`, 1),
-	} {
-		a.request(raw)
-		if n := len(a.open); n > 0 {
-			a.resolve(a.open[n-1].id)
-		}
-	}
-	a.request(questionAsk)
-	a.next()
-	a.resolve(5)
-	if asks := a.instance.Asks(); len(asks) != 1 {
-		t.Errorf("there are %d asks, want only that about %+v", len(asks), asks[0].Questions)
-	}
-}
-
 func TestFormOfMCPServerIsAsked(t *testing.T) {
 	t.Parallel()
 	a := attach(t)
