@@ -39,6 +39,8 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 	}
 	files := listChanges(io, plans)
 	switch {
+	case files == 0 && failed != nil:
+		return failed
 	case files == 0:
 		note(io.err, "there is nothing to change")
 	case c.DryRun:
@@ -80,7 +82,10 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 			}
 			if err != nil {
 				note(io.err, client+": "+err.Error())
-				failed = exitError{exitRefused, "not every client could be set up"}
+				failed = usage("not every client could be set up")
+				if c.Remove {
+					failed = usage("Askback could not be removed from every file")
+				}
 				continue
 			}
 			if c.Remove {
@@ -96,7 +101,7 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = exitError{exitRefused, "no agent was found in the PATH or in your home folder; name it: askback init CLIENT"}
+		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(agentconfig.Clients(), ", "))
 	}
 	return plans, failed
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,4 +66,18 @@ func initFolder(t *testing.T, clients ...string) (env []string, project string) 
 	}
 	env, _ = sandbox(t, "HOME="+home, "PATH="+filepath.Dir(program)+":/usr/bin:/bin")
 	return env, t.TempDir()
+}
+
+// Without an agent on this machine, there is one message that says what to do.
+func TestInitWithoutAgentsHasOneMessage(t *testing.T) {
+	t.Parallel()
+	env, dir := initFolder(t)
+	p := &process{env: env, dir: dir}
+	if err := p.start("askback", "init"); err != nil {
+		t.Fatal(err)
+	}
+	const want = "askback: no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: antigravity, claude-code,"
+	if !p.wait() || exitCode(p.result) != exitUsage || p.out.String() != "" || !strings.HasPrefix(p.err.String(), want) || strings.Count(p.err.String(), "\n") != 1 {
+		t.Errorf("got %v, %q, %q, want only %q", p.result, p.out.String(), p.err.String(), want)
+	}
 }
