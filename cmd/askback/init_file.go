@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/instance"
@@ -39,16 +41,32 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 	}
 	after, err := f.Edit(before)
 	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
-		todo := "add this yourself:\n" + refused.Paste
-		if f.Removes() {
-			todo = "remove what askback init added yourself"
-		}
-		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\n" + todo}
+		return change{}, usage(refusal(shownPath(scope, f.Path), refused, f.Removes()))
 	}
 	if err == nil && f.Removes() {
 		after = known.restore(path, before, after)
 	}
 	return change{path, before, after, f.Removes(), f.IsProgram()}, err
+}
+
+// refusal returns why a file cannot be changed, and what to do.
+func refusal(path string, why *agentconfig.EditError, removes bool) string {
+	text := path + ": " + why.Reason + "; nothing was changed. To go on, " + why.Fix + " and run this command again"
+	switch {
+	case removes:
+		return text + ", or remove what askback init added yourself"
+	case why.Paste != "":
+		return text + ", or add this to it yourself:\n" + strings.TrimRight(why.Paste, "\n")
+	}
+	return text
+}
+
+// shownPath returns the path of a file of a scope for messages.
+func shownPath(scope agentconfig.Scope, path string) string {
+	if scope == agentconfig.User {
+		return "~/" + path
+	}
+	return path
 }
 
 // resolve returns the path of a file after all symbolic links, so that their target is
@@ -66,19 +84,35 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	found, err := filepath.EvalSymlinks(there)
 	for errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(there); err == nil {
-			return "", exitError{exitRefused, path + " is a broken link; nothing was changed"}
+			return "", usage(shownPath(scope, path) + " is a broken link; nothing was changed. Remove it, or create the file that it leads to, and run this command again")
 		}
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		return "", usage(shownPath(scope, notFolder(root, path)) + " is not a folder; nothing was changed. Move it away and run this command again")
 	}
 	if err != nil || scope != agentconfig.Project {
 		return filepath.Join(found, rest), err
 	}
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", exitError{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
+		return "", usage(path + " is a link out of this folder, to " + found + "; nothing was changed, because a project must not change other files. " +
+			"Replace the link by a file or a folder and run this command again, or change your own files with --user")
 	}
 	return filepath.Join(folder, within, rest), nil
+}
+
+// notFolder returns the first part of a path below root that is a file and no folder.
+func notFolder(root, path string) string {
+	var at string
+	for part := range strings.SplitSeq(path, string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		if info, err := os.Stat(filepath.Join(root, at)); err == nil && !info.IsDir() {
+			break
+		}
+	}
+	return at
 }
 
 // write makes a change and records how to undo it.

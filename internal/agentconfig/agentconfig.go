@@ -42,7 +42,7 @@ type File struct {
 	Path string // relative to the folder of the project or of the user, with slashes
 
 	edits  []edit
-	paste  string // the text to paste if the file cannot be changed
+	paste  string // the text to paste if the file cannot be changed; of a JSON file, see pasted
 	remove bool
 	moved  bool // another file has the entries now, so they are removed from this one
 	plugin bool // the file is a program of Askback
@@ -103,16 +103,39 @@ func (f File) Edit(present []byte) ([]byte, error) {
 	}
 	after, err := f.write(f, present)
 	if err != nil {
-		return nil, &EditError{Path: f.Path, Reason: err.Error(), Paste: f.paste}
+		refused := &EditError{Path: f.Path, Reason: err.Error(), Fix: "correct the file", Paste: f.pasted()}
+		if o, ok := errors.AsType[obstacle](err); ok {
+			refused.Fix = o.fix
+		}
+		return nil, refused
 	}
 	return after, nil
+}
+
+// pasted returns the text to paste if the file cannot be changed, or "". That of a JSON file is an
+// object with everything that a new file has.
+func (f File) pasted() string {
+	if f.edits == nil || f.remove {
+		return f.paste
+	}
+	whole, err := f.write(f, nil)
+	if err != nil {
+		return ""
+	}
+	return string(whole)
 }
 
 // EditError is the error for a file that cannot be changed reliably.
 type EditError struct {
 	Path, Reason string
-	Paste        string // the text to paste instead
+	Fix          string // what to do before the edit is tried again, as a command
+	Paste        string // the text to paste instead, or ""
 }
+
+// An obstacle is the reason why a valid file cannot be changed, with what to do about it.
+type obstacle struct{ reason, fix string }
+
+func (o obstacle) Error() string { return o.reason }
 
 // Error returns the path and the reason.
 func (e *EditError) Error() string { return e.Path + ": " + e.Reason }

@@ -153,7 +153,7 @@ func checkEditError(t *testing.T, archive *txtar.Archive, path string, err error
 	if !ok {
 		t.Fatal(err)
 	}
-	text := r.Error() + "\n" + r.Paste
+	text := r.Error() + "; " + r.Fix + "\n" + r.Paste
 	if golden.Updating() {
 		set(archive, "error", text)
 		golden.Write(t, path, string(txtar.Format(archive)))
@@ -238,6 +238,23 @@ func TestRemoveCreatesNoFile(t *testing.T) {
 			if after, err := f.Edit(nil); after != nil || err != nil {
 				t.Errorf("%s: %s, %v", f.Path, after, err)
 			}
+		}
+	}
+}
+
+// What a person can paste instead of an edit is a whole JSON object, as in a new file.
+func TestTextToPasteIsAWholeFile(t *testing.T) {
+	for _, f := range allFiles(t) {
+		if f.Removes() || !strings.HasSuffix(f.Path, ".json") {
+			continue
+		}
+		want, err := f.Edit(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Edit([]byte("{\n"))
+		if refused, ok := errors.AsType[*agentconfig.EditError](err); !ok || refused.Paste != string(want) || refused.Fix != "correct the file" {
+			t.Errorf("%s: got %v, %+v, want\n%s", f.Path, err, refused, want)
 		}
 	}
 }

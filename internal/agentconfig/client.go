@@ -1,7 +1,6 @@
 package agentconfig
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/askback/askback/internal/jcs"
@@ -16,11 +15,7 @@ const maxWait = 24 * 60 * 60
 var waitingServer = []string{"mcp", "--wait", "23h"}
 
 func jsonFile(path string, edits ...edit) File {
-	var paste strings.Builder
-	for _, e := range edits {
-		fmt.Fprintf(&paste, "%s: %s\n", strings.Join(e.path, "."), e.value)
-	}
-	return File{Path: path, edits: edits, paste: paste.String(), write: editJSON}
+	return File{Path: path, edits: edits, write: editJSON}
 }
 
 // member returns an edit that sets the member at path to value.

@@ -254,7 +254,9 @@ func (e edit) insert(src string) (string, error) {
 		text = compact(rest[0]) + ":" + text
 	}
 	if v.kind != want {
-		return "", fmt.Errorf("%s has an unexpected type", strings.Join(e.path[:len(e.path)-len(rest)], "."))
+		kind := map[byte]string{'{': "an object", '[': "a list"}[want]
+		line := 1 + strings.Count(src[:v.start], "\n")
+		return "", fmt.Errorf("line %d: %s is not %s", line, strings.Join(e.path[:len(e.path)-len(rest)], "."), kind)
 	}
 	return appendEntry(src, v, text), nil
 }

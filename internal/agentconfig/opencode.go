@@ -3,7 +3,6 @@ package agentconfig
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/askback/askback/internal/opencodehook"
@@ -41,7 +40,7 @@ func opencode(scope Scope, o Options) ([]File, error) {
 	}
 	return []File{
 		jsonFile(path, member(s, "mcp", "askback"), allow, load),
-		{Path: plugin, paste: opencodehook.Plugin, plugin: true, write: editPlugin},
+		{Path: plugin, plugin: true, write: editPlugin},
 	}, nil
 }
 
@@ -62,7 +61,7 @@ func editPlugin(f File, present []byte) ([]byte, error) {
 	mark, _, _ := strings.Cut(opencodehook.Plugin, "\n")
 	switch {
 	case len(bytes.TrimSpace(present)) > 0 && !bytes.HasPrefix(present, []byte(mark)):
-		return nil, errors.New("this is not the plugin of Askback")
+		return nil, obstacle{"this is not the plugin of Askback", "move the file away"}
 	case f.remove:
 		return nil, nil
 	}

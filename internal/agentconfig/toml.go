@@ -1,7 +1,6 @@
 package agentconfig
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -132,15 +131,15 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 		switch {
 		case t.is("mcp_servers", "askback"):
 			if own[i] = !t.array && (marked || isOwnServer(body)); !own[i] {
-				return nil, errors.New("the MCP server askback was written by hand")
+				return nil, obstacle{"the MCP server askback was written by hand", "remove it from the file"}
 			}
 		case t.isBelow("mcp_servers", "askback"):
 			own[i] = remove // settings of the client for this server, which are invalid without it
 		case t.path == nil && rootKey.MatchString(body), t.is("mcp_servers") && serverKey.MatchString(body):
-			return nil, errors.New("the MCP server askback, or the table it belongs to, is already there and was written by hand")
+			return nil, obstacle{"the MCP server askback, or the table it belongs to, is already there and was written by hand", "remove it from the file"}
 		case t.path == nil && hooksKey.MatchString(body), t.is("hooks") && eventKey.MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
 			if !remove {
-				return nil, errors.New("the hooks are not written as [[hooks.EVENT]], so that others cannot be added")
+				return nil, obstacle{"the hooks are not written as [[hooks.EVENT]], so that others cannot be added", "write them so"}
 			}
 		}
 	}
@@ -183,7 +182,7 @@ func addOwnHooks(tables []tomlTable, own []bool) error {
 			group[event] = i
 			commands := len(commandKey.FindAllString(t.text(), -1))
 			if runs && commands > 1 {
-				return fmt.Errorf("a hook of askback for %s is in a list with other hooks; remove it by hand", event)
+				return obstacle{fmt.Sprintf("a hook of askback for %s is in a list with other hooks", event), "remove it from the file"}
 			}
 			own[i], others[i] = runs, !runs && commands > 0
 		case t.array && t.is("hooks", event, "hooks") && runs:
