@@ -1,6 +1,7 @@
 package opencodeapp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ type fake struct {
 	replies chan string // the path and the body of each reply
 
 	mu   sync.Mutex
-	open map[string]string // the lists of open requests by path
+	open map[string]string // the lists of open requests in /srv/app by path
 }
 
 const password = "secret"
@@ -55,7 +56,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	case path == "/path":
-		_, _ = io.WriteString(w, `{"directory":"/srv/app"}`)
+		_, _ = fmt.Fprintf(w, `{"directory":%q}`, cmp.Or(r.URL.Query().Get("directory"), "/srv"))
 	case path == "/session/ses_1/message/msg_1":
 		_, _ = io.WriteString(w, `{"parts":[{"type":"text"},{"callID":"call_1","state":{"input":{"number":7}}}]}`)
 	case path == "/session/ses_1/message/msg_3":
@@ -85,24 +86,35 @@ type attachment struct {
 	detach   func()
 }
 
-func attach(t *testing.T) *attachment {
+func newAttachment(t *testing.T) *attachment {
 	t.Helper()
 	a := &attachment{fake: newFake(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99)}
 	a.person = a.instance.Person("ana")
-	ctx, cancel := context.WithCancel(t.Context())
+	return a
+}
+
+// follow starts the follower.
+func (a *attachment) follow(folders ...string) {
+	ctx, cancel := context.WithCancel(a.t.Context())
 	f := &Follower{
-		Asks: a.instance.Agent("local"), URL: a.URL, User: "opencode", Password: password,
+		Asks: a.instance.Agent("local"), URL: a.URL, User: "opencode", Password: password, Folders: folders,
 		Note: func(text string) { a.notes <- text }, Retry: 10 * time.Millisecond,
 	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := f.Run(ctx); err != nil {
-			t.Errorf("Run: %v", err)
+			a.t.Errorf("Run: %v", err)
 		}
 	}()
 	a.detach = func() { cancel(); <-ended }
-	t.Cleanup(a.detach)
+	a.t.Cleanup(a.detach)
+}
+
+func attach(t *testing.T) *attachment {
+	t.Helper()
+	a := newAttachment(t)
+	a.follow()
 	return a
 }
 
@@ -220,12 +232,25 @@ func TestAskEndsWithTheDialog(t *testing.T) {
 	}
 }
 
+// openList is a list of open requests, some of which are not understood.
+const openList = `[{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["make"],"metadata":{"command":"make"}}, {"id":7}, "x"]`
+
+// What is open in the given folders before the first connection is asked about.
+func TestOpenRequestsInFoldersAreAsked(t *testing.T) {
+	a := newAttachment(t)
+	a.open["/permission"] = openList
+	a.follow("/srv/app")
+	if ask := a.next(); string(ask.Confirmation.Input) != `{"command":"make","patterns":["make"]}` {
+		t.Errorf("asked about %s", ask.Confirmation.Input)
+	}
+}
+
 // When the connection is lost, the ask stays open. Its answer is sent when the request is
-// found again.
+// found again, in the folder in which it was.
 func TestRequestIsFoundAgain(t *testing.T) {
 	a := attach(t)
 	a.mu.Lock()
-	a.open["/permission"] = `[{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["make"],"metadata":{"command":"make"}}, {"id":7}, "x"]`
+	a.open["/permission"] = openList
 	a.mu.Unlock()
 	a.permission("per_1", makeIt)
 	ask := a.next()
