@@ -14,16 +14,16 @@ import (
 // A framework is an agent in the folder frameworks, which deploys after an approval.
 type framework struct {
 	name string
-	// edits is true if a person may change the arguments, and keeps if the program keeps the
-	// state of the agent in a file.
-	edits, keeps bool
+	// edits is true if a person may change the arguments, and ends if the framework itself rejects a
+	// run that has gone on already.
+	edits, ends bool
 }
 
 var frameworks = []framework{
-	{"ai-sdk", false, true},
-	{"langchain", true, true},
-	{"mastra", false, false},
-	{"openai-agents", false, true},
+	{"ai-sdk", false, false},
+	{"langchain", true, false},
+	{"mastra", false, true},
+	{"openai-agents", false, false},
 }
 
 // An agentResult is what a program of a framework prints.
@@ -82,10 +82,8 @@ func (f framework) approved(t *testing.T, server *clienttest.Instance, start fun
 	p := start("approved")
 	open := server.Open(1)[0]
 	server.Restart()
-	if f.keeps {
-		p.kill()
-		p = start("approved")
-	}
+	p.kill()
+	p = start("approved")
 	server.Answer(server.Open(1)[0].ID, askback.Decide(askback.Approve, ""))
 	if r := p.agentResult(); len(r.Ran) != 1 || r.Ran[0]["to"] != "prod" || !strings.Contains(r.Text, "deployed") {
 		t.Errorf("got %+v, want the approved call", r)
@@ -94,7 +92,10 @@ func (f framework) approved(t *testing.T, server *clienttest.Instance, start fun
 	if err != nil || a.ConsumedAt.IsZero() {
 		t.Errorf("got %+v, %v, want a consumed approval of the first ask", a, err)
 	}
-	if !f.keeps {
+	if f.ends {
+		if again := start("approved"); <-again.done == nil || strings.Contains(again.out.String(), "\"ran\"") {
+			t.Errorf("the same state again: got %s, want an error", again.out.String())
+		}
 		return
 	}
 	if r := start("approved").agentResult(); len(r.Ran) != 0 || !strings.Contains(r.Text, "was used before") {

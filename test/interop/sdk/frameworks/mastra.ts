@@ -1,14 +1,15 @@
-// An agent with Mastra that pauses for an approval. Its state is in memory.
+// An agent with Mastra that pauses for an approval. Its state is in a database.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
-import { InMemoryStore } from "@mastra/core/storage";
 import { createTool } from "@mastra/core/tools";
+import { LibSQLStore } from "@mastra/libsql";
 import { MockLanguageModelV4 } from "ai/test";
 import { Askback } from "askback";
 import { settle } from "askback/mastra";
 import { z } from "zod";
 
-const [, , order = ""] = process.argv.slice(2);
+const [state = "", , order = ""] = process.argv.slice(2);
 const askback = new Askback();
 const ran: unknown[] = [];
 const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
@@ -32,7 +33,11 @@ const deploy = createTool({
   },
 });
 const agent = new Agent({ id: "shop", name: "shop", instructions: "Deploy the shop", model: model as never, tools: { deploy } });
-new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+new Mastra({ agents: { agent }, storage: new LibSQLStore({ id: "state", url: `file:${state}.db` }), logger: false });
 
-const result = await settle(askback, agent, await agent.generate("Deploy the shop"));
+if (!existsSync(state)) {
+  const { finishReason, runId, suspendPayload } = await agent.generate("Deploy the shop");
+  writeFileSync(state, JSON.stringify({ finishReason, runId, suspendPayload }));
+}
+const result = await settle(askback, agent, JSON.parse(readFileSync(state, "utf8")));
 console.log(JSON.stringify({ ran, text: result.text }));
