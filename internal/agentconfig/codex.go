@@ -24,6 +24,11 @@ func codex(_ Scope, o Options) ([]File, error) {
 
 // editCodex edits the configuration of Codex. A guard stays unless o removes it.
 func editCodex(f File, o Options, present []byte) ([]byte, error) {
+	if !f.remove {
+		if err := checkTOML(string(present)); err != nil {
+			return nil, err
+		}
+	}
 	text, err := withoutTTYSetting(string(present))
 	if err != nil {
 		return nil, err
