@@ -40,6 +40,8 @@ func answerHook(ctx context.Context, in streams, all *commands, wait time.Durati
 // acknowledges it. printed reports whether there was a decision. If it could not be printed, unwritten
 // is the error.
 func askForHook(ctx context.Context, in streams, all *commands, wait time.Duration, read func(raw []byte) (hook.Call, error)) (printed bool, unwritten, err error) {
+	ctx, cancel := whileParentLives(ctx)
+	defer cancel()
 	raw, err := readEvent(in.in)
 	if err != nil {
 		return false, nil, err
@@ -48,8 +50,6 @@ func askForHook(ctx context.Context, in streams, all *commands, wait time.Durati
 	if err != nil {
 		return false, nil, err
 	}
-	ctx, cancel := whileParentLives(ctx)
-	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	if err := requireServer(ctx, all); err != nil {
@@ -82,7 +82,8 @@ var errNoServer = errors.New("no server is running: run askback serve")
 const parentInterval = time.Second
 
 // whileParentLives returns a context that ends when the parent process ends. Codex kills only
-// the shell of a hook, not the hook.
+// the shell of a hook, not the hook. A hook must call this first of all: it does not notice that a
+// parent ended before.
 func whileParentLives(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

@@ -41,6 +41,31 @@ func TestHookWhoseShellWasKilledWithdrawsItsAsk(t *testing.T) {
 	}
 }
 
+// The shell of a hook may be killed before the hook has read its event. The hook then asks nothing, or
+// withdraws its ask.
+func TestHookWhoseShellWasKilledEarlyEnds(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for name, event := range map[string]string{"gemini": geminiCall, "codex": codexCall} {
+		p := &process{env: s.env}
+		if err := p.start("sh", "-c", "askback hook "+name+" --gate --limit 1h || exit 2"); err != nil {
+			t.Fatal(err)
+		}
+		// No pipe has room for this, so the hook has begun to read.
+		if _, err := io.WriteString(p.in, strings.Repeat(" ", 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		_ = p.cmd.Process.Kill()
+		sendEvent(t, p, event)
+		if !eventually(p.hasEnded) { // its output is closed
+			t.Errorf("%s: the hook still runs", name)
+		}
+	}
+	if n := len(s.call(s.user, "GET", "/asks?status=pending", "", 200)["items"].([]any)); n != 0 {
+		t.Errorf("%d asks are open", n)
+	}
+}
+
 // A guard whose server was killed and started again goes on waiting, and delivers the decision.
 func TestGuardSurvivesRestartOfServer(t *testing.T) {
 	t.Parallel()
