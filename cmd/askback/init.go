@@ -34,8 +34,8 @@ func (c *initCommand) Run(ctx context.Context, io streams) error {
 	if c.Client == "" {
 		return c.runAll(ctx, io)
 	}
-	if all := agentconfig.Clients(); !slices.Contains(all, c.Client) {
-		return usage(fmt.Sprintf("unknown client %s; use one of %s", c.Client, strings.Join(all, ", ")))
+	if !slices.Contains(agentconfig.Clients(), c.Client) {
+		return usage(unknownClient(c.Client))
 	}
 	p, err := c.plan()
 	if errors.Is(err, agentconfig.ErrUnsupported) {

@@ -50,6 +50,19 @@ func TestReportOfAClientIsOneLine(t *testing.T) {
 	}
 }
 
+// A name that no client has leads to the right one.
+func TestUnknownClientLeadsToTheRightOne(t *testing.T) {
+	for name, want := range map[string]string{
+		"claude": "claude-code", "Claude Code": "claude-code", "vs-code": "vscode", "Visual Studio Code": "vscode", "code": "vscode",
+		"github-copilot": "copilot", "gemini-cli": "gemini", "agy": "antigravity", "cusror": "cursor", "open_code": "opencode",
+		"emacs": "", "": "", "e": "",
+	} {
+		if got := strings.Join(similarClients(name), " "); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 // initFolder returns an environment with a home folder that has the folders of some clients and
 // no clients in its PATH, and the folder of a project.
 func initFolder(t *testing.T, clients ...string) (env []string, project string) {

@@ -45,6 +45,7 @@ func TestBrokenTOMLIsRefused(t *testing.T) {
 		refused, ok := errors.AsType[*agentconfig.EditError](err)
 		if !ok || !strings.Contains(refused.Reason, want) || !strings.Contains(refused.Paste, "[mcp_servers.askback]") {
 			t.Errorf("%q: got %v, want %s", text, err, want)
+			continue
 		}
 		if _, err := codexFile(t, agentconfig.Options{Remove: true}).Edit([]byte("model = \n" + refused.Paste)); err != nil {
 			t.Errorf("removed from a broken file: %v", err)

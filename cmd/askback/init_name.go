@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/spelling"
+)
+
+// unknownClient returns the message for a name that no client has.
+func unknownClient(name string) string {
+	all := agentconfig.Clients()
+	if like := similarClients(name); len(like) > 0 {
+		return fmt.Sprintf("unknown client %s; did you mean %s? The names are %s", name, strings.Join(like, " or "), strings.Join(all, ", "))
+	}
+	return fmt.Sprintf("unknown client %s; use one of %s", name, strings.Join(all, ", "))
+}
+
+// maxTypos is the maximum distance of a name from what was typed.
+const maxTypos = 2
+
+// similarClients returns the names that a person may have meant: of the client with this program,
+// else those that are a part of the name or have it as a part, else those with a few other letters.
+func similarClients(name string) []string {
+	letters := strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "visualstudiocode", "vscode")
+	typed := letters.Replace(letters.Replace(strings.ToLower(name)))
+	if len(typed) < 3 {
+		return nil
+	}
+	for _, similar := range []func(client string) bool{
+		func(client string) bool { return slices.Contains(agentconfig.TracesOf(client).Programs, name) },
+		func(client string) bool { return letters.Replace(client) == typed },
+		func(client string) bool {
+			return strings.Contains(typed, letters.Replace(client)) || strings.Contains(letters.Replace(client), typed)
+		},
+		func(client string) bool {
+			return spelling.Distance([]rune(typed), []rune(letters.Replace(client))) <= maxTypos
+		},
+	} {
+		like := slices.DeleteFunc(agentconfig.Clients(), func(client string) bool { return !similar(client) })
+		if len(like) > 0 {
+			return like
+		}
+	}
+	return nil
+}
