@@ -23,11 +23,7 @@ func opencode(scope Scope, o Options) ([]File, error) {
 		remote := server{}.withAddress(o, "{env:"+TokenVariable+"}")
 		s = opencodeServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
 	}
-	// The plugin is not in a folder .opencode, because OpenCode would install packages there.
-	path, plugin, reference := "opencode.json", ".askback/opencode.js", "./.askback/opencode.js"
-	if scope == User {
-		path, plugin, reference = ".config/opencode/opencode.json", ".config/opencode/askback.js", "./askback.js"
-	}
+	path, plugin, reference := opencodePaths(scope)
 	// A rule for all tools would require approval at the terminal for each call. Without
 	// rules, tools are allowed. The last matching rule applies.
 	allow := member("allow", "permission", "askback_*")
@@ -42,6 +38,27 @@ func opencode(scope Scope, o Options) ([]File, error) {
 		jsonFile(path, member(s, "mcp", "askback"), allow, load),
 		{Path: plugin, plugin: true, write: editPlugin},
 	}, nil
+}
+
+// opencodePaths returns the paths of the configuration and of the plugin, and the reference to the
+// plugin in the configuration. The plugin is not in a folder .opencode, because OpenCode would
+// install packages there.
+func opencodePaths(scope Scope) (path, plugin, reference string) {
+	if scope == User {
+		return ".config/opencode/opencode.json", ".config/opencode/askback.js", "./askback.js"
+	}
+	return "opencode.json", ".askback/opencode.js", "./.askback/opencode.js"
+}
+
+// gateEntry returns the members of the configuration that let people approve the calls of opencode
+// run.
+func gateEntry(scope Scope, o Options) string {
+	_, _, reference := opencodePaths(scope)
+	options := `"gate": true`
+	if o.Command != "" && o.Command != "askback" {
+		options = `"command": ` + compact(o.Command) + ", " + options
+	}
+	return `"permission": {"*": "ask", "askback_*": "allow", "read": "allow", "glob": "allow", "grep": "allow"}, "plugin": [[` + compact(reference) + `, {` + options + `}]]`
 }
 
 // pluginOf returns the plugin of an entry, which may have options.

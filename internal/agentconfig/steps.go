@@ -32,13 +32,13 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	case "gemini":
 		todo = []string{"Gemini CLI starts MCP servers and runs hooks of a project only in trusted folders: start gemini here once and trust the folder; for gemini -p, set GEMINI_CLI_TRUST_WORKSPACE=true instead"}
 		if o.Gate != nil && *o.Gate {
-			todo = append(todo, "the guard allows nothing: after an approval, Gemini CLI asks at the terminal as well, and gemini -p refuses, unless a policy of yours allows the tool (docs/agents.md)")
+			todo = append(todo, "the guard allows nothing: after an approval, Gemini CLI asks at the terminal as well, and gemini -p refuses, unless a policy of yours allows the tool, such as [[rule]] with toolName = [\"run_shell_command\", \"write_file\", \"replace\"], decision = \"allow\" and priority = 100 in ~/.gemini/policies/guard.toml, which allows it also where the guard does not run")
 		}
 	case "opencode":
 		todo = []string{
 			`restart OpenCode; if another configuration file has "permission" rules that ask for every tool, allow "askback_*" there`,
 			"with a plugin, OpenCode waits at its start until it has installed @opencode-ai/plugin from npm into ~/.config/opencode: seconds, once; without npm over a minute, each time",
-			`opencode run has no dialog: to approve its calls in Askback, add {"gate": true} to the plugin (docs/agents.md)`,
+			"opencode run has no dialog: to approve its calls in Askback, have this in the configuration: " + gateEntry(scope, o),
 		}
 	case "vscode":
 		todo = []string{"start the server askback in .vscode/mcp.json (Start, above its name), and allow its tools when the editor first asks"}
