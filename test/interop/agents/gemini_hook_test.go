@@ -122,3 +122,32 @@ func TestInitAllowsNoToolOfGemini(t *testing.T) {
 	}
 	f.model.unexpected = nil
 }
+
+// The guard of Gemini CLI asks about each tool but those that only read (T48).
+func TestGuardOfGeminiLeavesReadingAlone(t *testing.T) {
+	t.Parallel()
+	c := geminiGuard.client
+	prepare := c.prepare
+	c.prepare = func(f *fixture) {
+		prepare(f)
+		f.write("project/note.txt", []byte("the colour is red\n"))
+		f.write(".gemini/policies/guard.toml", []byte(strings.Replace(guardPolicy, `"replace"`, `"replace", "invoke_agent"`, 1)))
+	}
+	f := newFixture(t, c,
+		call{"call_1", "read_file", map[string]any{"file_path": "note.txt"}},
+		call{"call_2", "invoke_agent", map[string]any{"agent_name": "codebase_investigator", "prompt": "Look around."}},
+	)
+	r := f.start("Do it.")
+	if result := f.model.result("call_1"); !strings.Contains(result, "the colour is red") {
+		t.Errorf("the model got %q, want the file", result)
+	}
+	ask := f.Open(1)[0]
+	if ask.Confirmation == nil || ask.Confirmation.ToolName != "invoke_agent" {
+		t.Errorf("got the ask %+v", ask)
+	}
+	f.Answer(ask.ID, refuse)
+	if result := f.model.result("call_2"); !strings.Contains(result, "blocked") {
+		t.Errorf("the model got %q, want it blocked", result)
+	}
+	r.end()
+}
