@@ -226,6 +226,7 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 		strings.Replace(permission, `"options":[`, `"options":[{"optionId":7,"name":"?","kind":"reject_once"},`, 1),
 		strings.Replace(permission, `"id":"p",`, ``, 1),
 		strings.Replace(permission, `"sessionId":"s"`, `"sessionId":"s","sessionId":"t"`, 1),
+		strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"other","kind":"execute"`, 1),
 		`[` + permission + `]`, `{"id":`, `not JSON`, `null`, `7`, ``,
 	} {
 		m = strings.Replace(m, `"id":"p"`, `"id":`+string(rune('0'+i%10)), 1)
@@ -294,6 +295,46 @@ func TestDenialWithoutOptionCancels(t *testing.T) {
 	f.agent.says(initialized, toolCall, strings.Replace(permission, "reject_once", "reject_always", 1))
 	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
 	f.agent.gets(cancelled)
+}
+
+// Of several options that reject the call, the first is chosen.
+func TestFirstRejectingOptionIsChosen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.says(initialize)
+	f.agent.gets(initialize)
+	f.agent.says(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`, `"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.gets(denied)
+}
+
+// A call without a title is asked about if its arguments are known.
+func TestArgumentsAreShownWithoutTitle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.says(initialize)
+	f.agent.gets(initialize)
+	f.agent.says(initialized, strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
+	if c := f.next().Confirmation; string(c.Input) != `{"rawInput":{"command":"make"}}` || c.ToolName != "tool" {
+		t.Errorf("got %s with %s", c.ToolName, c.Input)
+	}
+}
+
+// The messages of other versions of the protocol could mean something else.
+func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{`2`, `"1"`, `1.0`} {
+		f := newFixture(t)
+		f.editor.says(initialize)
+		f.agent.gets(initialize)
+		other := strings.Replace(initialized, `"protocolVersion":1`, `"protocolVersion":`+version, 1)
+		f.agent.says(other, toolCall, permission)
+		f.editor.gets(other, toolCall, permission)
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != 0 {
+			t.Errorf("version %s: there are %d asks, want none", version, n)
+		}
+	}
 }
 
 func TestHugeMessageIsForwarded(t *testing.T) {
