@@ -20,7 +20,7 @@ const (
 	maxLine = 64 << 20
 	// maxNested is how deeply messages may be nested.
 	maxNested = 512
-	// maxCalls is the number of tool calls of which the members are kept.
+	// maxCalls is the number of tool calls that may run at once. Agents end each call.
 	maxCalls = 1000
 )
 
@@ -54,6 +54,7 @@ type Proxy struct {
 	folders  map[string]string  // the folders of sessions
 	calls    map[string]members // tool calls that run, by session and id
 	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
+	crowded  bool               // more than maxCalls ran at once, so nothing is kept of any call
 	open     map[string]*dialog // by the id of the request
 	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
 }
@@ -197,7 +198,8 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 		return
 	}
 	key := session + "\n" + id
-	call := maps.Clone(p.calls[key])
+	before := p.calls[key]
+	call := maps.Clone(before)
 	if call == nil || kind == "tool_call" {
 		call = members{}
 	}
@@ -206,16 +208,22 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 			call[name] = bytes.Clone(value)
 		}
 	}
-	if len(p.calls) >= maxCalls {
-		clear(p.calls) // a permission without its call shows less, or is left to the editor
-	}
-	if !maps.EqualFunc(call, p.calls[key], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+	if !maps.EqualFunc(call, before, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 		p.end(errStopped, func(d *dialog) bool { return d.session == session && d.tool == id })
-		p.reused[key] = p.reused[key] || kind == "tool_call" && p.calls[key] != nil
+		if kind == "tool_call" && before != nil {
+			p.reused[key] = true
+		}
+	}
+	if status := word(at(update, "status")); p.crowded || p.reused[key] || status == "completed" || status == "failed" {
+		delete(p.calls, key)
+		return
 	}
 	p.calls[key] = call
-	if status := word(at(update, "status")); p.reused[key] || status == "completed" || status == "failed" {
-		delete(p.calls, key)
+	if len(p.calls)+len(p.reused) > maxCalls {
+		// If some were kept, reused ids would not be noticed. Without its call, a permission
+		// shows less, or is left to the editor.
+		p.crowded = true
+		clear(p.calls)
 	}
 }
 

@@ -3,6 +3,7 @@ package acp_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -334,6 +335,49 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 		if n := len(f.instance.Asks()); n != 0 {
 			t.Errorf("version %s: there are %d asks, want none", version, n)
 		}
+	}
+}
+
+// An agent that never ends its calls does not use more and more memory. A call of which nothing is
+// known any more is not shown as another one with its id.
+func TestKeptCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.says(initialize)
+	f.agent.gets(initialize)
+	f.agent.says(initialized)
+	f.editor.gets(initialized)
+	update := func(id, title, rest string) {
+		call := strings.NewReplacer(`"toolCallId":"c"`, fmt.Sprintf(`"toolCallId":"%s"%s`, id, rest), "Run make", title).Replace(toolCall)
+		f.agent.says(call)
+		f.editor.gets(call)
+	}
+	for i := range 3 * acp.MaxCalls {
+		update(fmt.Sprint("ended ", i), "Run make", "")
+		update(fmt.Sprint("ended ", i), "Run make", `,"status":"completed"`)
+	}
+	if got := f.proxy.Kept(); got != 0 {
+		t.Errorf("%d calls are kept that have ended", got)
+	}
+	for i := range acp.MaxCalls {
+		update(fmt.Sprint(i), "Run make", "")
+	}
+	if got := f.proxy.Kept(); got != acp.MaxCalls {
+		t.Errorf("%d calls are kept, want %d", got, acp.MaxCalls)
+	}
+	for i := range acp.MaxCalls {
+		update(fmt.Sprint("more ", i), "Run make", "")
+	}
+	update("0", "Run rm", "")
+	if got := f.proxy.Kept(); got != 0 {
+		t.Errorf("%d of too many calls are kept", got)
+	}
+	late := strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"0"`, 1)
+	f.agent.says(late)
+	f.editor.gets(late)
+	f.proxy.Close()
+	if n := len(f.instance.Asks()); n != 0 {
+		t.Errorf("there are %d asks, want none", n)
 	}
 }
 
