@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback/internal/codexhook"
@@ -13,7 +14,7 @@ import (
 
 type hookCodex struct {
 	Gate  bool          `help:"Guard tools: block each call unless a person approves it. After an error, block it too."`
-	Limit time.Duration `default:"9m" help:"With --gate, block a call after this time. It must be shorter than the timeout of the hook, after which Codex runs the tool."`
+	Limit time.Duration `default:"9m" help:"With --gate, block a call at the latest after this time. It must be shorter than the timeout of the hook, after which Codex runs the tool."`
 }
 
 // Run answers one hook. After an error before the decision, it prints no decision and exits
@@ -22,18 +23,20 @@ type hookCodex struct {
 func (c *hookCodex) Run(ctx context.Context, in streams, all *commands) error {
 	ctx, cancel := whileParentLives(ctx)
 	defer cancel()
-	if c.Gate {
-		limited, stop := context.WithTimeout(ctx, c.Limit)
-		defer stop()
-		ctx = limited
+	var gated atomic.Bool
+	gated.Store(c.Gate)
+	end := func(unwritten, err error) error { return endHook(in, gated.Load(), unwritten, err) }
+	answer := func(ctx context.Context, in streams) error { return end(c.answer(ctx, in, all, &gated)) }
+	if !c.Gate {
+		return answer(ctx, in)
 	}
-	unwritten, err := c.answer(ctx, in, all)
-	return endHook(in, c.Gate, unwritten, err)
+	return withinLimit(ctx, in, c.Limit, end, answer)
 }
 
 // answer reads the event, waits for the decision, prints it and then acknowledges it. If
-// the decision could not be printed, unwritten is the error.
-func (c *hookCodex) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
+// the decision could not be printed, unwritten is the error. It stores in gated whether the call of
+// the event must be blocked after an error.
+func (c *hookCodex) answer(ctx context.Context, in streams, all *commands, gated *atomic.Bool) (unwritten, err error) {
 	raw, err := readEvent(in.in)
 	if err != nil {
 		return nil, err
@@ -45,27 +48,23 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands) (unwr
 	if err != nil {
 		return nil, err
 	}
+	gated.Store(c.Gate && codexhook.Gated(ev))
 	asks := codexhook.Asks(ev, c.Gate)
 	if asks && codexhook.HasDialog(ev) && isFollowed(ev.SessionID) {
 		return nil, nil // askback attach codex asks as well while Codex shows its dialog
 	}
 	if asks {
-		err = requireServer(ctx, all)
+		if err := requireServer(ctx, all); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		unwritten, err = runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-			reply, err := codexhook.Run(ctx, new(hook.Runner), client, ev, c.Gate)
-			if err == nil && reply.Output == nil && c.Gate && codexhook.Gated(ev) {
-				err = errNoDecision
-			}
-			return reply, err
-		})
-	}
-	if c.Gate && !codexhook.Gated(ev) && err != nil {
-		note(in.err, withoutRoute(err)) // a question, which Codex itself then asks
-		err = nil
-	}
-	return unwritten, err
+	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
+		reply, err := codexhook.Run(ctx, new(hook.Runner), client, ev, c.Gate)
+		if err == nil && reply.Output == nil && gated.Load() {
+			err = errNoDecision
+		}
+		return reply, err
+	})
 }
 
 // followed returns the place of the records of the threads of Codex that askback attach codex

@@ -10,7 +10,7 @@ import (
 
 type hookCopilot struct {
 	Gate bool          `help:"Guard permissions: block each call unless a person approves it. After an error, block it too."`
-	Wait time.Duration `default:"23h59m" help:"Wait this long for an answer; then Copilot's own rules and its dialog decide, or with --gate the call is blocked. It must be shorter than timeoutSec of the hook."`
+	Wait time.Duration `default:"23h59m" help:"End at the latest after this time. Without an answer, Copilot's own rules and its dialog decide, or with --gate the call is blocked. It must be shorter than timeoutSec of the hook."`
 }
 
 // Run answers one hook. Without a decision it prints nothing and exits with 0, so that Copilot

@@ -33,7 +33,7 @@ func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
 		"no JSON":     "allow",
 		"no answer":   copilotEvent,
 	} {
-		out, said, code := runHookCommand(t, s.env, event, "copilot", "--wait", "1s")
+		out, said, code := runHookCommand(t, s.env, event, "copilot", "--wait", "4s")
 		if out != "" || code != 0 || strings.Contains(said, "askback:") != (name == "no JSON") {
 			t.Errorf("%s: got %q, %q and code %d", name, out, said, code)
 		}
@@ -62,7 +62,7 @@ func TestGuardOfCopilotBlocksWithoutApproval(t *testing.T) {
 		"own tool":        {strings.Replace(copilotEvent, `"bash"`, `"askback/get_answer"`, 1), 0},
 		"reading":         {strings.Replace(copilotEvent, "touch made", "rg --pre ./evil.sh a", 1), 2},
 	} {
-		out, said, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "1s")
+		out, said, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "4s")
 		if out != "" || code != c.code || (said == "") != (c.code == 0) {
 			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, said, code, c.code)
 		}

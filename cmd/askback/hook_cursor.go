@@ -11,7 +11,7 @@ import (
 
 type hookCursor struct {
 	Gate  bool          `help:"Guard commands and tools: block each call unless a person approves it. After an error, block it too."`
-	Limit time.Duration `default:"55s" help:"Wait this long for an answer. It must be shorter than the timeout of the hook."`
+	Limit time.Duration `default:"55s" help:"End at the latest after this time. It must be shorter than the timeout of the hook."`
 }
 
 // Run answers one hook. Without a decision it prints nothing and exits with 0, so that Cursor

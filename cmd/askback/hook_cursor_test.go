@@ -26,7 +26,7 @@ func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 		"no JSON":            {"allow", true, true},
 		"own tool":           {own, true, false},
 	} {
-		args := []string{"cursor", "--limit", "1s"}
+		args := []string{"cursor", "--limit", "4s"}
 		if c.gate {
 			args = append(args, "--gate")
 		}

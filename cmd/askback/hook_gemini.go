@@ -10,7 +10,7 @@ import (
 
 type hookGemini struct {
 	Gate  bool          `help:"Guard tools: block each call unless a person approves it. After an error, block it too."`
-	Limit time.Duration `default:"55s" help:"Wait this long for an answer. It must be shorter than the timeout of the hook, after which Gemini CLI runs the tool."`
+	Limit time.Duration `default:"55s" help:"End at the latest after this time. It must be shorter than the timeout of the hook, after which Gemini CLI runs the tool."`
 }
 
 // Run answers one hook. A question without an answer is left to the dialog of Gemini CLI. With

@@ -28,7 +28,7 @@ func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 		"not a guard":       {geminiCall, false, false},
 		"foreign, no guard": {permissionEvent, false, false},
 	} {
-		args := []string{"gemini", "--limit", "1s"}
+		args := []string{"gemini", "--limit", "4s"}
 		if c.guarded {
 			args = append(args, "--gate")
 		}
