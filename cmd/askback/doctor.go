@@ -98,6 +98,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkIssuer(ctx)
 	d.checkChannels()
 	d.checkAgents(ctx)
+	d.checkHooks(ctx)
 }
 
 // checkIssuer checks that people can log in with the issuer, if there is one. The server

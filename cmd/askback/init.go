@@ -30,9 +30,9 @@ type initCommand struct {
 
 // Run adds Askback to the configuration of other programs or, with --remove, removes it.
 // It keeps other settings, and a second run changes nothing.
-func (c *initCommand) Run(ctx context.Context, io streams) error {
+func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if c.Client == "" {
-		return c.runAll(ctx, io)
+		return c.runAll(ctx, io, all)
 	}
 	if !slices.Contains(agentconfig.Clients(), c.Client) {
 		return usage(unknownClient(c.Client))
@@ -58,7 +58,9 @@ func (c *initCommand) Run(ctx context.Context, io streams) error {
 		note(io.err, c.remaining(p))
 	}
 	c.conclude(io, p, "")
-	c.askClients(ctx, io, []clientPlan{{command: c, plan: p}}, false)
+	plans := []clientPlan{{command: c, plan: p}}
+	c.requireServer(ctx, io, all, plans)
+	c.askClients(ctx, io, plans, false)
 	return nil
 }
 

@@ -24,7 +24,7 @@ type clientPlan struct {
 
 // runAll adds Askback to all installed clients, or removes it from all. It first shows what it
 // would do, and needs a yes. A client whose files cannot be changed does not stop the others.
-func (c *initCommand) runAll(ctx context.Context, io streams) error {
+func (c *initCommand) runAll(ctx context.Context, io streams, all *commands) error {
 	if c.Shared != nil || c.HTTP != nil || c.Gate != nil {
 		return usage("--shared, --http and --gate are for one client: name it")
 	}
@@ -57,6 +57,7 @@ func (c *initCommand) runAll(ctx context.Context, io streams) error {
 		}
 		p.command.conclude(io, p.plan, p.command.Client+": ")
 	}
+	c.requireServer(ctx, io, all, plans)
 	c.askClients(ctx, io, plans, true)
 	return failed
 }

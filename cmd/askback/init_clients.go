@@ -45,6 +45,27 @@ func (c *initCommand) askClients(ctx context.Context, io streams, plans []client
 	}
 }
 
+// requireServer writes a note if no server answers now, and the hooks in the files ask nothing
+// without one.
+func (c *initCommand) requireServer(ctx context.Context, io streams, all *commands, plans []clientPlan) {
+	if c.Remove || c.DryRun {
+		return
+	}
+	var files []clientFile
+	for _, p := range plans {
+		for _, one := range p.plan.changes {
+			files = append(files, clientFile{client: p.command.Client, name: one.path, content: one.after})
+		}
+	}
+	clients := needServer(files)
+	if len(clients) == 0 {
+		return
+	}
+	if problem := missingServer(ctx, all); problem != "" {
+		note(io.err, problem+": keep askback serve running; without it, the hooks of "+strings.Join(clients, ", ")+" ask no person, and a guard blocks each call")
+	}
+}
+
 // serverList returns the command with which a client lists its MCP servers. ok is false if it
 // has none, or is not in the PATH.
 func serverList(client string) (name string, ok bool) {

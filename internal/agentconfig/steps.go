@@ -8,7 +8,7 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	case "claude-code":
 		todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it (continuing without it is preselected)"}
 		if o.HookURL != "" {
-			todo = append(todo, "keep the server running, and set "+TokenVariable+" to the token of an agent where Claude Code starts; "+
+			todo = append(todo, "set "+TokenVariable+" to the token of an agent where Claude Code starts; "+
 				"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, use --no-http")
 		}
 	case "codex":
@@ -17,7 +17,6 @@ func NextSteps(client string, scope Scope, o Options) (todo []string) {
 		}
 		todo = append(todo,
 			`start codex once, and trust the hooks of Askback when it says "Hooks need review"; until then codex exec silently skips them, and a guard (--gate) guards nothing`,
-			"keep askback serve running: without it, Codex asks at the terminal, and a guard blocks each call",
 			"restart Codex if it is running; its daemon, which runs the hooks too, keeps the old environment until you run codex app-server daemon restart")
 	case "copilot":
 		if scope == Project {

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/instance"
+)
+
+// A clientFile is a file of a client that exists.
+type clientFile struct {
+	client  string
+	scope   agentconfig.Scope
+	name    string // its path in the folder of the scope, with slashes
+	shown   string // its path for people
+	content []byte
+}
+
+// clientFiles returns the files of all clients in this folder and in the home folder, in which
+// askback init writes.
+func clientFiles() (files []clientFile) {
+	home, err := os.UserHomeDir()
+	seen := map[string]bool{} // the home folder can be that of the project
+	for _, client := range agentconfig.Clients() {
+		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {
+			folder := "."
+			if scope == agentconfig.User {
+				folder = home
+			}
+			all, unsupported := agentconfig.Files(client, scope, agentconfig.Options{Remove: true})
+			if unsupported != nil || scope == agentconfig.User && err != nil {
+				continue
+			}
+			for _, f := range all {
+				path := filepath.Join(folder, filepath.FromSlash(f.Path))
+				content, err := os.ReadFile(path)
+				if key := client + " " + realPath(path); err == nil && !seen[key] {
+					seen[key] = true
+					files = append(files, clientFile{client, scope, f.Path, homePath(path), content})
+				}
+			}
+		}
+	}
+	return files
+}
+
+// hooks returns the hooks of Askback in the file.
+func (f clientFile) hooks() []agentconfig.Hook {
+	return agentconfig.HooksIn(f.client, f.name, f.content)
+}
+
+// needServer returns the clients with a hook that asks nothing while no server runs.
+func needServer(files []clientFile) (clients []string) {
+	for _, f := range files {
+		if slices.ContainsFunc(f.hooks(), func(h agentconfig.Hook) bool { return h.NeedsServer(f.client) }) {
+			clients = append(clients, f.client)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(clients)))
+}
+
+// checkHooks checks that a server answers the hooks of clients that are configured in this folder or
+// for the user. Without one, they ask nothing, and their clients do not show it.
+func (d *doctor) checkHooks(ctx context.Context) {
+	const check = "hooks"
+	clients := needServer(clientFiles())
+	if len(clients) == 0 {
+		return
+	}
+	names := strings.Join(clients, ", ")
+	switch problem := missingServer(ctx, d.all); {
+	case problem != "":
+		d.warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call", problem, names)
+	case os.Getenv("ASKBACK_URL") == "" && d.proved && d.server.Kind != instance.KindServe:
+		d.warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID, d.server.Kind, names)
+	default:
+		d.ok(check, "a server answers the hooks of %s", names)
+	}
+}
+
+// missingServer returns why no server answers the commands of this user, or "" if one does, or if
+// that cannot be found out.
+func missingServer(ctx context.Context, all *commands) string {
+	conn, err := all.connector("")
+	if err != nil {
+		return ""
+	}
+	if conn.IsLocal() {
+		if server, ok := conn.Place().Last(); !ok || server.Proves(ctx) != nil {
+			return "no server is running"
+		}
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, proveTime)
+	defer cancel()
+	url := strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
+	if err != nil {
+		return ""
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Sprintf("the server at %s does not answer", url)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Sprintf("%s is not a server of Askback: its /healthz has the status %d", url, res.StatusCode)
+	}
+	return ""
+}
