@@ -15,7 +15,7 @@ type form struct {
 // reports false if it has no properties, if one cannot be asked, or if the elicitation is
 // Askback's own or not a form. Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
-	if ev.Server == ownServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
+	if ev.Server == hook.OwnServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false
 	}
 	read, ok := hook.ReadForm(ev.Schema)

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
@@ -39,12 +38,8 @@ const (
 // QuestionTool is the tool with which Claude Code asks its user questions.
 const QuestionTool = "AskUserQuestion"
 
-// OwnTools are all tools of Askback's MCP server. They need no approval, because they only
-// ask people and handle these asks. Other tools of a server with the same name need
-// approval.
-var OwnTools = []string{
-	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
-}
+// OwnTools are the tools that need no approval.
+var OwnTools = hook.OwnTools
 
 // An Event is the input of one call of a hook.
 type Event struct {

@@ -7,10 +7,9 @@ import (
 	"github.com/askback/askback/internal/hook"
 )
 
-// The names of Askback's MCP server in the configuration that askback init writes, in the
-// names of the tools of Claude Code's plugin, and in the events about these.
+// The names of Askback's MCP server in the names of the tools of Claude Code's plugin, and in the
+// events about these.
 const (
-	ownServer    = "askback"
 	pluginServer = "plugin_askback_askback"
 	pluginName   = "plugin:askback:askback"
 )
@@ -43,25 +42,18 @@ func readToolServer(raw json.RawMessage) ToolServer {
 	return s
 }
 
-// IsOwnTool reports whether a name is the full name of one of OwnTools, with the server that
-// askback init writes.
-func IsOwnTool(name string) bool {
-	server, tool := hook.SplitToolName(name)
-	return server == ownServer && slices.Contains(OwnTools, tool)
-}
-
 // isOwn reports whether an event is about a tool of Askback. Other servers can have names
 // that lead to the same name of a tool: plugin_askback_askback is the server of the plugin, or
 // one that a project configures. If Claude Code sends the server, it must be Askback's.
 func isOwn(ev Event) bool {
 	server, tool := hook.SplitToolName(ev.Tool)
-	if !slices.Contains(OwnTools, tool) {
+	if !slices.Contains(hook.OwnTools, tool) {
 		return false
 	}
 	unknown := ev.ToolServer.Name == ""
 	switch server {
-	case ownServer:
-		return unknown || ev.ToolServer.Name == ownServer
+	case hook.OwnServer:
+		return unknown || ev.ToolServer.Name == hook.OwnServer
 	case pluginServer:
 		return unknown || ev.isOfPlugin()
 	}

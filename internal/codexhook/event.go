@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
@@ -108,7 +107,7 @@ var foreignMembers = []string{"prompt_id", "hookName", "hookEventName", "session
 // person approved it. Questions, and the tools of Askback, only ask people. An unknown event
 // could be about a call.
 func Gated(ev Event) bool {
-	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd}, ev.Name) && ev.Tool != QuestionTool && !claudehook.IsOwnTool(ev.Tool)
+	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd}, ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
 }
 
 // Asks reports whether an event is a call that waits for a person. Another event only
@@ -116,7 +115,7 @@ func Gated(ev Event) bool {
 func Asks(ev Event, gate bool) bool {
 	switch ev.Name {
 	case PermissionRequest:
-		return !claudehook.IsOwnTool(ev.Tool)
+		return !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
 	case PreToolUse:
 		return ev.Tool == QuestionTool || gate && Gated(ev)
 	}

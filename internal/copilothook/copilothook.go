@@ -9,11 +9,9 @@ package copilothook
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
@@ -28,9 +26,6 @@ const (
 // QuestionTool is the name of Copilot's tool ask_user in [PreToolUse]. Claude Code has a tool with
 // the same name, and other arguments.
 const QuestionTool = "AskUserQuestion"
-
-// ownServer is the name of Askback's MCP server in the configuration that askback init writes.
-const ownServer = "askback"
 
 // An Event is the input of a hook.
 type Event struct {
@@ -89,7 +84,7 @@ func splitTool(name string) (server, tool string) {
 // about the tools of Askback. gate is set if the hook guards permissions. Otherwise, these rules also
 // decide about plain commands that only read.
 func Guarded(ev Event, gate bool) bool {
-	return ev.Name == PermissionRequest && !isOwnTool(ev) && (gate || !isReadOnly(ev))
+	return ev.Name == PermissionRequest && !hook.IsOwnTool(ev.Server, ev.Tool) && (gate || !isReadOnly(ev))
 }
 
 // Call returns the call that an event asks about. gate is set if the hook guards permissions. Call
@@ -123,12 +118,6 @@ func Call(ev Event, gate bool) (hook.Call, bool) {
 	}
 	// Copilot runs the hooks of all its files for one event, with the same time.
 	return hook.Call{Request: r, Unique: true, Program: "Copilot", Decide: decide}, true
-}
-
-// isOwnTool reports whether the tool is Askback's own. Asking about the tools that ask would be
-// pointless.
-func isOwnTool(ev Event) bool {
-	return ev.Server == ownServer && slices.Contains(claudehook.OwnTools, ev.Tool)
 }
 
 // questions returns the request for the arguments of [QuestionTool]: a message, and a form in

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
@@ -87,7 +86,7 @@ func toolInput(raw []byte, m hook.Members) json.RawMessage {
 // Guarded reports whether a person must approve the call of an event in a hook that guards tools.
 // The tools of Askback only ask people. url is the address of Askback's server, or "".
 func Guarded(ev Event, url string) bool {
-	if ev.Name != BeforeMCPExecution || !slices.Contains(claudehook.OwnTools, ev.Tool) {
+	if ev.Name != BeforeMCPExecution || !slices.Contains(hook.OwnTools, ev.Tool) {
 		return true
 	}
 	program, arguments, _ := strings.Cut(ev.Server, " ")

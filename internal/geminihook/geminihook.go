@@ -10,10 +10,8 @@ package geminihook
 import (
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
@@ -24,9 +22,6 @@ const BeforeTool = "BeforeTool"
 
 // QuestionTool is the tool with which Gemini CLI asks its user questions.
 const QuestionTool = "ask_user"
-
-// ownServer is the name of Askback's MCP server in the configuration that askback init writes.
-const ownServer = "askback"
 
 // An Event is the input of a hook.
 type Event struct {
@@ -76,8 +71,7 @@ func mcpTool(context []byte) (server, tool string, err error) {
 // Guarded reports whether a person must approve the call of an event in a hook that guards tools.
 // The tool for questions and the tools of Askback only ask people.
 func Guarded(ev Event) bool {
-	own := ev.Server == ownServer && slices.Contains(claudehook.OwnTools, ev.Tool)
-	return !own && (ev.Server != "" || ev.Tool != QuestionTool)
+	return !hook.IsOwnTool(ev.Server, ev.Tool) && (ev.Server != "" || ev.Tool != QuestionTool)
 }
 
 // Call returns the call that an event asks about. gate is set if the hook guards tools. Call reports

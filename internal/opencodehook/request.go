@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
@@ -76,8 +75,8 @@ const ownPrefix = "askback_"
 
 // OwnTools are the names of Askback's tools in OpenCode. They need no approval.
 func OwnTools() []string {
-	names := make([]string, len(claudehook.OwnTools))
-	for i, tool := range claudehook.OwnTools {
+	names := make([]string, len(hook.OwnTools))
+	for i, tool := range hook.OwnTools {
 		names[i] = ownPrefix + tool
 	}
 	return names
