@@ -5,9 +5,9 @@
 // the ask when its standard input ends. Without that program the plugin does nothing.
 //
 // Options, in opencode.json: "plugin": [["./.askback/opencode.js", {"gate": true}]]
-//   gate     true, or a list of permissions such as ["bash", "edit"]. In opencode run, which has
-//            no dialog, each call with these permissions needs an approval in Askback. Without
-//            one, the call does not run.
+//   gate     true, or a list of permissions such as ["bash", "edit", "github_*"]. In opencode run,
+//            which has no dialog, each call with these permissions needs an approval in Askback.
+//            Without one, the call does not run.
 //   command  the program instead of askback.
 import { spawn } from "node:child_process"
 
@@ -65,20 +65,24 @@ async function answer(client, type, id, reply) {
   if (reply.reply === "reject") await post(`/permission/${at}/reply`, { reply: "reject", message: reply.message })
 }
 
-// matches tells if a name matches a pattern of OpenCode's rules.
+// matches reports whether a name matches a pattern of OpenCode's rules.
 function matches(pattern, name) {
   const source = pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")
   return new RegExp(`^${source}$`, "s").test(name)
 }
 
-// gateOf reads the option gate: a list of permissions, true for all, or false.
+const permissionOf = (tool) => (Object.hasOwn(permissions, tool) ? permissions[tool] : tool)
+
+// gateOf reads the option gate: a list of permissions, true for all, or false. A list that has
+// something else, or a permission that is not about one tool, is true.
 function gateOf(option) {
-  if (Array.isArray(option) && option.every((name) => typeof name === "string")) return option
+  const isTool = (name) => typeof name === "string" && !general.some((one) => matches(name, one))
+  if (Array.isArray(option) && option.every(isTool)) return option.map(permissionOf)
   return Boolean(option)
 }
 
 function isGated(gate, tool) {
-  if (Array.isArray(gate)) return gate.includes(permissions[tool] ?? tool)
+  if (Array.isArray(gate)) return gate.some((name) => matches(name, permissionOf(tool)))
   return gate && !free.includes(tool)
 }
 
@@ -125,6 +129,7 @@ const Askback = async ({ client, directory }, options = {}) => {
   // The arguments of the calls that run, or null if different calls of a session have one id. The
   // model makes the ids, and a person would see the arguments of another call.
   const calls = new Map()
+  const full = new Set() // the sessions with calls that are not in calls, because it was full
   const own = new Set() // the requests that this instance asks about
 
   function begin(type, properties) {
@@ -135,7 +140,8 @@ const Askback = async ({ client, directory }, options = {}) => {
     own.add(id)
     const timer = setTimeout(async () => {
       try {
-        const args = calls.get(callName(properties.sessionID, properties.tool?.callID)) ?? undefined
+        const known = !full.has(properties.sessionID)
+        const args = known ? (calls.get(callName(properties.sessionID, properties.tool?.callID)) ?? undefined) : undefined
         const asking = hook(command, { type, directory, properties, args })
         request.stop = asking.stop
         const { reply } = await asking.done
@@ -153,11 +159,12 @@ const Askback = async ({ client, directory }, options = {}) => {
     own.delete(id)
   }
 
-  // ask waits for the approval of a call, and returns its arguments if a person changed them.
+  // ask waits for the approval of a call, and returns the arguments that were approved.
   async function ask({ tool, sessionID, callID }, args) {
-    const event = { type: "tool.execute.before", directory, properties: { tool, sessionID, callID, args } }
+    const sent = JSON.stringify(args) // another plugin may change them while a person decides
+    const event = { type: "tool.execute.before", directory, properties: { tool, sessionID, callID, args: JSON.parse(sent) } }
     const { reply, error } = await hook(command, event).done
-    if (reply?.decision === "approved") return reply.args
+    if (reply?.decision === "approved") return reply.args ?? JSON.parse(sent)
     if (reply?.decision === "denied") throw new Error(reply.reason || "Denied in Askback.")
     throw new Error(`This call was not run, because Askback could not ask a person about it. ${error ?? ""}`.trim())
   }
@@ -176,6 +183,7 @@ const Askback = async ({ client, directory }, options = {}) => {
       if (["question.replied", "question.rejected", "permission.replied"].includes(event.type)) end(p.requestID)
       if (event.type === "session.idle" || event.type === "session.deleted") {
         const session = p.sessionID ?? p.info?.id
+        full.delete(session)
         for (const name of calls.keys()) if (JSON.parse(name)[0] === session) calls.delete(name)
         for (const [id, request] of shared.requests) if (request.session === session) end(id)
       }
@@ -184,13 +192,12 @@ const Askback = async ({ client, directory }, options = {}) => {
       const name = callName(input.sessionID, input.callID)
       if (calls.has(name) && calls.get(name) !== output.args) calls.set(name, null)
       else if (calls.size < maxCalls) calls.set(name, output.args)
+      else if (!calls.has(name)) full.add(input.sessionID)
       if (!isGated(gate, input.tool) || shared.approved.has(output)) return
       const args = await ask(input, output.args)
-      if (args !== undefined) {
-        // The tool gets this object, so its members are replaced.
-        for (const name of Object.keys(output.args)) delete output.args[name]
-        Object.assign(output.args, args)
-      }
+      // The tool gets this object, so its members are replaced.
+      for (const name of Object.keys(output.args)) delete output.args[name]
+      Object.assign(output.args, args)
       shared.approved.add(output)
     },
     "tool.execute.after": async (input) => {
