@@ -29,6 +29,7 @@ const (
 	errDecided hook.Reason = "Decided in the editor"
 	errStopped hook.Reason = "The turn was cancelled"
 	errEnded   hook.Reason = "The agent or the editor was disconnected"
+	errUnread  hook.Reason = "A message of the agent or the editor could not be read"
 )
 
 var errTooLong = errors.New("a message is longer than 64 MiB")
@@ -54,7 +55,7 @@ type Proxy struct {
 	folders  map[string]string  // the folders of sessions
 	calls    map[string]members // tool calls that run, by session and id
 	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
-	crowded  bool               // more than maxCalls ran at once, so nothing is kept of any call
+	crowded  bool               // nothing is kept of any call: more than maxCalls ran at once, or see forget
 	open     map[string]*dialog // by the id of the request
 	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
 }
@@ -83,7 +84,11 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 // FromEditor forwards the messages of the editor, until they end.
 func (p *Proxy) FromEditor(in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
-		if m, ok := readMessage(line); ok && !p.editorSaid(m) {
+		m, ok, err := readMessage(line)
+		if err != nil {
+			p.forget()
+		}
+		if ok && !p.editorSaid(m) {
 			return nil
 		}
 		return p.agent.write(line)
@@ -93,7 +98,10 @@ func (p *Proxy) FromEditor(in io.Reader) error {
 // FromAgent forwards the messages of the agent, until they end.
 func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
-		m, ok := readMessage(line)
+		m, ok, err := readMessage(line)
+		if err != nil {
+			p.forget()
+		}
 		if ok && p.reusesID(m) {
 			p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.id, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
 			return nil
@@ -227,11 +235,25 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 	}
 }
 
+// forget ends all dialogs, and keeps no more tool calls. It is for a message that was not understood: it may
+// have changed a call that people are asked about, or have the id of one.
+func (p *Proxy) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end(errUnread, func(*dialog) bool { return true })
+	p.crowded = true
+	clear(p.calls)
+}
+
 // request opens a dialog. It returns nil if only the editor can ask. p.mu must be
 // held.
 func (p *Proxy) request(ctx context.Context, m message) *dialog {
 	session := word(at(m.params, "sessionId"))
-	call := p.calls[session+"\n"+word(at(m.params, "toolCall", "toolCallId"))]
+	key := session + "\n" + word(at(m.params, "toolCall", "toolCallId"))
+	call := p.calls[key]
+	if (p.crowded || p.reused[key]) && string(m.method) == methodPermission && at(m.params, "toolCall", "rawInput") == nil {
+		return nil // the editor may show arguments that are not known here
+	}
 	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
 	q, ok := readQuestion(string(m.method), m.params, string(m.id), p.Run, from, call)
 	if !ok || p.over || p.version != "1" || p.open[string(m.id)] != nil {
@@ -342,11 +364,17 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readMessage reads the parts of a message. It reports false for a line that is not a JSON
-// object: this is forwarded, and has no other effect.
-func readMessage(line []byte) (message, bool) {
+// readMessage reads the parts of a message. It reports false for a line that is none, such as a line of a
+// log: this is forwarded, and has no other effect. The error is not nil if the other side may understand
+// the line, and this program does not, as with half of a surrogate pair.
+func readMessage(line []byte) (m message, ok bool, err error) {
+	if start := bytes.TrimSpace(line); len(start) == 0 || start[0] != '{' && start[0] != '[' {
+		return m, false, nil
+	}
 	all, err := jcs.Skim(line, maxNested, "id", "method", "params", "result")
-	var m message
+	if err != nil {
+		return m, false, err
+	}
 	for _, one := range all {
 		raw := one.Value.Raw(line)
 		switch one.Name {
@@ -362,7 +390,7 @@ func readMessage(line []byte) (message, bool) {
 			m.result = raw
 		}
 	}
-	return m, err == nil && len(all) > 0
+	return m, len(all) > 0, nil
 }
 
 // canonical returns the canonical form of an id, so that equal ids are equal texts.

@@ -273,6 +273,35 @@ func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
 	}
 }
 
+// A message that the editor may understand, and Askback does not, can change a call: people are not asked
+// about what it was before (T49).
+func TestUnreadableMessageEndsDialogs(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"half a surrogate pair": `\ud800`,
+		"invalid UTF-8":         "\xff",
+		"too deep":              `","x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `,"y":"`,
+	} {
+		update := strings.Replace(toolCall, `"command":"make"`, `"command":"rm -rf / `+text+`"`, 1)
+		titled := strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","title":"Run make"`, 1)
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.agent.says(update)
+		f.editor.gets(update)
+		f.withdrawn(ask, "A message of the agent or the editor could not be read")
+		for _, m := range []string{permission, titled} {
+			m = strings.Replace(m, `"id":"p"`, `"id":"q"`, 1)
+			f.agent.says(m)
+			f.editor.gets(m)
+		}
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != 1 {
+			t.Errorf("%s: there are %d asks, want 1", name, n)
+		}
+	}
+}
+
 // The late answer to one request is not taken for an answer to the next one with its id.
 func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
 	t.Parallel()
