@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -124,6 +125,18 @@ func (w *decisionWriter) end() bool {
 	defer w.mu.Unlock()
 	w.ended = true
 	return w.written
+}
+
+// ownServer returns the address of Askback's MCP server that askback init writes on this machine.
+func ownServer() hook.Server {
+	s := hook.Server{URL: os.Getenv("ASKBACK_URL")}
+	if exe, err := os.Executable(); err == nil {
+		s.Programs = append(s.Programs, exe)
+	}
+	if runtime.GOOS != "windows" { // there, a program without a path can be one of the project
+		s.Programs = append(s.Programs, "askback")
+	}
+	return s
 }
 
 // requireServer returns an error if Askback is on this machine and no server runs. While a hook

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/askback/askback/internal/cursorhook"
@@ -22,7 +21,7 @@ func (c *hookCursor) Run(ctx context.Context, in streams, all *commands) error {
 		if err != nil {
 			return call, true, err
 		}
-		if !cursorhook.Guarded(ev, os.Getenv("ASKBACK_URL")) {
+		if !cursorhook.Guarded(ev, ownServer()) {
 			return call, false, errNotAsked
 		}
 		call, ok := cursorhook.Call(ev)

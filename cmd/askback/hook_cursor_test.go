@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -8,12 +10,26 @@ import (
 // cursorCall is a command that Cursor is about to run.
 const cursorCall = `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeShellExecution","cursor_version":"2.0.77","command":"make","cwd":"/srv"}`
 
+// programPath returns the path of askback in tests.
+func programPath(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("askback")
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // The guard of Cursor blocks each call without an approval, with exit code 2. Without --gate, the
 // hook then decides nothing (F7, F9).
 func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	own := `{"conversation_id":"c1","generation_id":"g1","hook_event_name":"beforeMCPExecution","tool_name":"get_answer","tool_input":"{}","command":"askback mcp"}`
+	program := programPath(t)
 	for name, c := range map[string]struct {
 		event  string
 		gate   bool
@@ -21,10 +37,12 @@ func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 	}{
 		"no answer":          {cursorCall, true, true},
 		"no answer, no gate": {cursorCall, false, false},
-		"another program":    {permissionEvent, true, true},
+		"another agent":      {permissionEvent, true, true},
 		"foreign, no gate":   {permissionEvent, false, false},
 		"no JSON":            {"allow", true, true},
 		"own tool":           {own, true, false},
+		"own tool by path":   {strings.Replace(own, "askback", program, 1), true, false},
+		"another program":    {strings.Replace(own, "askback", "./askback", 1), true, true},
 	} {
 		args := []string{"cursor", "--limit", "4s"}
 		if c.gate {

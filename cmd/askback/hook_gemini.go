@@ -21,10 +21,11 @@ func (c *hookGemini) Run(ctx context.Context, in streams, all *commands) error {
 		if err != nil {
 			return call, true, err
 		}
-		call, ok := geminihook.Call(ev, c.Gate)
+		guarded = geminihook.Guarded(ev, ownServer())
+		call, ok := geminihook.Call(ev, c.Gate && guarded)
 		if !ok {
 			err = errNotAsked
 		}
-		return call, geminihook.Guarded(ev), err
+		return call, guarded, err
 	})
 }

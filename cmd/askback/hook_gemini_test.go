@@ -13,6 +13,7 @@ const geminiCall = `{"session_id":"s1","cwd":"/srv","hook_event_name":"BeforeToo
 func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
+	own := strings.Replace(geminiCall, `"tool_name"`, `"mcp_context":{"server_name":"askback","tool_name":"get_answer","command":"`+programPath(t)+`","args":["mcp"]},"tool_name"`, 1)
 	question := strings.Replace(geminiCall, "run_shell_command", "ask_user", 1)
 	for name, c := range map[string]struct {
 		event   string
@@ -25,6 +26,8 @@ func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 		"another program":   {permissionEvent, true, true},
 		"not to be shown":   {strings.Replace(geminiCall, `"make"`, "123456789012345678901234567890", 1), true, true},
 		"no question":       {question, true, false},
+		"own tool":          {own, true, false},
+		"another's tool":    {strings.Replace(own, `"args"`, `"tcp":"x","args"`, 1), true, true},
 		"not a guard":       {geminiCall, false, false},
 		"foreign, no guard": {permissionEvent, false, false},
 	} {

@@ -9,7 +9,6 @@ package cursorhook
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
@@ -84,14 +83,10 @@ func toolInput(raw []byte, m hook.Members) json.RawMessage {
 }
 
 // Guarded reports whether a person must approve the call of an event in a hook that guards tools.
-// The tools of Askback only ask people. url is the address of Askback's server, or "".
-func Guarded(ev Event, url string) bool {
-	if ev.Name != BeforeMCPExecution || !slices.Contains(hook.OwnTools, ev.Tool) {
-		return true
-	}
-	program, arguments, _ := strings.Cut(ev.Server, " ")
-	command := arguments == "mcp" || strings.HasPrefix(arguments, "mcp ")
-	return !(command && program[strings.LastIndexByte(program, '/')+1:] == "askback" || url != "" && ev.Server == strings.TrimRight(url, "/")+"/mcp")
+// The tools of Askback only ask people. own is Askback's server.
+func Guarded(ev Event, own hook.Server) bool {
+	isOwn := ev.Name == BeforeMCPExecution && slices.Contains(hook.OwnTools, ev.Tool) && (own.IsCommandLine(ev.Server) || own.IsURL(ev.Server))
+	return !isOwn
 }
 
 // Call returns the call that an event asks about. It reports false if no person can be asked.

@@ -14,12 +14,15 @@ import (
 
 var errNotAsked = errors.New("not asked")
 
+// own is Askback's server, as programs on macOS and Windows and its address.
+var own = hook.Server{Programs: []string{"askback", "/Users/My Name/bin/askback", `C:\askback.exe`}, URL: "https://ask.example.com"}
+
 func read(raw []byte) (hook.Call, error) {
 	ev, err := cursorhook.Read(raw)
 	if err != nil {
 		return hook.Call{}, err
 	}
-	if !cursorhook.Guarded(ev, "https://ask.example.com") {
+	if !cursorhook.Guarded(ev, own) {
 		return hook.Call{}, errNotAsked
 	}
 	if call, ok := cursorhook.Call(ev); ok {

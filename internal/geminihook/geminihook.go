@@ -10,6 +10,7 @@ package geminihook
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
@@ -31,6 +32,11 @@ type Event struct {
 	Server  string // the MCP server of the tool, or ""
 	Tool    string
 	Input   json.RawMessage // nil if it cannot be shown to a person
+
+	// The address of the server. A program is not run if there is a URL or a socket.
+	Program     string
+	Args        []string
+	URL, Socket string
 }
 
 // Read parses the input of a hook. For an event of another program, the error is
@@ -47,42 +53,60 @@ func Read(raw []byte) (Event, error) {
 		return Event{}, hook.ErrForeign
 	}
 	if server, ok := m["mcp_context"]; ok {
-		if ev.Server, ev.Tool, err = mcpTool(server.Raw(raw)); err != nil {
+		if err := ev.readServer(server.Raw(raw)); err != nil {
 			return Event{}, err
 		}
 	}
 	return ev, nil
 }
 
-// mcpTool returns the server and the tool in the context of a tool of an MCP server.
-func mcpTool(context []byte) (server, tool string, err error) {
+// readServer reads the context of a tool of an MCP server.
+func (ev *Event) readServer(context []byte) error {
 	v, err := jcs.Parse(context)
 	if err != nil {
-		return "", "", err
+		return err
 	}
-	name, _ := v.Get("server_name")
-	called, _ := v.Get("tool_name")
-	if name.Kind != jcs.String || called.Kind != jcs.String || name.Text() == "" || called.Text() == "" {
-		return "", "", errors.New("mcp_context has no server_name or no tool_name")
+	text := func(v jcs.Value) string {
+		if v.Kind != jcs.String {
+			return ""
+		}
+		return strings.Clone(v.Text())
 	}
-	return name.Text(), called.Text(), nil
+	for name, field := range map[string]*string{
+		"server_name": &ev.Server, "tool_name": &ev.Tool, "command": &ev.Program, "url": &ev.URL, "tcp": &ev.Socket,
+	} {
+		member, _ := v.Get(name)
+		*field = text(member)
+	}
+	args, _ := v.Get("args")
+	for _, arg := range args.Elements() {
+		ev.Args = append(ev.Args, text(arg))
+	}
+	if ev.Server == "" || ev.Tool == "" {
+		return errors.New("mcp_context has no server_name or no tool_name")
+	}
+	return nil
 }
 
 // Guarded reports whether a person must approve the call of an event in a hook that guards tools.
-// The tool for questions and the tools of Askback only ask people.
-func Guarded(ev Event) bool {
-	return !hook.IsOwnTool(ev.Server, ev.Tool) && (ev.Server != "" || ev.Tool != QuestionTool)
+// The tool for questions and the tools of Askback only ask people. own is Askback's server.
+func Guarded(ev Event, own hook.Server) bool {
+	if ev.Server == "" {
+		return ev.Tool != QuestionTool
+	}
+	isOwn := own.IsURL(ev.URL) || ev.URL == "" && own.IsCommand(ev.Program, ev.Args)
+	return !(hook.IsOwnTool(ev.Server, ev.Tool) && isOwn && ev.Socket == "")
 }
 
-// Call returns the call that an event asks about. gate is set if the hook guards tools. Call reports
-// false if no person can be asked.
-func Call(ev Event, gate bool) (hook.Call, bool) {
+// Call returns the call that an event asks about. guards is set if the hook must have an approval of
+// the call: see [Guarded]. Call reports false if no person can be asked.
+func Call(ev Event, guards bool) (hook.Call, bool) {
 	var r askback.Request
 	ok := false
 	switch {
 	case ev.Server == "" && ev.Tool == QuestionTool:
 		r, ok = questions(ev.Input)
-	case gate && Guarded(ev):
+	case guards:
 		r.Confirmation, ok = hook.Confirmation(ev.Server, ev.Tool, ev.Input)
 	}
 	if !ok {

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/askback/askback/asktool"
 )
@@ -16,6 +17,35 @@ var OwnTools = []string{
 }
 
 // IsOwnTool reports whether a tool has the name of one of OwnTools, and its server that of Askback's.
+// Other servers can have this name: if an event has the address of the server, compare it with a
+// [Server], too.
 func IsOwnTool(server, tool string) bool {
 	return server == OwnServer && slices.Contains(OwnTools, tool)
 }
+
+// A Server is the address of Askback's MCP server, as askback init writes it into configurations.
+type Server struct {
+	Programs []string // the programs that have the argument mcp
+	URL      string   // the address of Askback, or "" if it is on this machine
+}
+
+// IsCommand reports whether a program with arguments is the server.
+func (s Server) IsCommand(program string, args []string) bool {
+	return slices.Contains(s.Programs, program) && len(args) > 0 && args[0] == mcpCommand
+}
+
+// IsCommandLine reports the same for a program and its arguments with a space between them.
+func (s Server) IsCommandLine(line string) bool {
+	return slices.ContainsFunc(s.Programs, func(program string) bool {
+		flags, ok := strings.CutPrefix(line, program+" "+mcpCommand)
+		return ok && (flags == "" || flags[0] == ' ')
+	})
+}
+
+// IsURL reports whether the server has a URL.
+func (s Server) IsURL(url string) bool {
+	return s.URL != "" && url == strings.TrimRight(s.URL, "/")+"/mcp"
+}
+
+// mcpCommand is the command of Askback that runs the server.
+const mcpCommand = "mcp"
