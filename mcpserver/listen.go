@@ -178,6 +178,7 @@ func (s *Server) serveListen(sub *subscription, from *caller, w http.ResponseWri
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Connection", "keep-alive")
+	h.Set("X-Accel-Buffering", "no") // else nginx buffers messages
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	var mu sync.Mutex

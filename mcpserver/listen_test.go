@@ -64,6 +64,9 @@ func listen(t *testing.T, c *http.Client, body string) *stream {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := res.Header.Get("X-Accel-Buffering"); got != "no" {
+		t.Errorf("X-Accel-Buffering is %q: nginx would buffer the stream", got)
+	}
 	s := &stream{t, make(chan map[string]any, 100), cancel}
 	go func() {
 		defer close(s.messages)
