@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,26 +25,21 @@ const laneTime = 20 * time.Second
 // checkLanes asks a question through each client that is configured in this folder or for the
 // user, as the client would: with its command or URL, and with the environment that it passes
 // on. It answers the question itself. If people would be notified, it only lists the open
-// questions.
+// questions. It runs and reaches only what askback init writes, because the folder can be that of a
+// stranger's project.
 func (d *doctor) checkLanes(ctx context.Context) {
 	const check = "lanes"
-	home, err := os.UserHomeDir()
-	if err != nil {
-		d.fail(check, "set HOME", "%v", err)
-		return
-	}
 	conn, err := d.all.connector(instance.KindAsk)
 	if err != nil {
 		d.fail(check, "", "%v", err)
 		return
 	}
+	own := d.ownEntries()
 	var found bool
-	for _, client := range agentconfig.Clients() {
-		for _, at := range []place{{agentconfig.Project, "."}, {agentconfig.User, home}} {
-			for path, lane := range lanesIn(client, at) {
-				found = true
-				d.checkLane(ctx, conn, fmt.Sprintf("%s (%s)", client, path), lane)
-			}
+	for _, f := range clientFiles() {
+		if lane, ok := agentconfig.LaneIn(f.client, f.name, f.content); ok {
+			found = true
+			d.checkLane(ctx, conn, own, f, lane)
 		}
 	}
 	if !found {
@@ -55,39 +50,25 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	}
 }
 
-// A place is where the files of a scope are.
-type place struct {
-	scope  agentconfig.Scope
-	folder string
-}
-
-// lanesIn returns the lanes in the files of a client, by path.
-func lanesIn(client string, at place) map[string]agentconfig.Lane {
-	lanes := map[string]agentconfig.Lane{}
-	files, err := agentconfig.Files(client, at.scope, agentconfig.Options{})
-	if err != nil {
-		return nil // it has no files in this scope
-	}
-	for _, f := range files {
-		path := filepath.Join(at.folder, filepath.FromSlash(f.Path))
-		content, err := os.ReadFile(path)
-		if lane, ok := agentconfig.LaneIn(client, f.Path, content); err == nil && ok {
-			lanes[path] = lane
-		}
-	}
-	return lanes
-}
-
 // checkLane checks one lane and adds its finding.
-func (d *doctor) checkLane(ctx context.Context, conn *connection.Connector, name string, lane agentconfig.Lane) {
+func (d *doctor) checkLane(ctx context.Context, conn *connection.Connector, own ownEntries, f clientFile, lane agentconfig.Lane) {
 	const check = "lane"
+	name := fmt.Sprintf("%s (%s)", f.client, f.shown)
+	if !own.written.HasLane(f.client, f.scope, lane) {
+		d.refuse(own, name, strings.Join(lane.Command, " "), lane.URL)
+		return
+	}
 	headers, expanded := lane.Expand(os.Getenv)
 	if !expanded {
 		d.warn(check, "set "+agentconfig.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", name)
 		return
 	}
+	command := slices.Clone(lane.Command)
+	if len(command) > 0 {
+		command[0] = own.paths[command[0]]
+	}
 	server, err := mcptools.New("askback", mcptools.Options{
-		Command: lane.Command, URL: lane.URL, Headers: headers, Env: lane.Environment(os.Environ()), Start: laneTime, Call: laneTime,
+		Command: command, URL: lane.URL, Headers: headers, Env: lane.Environment(os.Environ()), Start: laneTime, Call: laneTime,
 	})
 	if err != nil {
 		d.fail(check, "askback init writes the entry again", "%s: %v", name, err)

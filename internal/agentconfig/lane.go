@@ -13,6 +13,8 @@ type Lane struct {
 	URL     string
 	Headers map[string]string // may refer to environment variables; see [Lane.Expand]
 	passed  []string          // the only environment variables that the client passes on; nil: see withoutSecrets
+	// changed is set if the entry also sets an environment or a folder, which askback init does not.
+	changed bool
 	// withoutSecrets is set for a client that does not pass on variables that look like secrets.
 	withoutSecrets bool
 }
@@ -39,11 +41,14 @@ func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
 			Args                    []string
 			URL, HTTPURL, ServerURL string
 			Headers                 map[string]string
+			Env, Environment        map[string]any
+			EnvFile, CWD            any
 		}
 		if json.Unmarshal([]byte(compactText(string(content), v)), &s) != nil {
 			return Lane{}, false
 		}
 		l = Lane{URL: s.URL + s.HTTPURL + s.ServerURL, Headers: s.Headers, withoutSecrets: client == "gemini"}
+		l.changed = len(s.Env)+len(s.Environment) > 0 || s.EnvFile != nil || s.CWD != nil
 		switch c := s.Command.(type) {
 		case string:
 			l.Command = append([]string{c}, s.Args...)
@@ -58,23 +63,29 @@ func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
 	return Lane{}, false
 }
 
-// tomlKey matches a key of the table of Askback with its value, which askback init writes as in JSON.
-var tomlKey = regexp.MustCompile(`(?m)^(command|args|env_vars|url|bearer_token_env_var)\s*=\s*(.*)$`)
-
-// laneInTOML returns the lane in the block that askback init writes.
+// laneInTOML returns the lane in the table that askback init writes.
 func laneInTOML(text string) (l Lane, ok bool) {
-	_, block, ok := strings.Cut(text, "[mcp_servers.askback]")
-	if !ok {
+	tables, err := readTables(text)
+	if err != nil {
 		return Lane{}, false
 	}
-	block, _, _ = strings.Cut(block, "\n[")
 	l.passed = []string{}
 	var command, token string
 	var args []string
 	into := map[string]any{"command": &command, "args": &args, "env_vars": &l.passed, "url": &l.URL, "bearer_token_env_var": &token}
-	for _, m := range tomlKey.FindAllStringSubmatch(block, -1) {
-		if json.Unmarshal([]byte(strings.TrimSpace(m[2])), into[m[1]]) != nil {
-			return Lane{}, false
+	for _, t := range tables {
+		l.changed = l.changed || t.is("mcp_servers", "askback", "env")
+		if !t.is("mcp_servers", "askback") {
+			continue
+		}
+		for _, line := range t.lines[1:] {
+			name, value, _ := strings.Cut(line, "=")
+			name = strings.TrimSpace(name)
+			l.changed = l.changed || name == "env" || name == "cwd"
+			// askback init writes values as in JSON.
+			if field, known := into[name]; known && json.Unmarshal([]byte(strings.TrimSpace(value)), field) != nil {
+				return Lane{}, false
+			}
 		}
 	}
 	if command != "" {

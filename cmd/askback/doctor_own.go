@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/askback/askback/internal/agentconfig"
+)
+
+// ownEntries are the entries that may be run or reached: those that askback init writes on this
+// machine.
+type ownEntries struct {
+	written agentconfig.Written
+	paths   map[string]string // the absolute paths of the programs
+	foreign string            // why askback in the PATH is not one of the programs, or ""
+}
+
+// What to do about an entry that is neither run nor reached.
+const (
+	notWritten    = "this is not what askback init writes; run it yourself"
+	notWrittenURL = notWritten + ", or set ASKBACK_URL if this is the address of your server"
+)
+
+// ownEntries returns the entries that may be run: askback in the PATH and this executable, and the
+// server in ASKBACK_URL or the one of this database, which proved itself.
+func (d *doctor) ownEntries() ownEntries {
+	own := ownEntries{paths: map[string]string{}}
+	executable, err := os.Executable()
+	if err == nil {
+		own.paths[executable] = executable
+	}
+	switch path, err := exec.LookPath("askback"); {
+	case errors.Is(err, exec.ErrDot):
+		own.foreign = "the PATH leads to " + path + " in this folder"
+	case err != nil: // the shell and the clients do not find it either
+	case !filepath.IsAbs(path) || isInProject(path) && !isSameFile(path, executable):
+		own.foreign = "the PATH leads to " + path + ", which belongs to the project"
+	default:
+		own.paths["askback"], own.paths[path] = path, path
+	}
+	for name := range own.paths {
+		own.written.Programs = append(own.written.Programs, name)
+	}
+	if url := strings.TrimRight(os.Getenv("ASKBACK_URL"), "/"); url != "" {
+		own.written.URLs = append(own.written.URLs, url)
+	}
+	if d.proved {
+		own.written.URLs = append(own.written.URLs, d.server.URL)
+	}
+	return own
+}
+
+// refuse adds a warning about an entry that is neither run nor reached.
+func (d *doctor) refuse(own ownEntries, name, command, url string) {
+	const check = "lane"
+	switch first, _, _ := strings.Cut(command, " "); {
+	case url != "":
+		d.warn(check, notWrittenURL, "%s would send a token to %s", name, url)
+	case first == "askback" && own.foreign != "":
+		d.warn(check, "correct the PATH, or run it yourself", "%s would run %q, but %s", name, command, own.foreign)
+	case first == "askback" && own.paths[first] == "":
+		d.fail(check, "add the folder of askback to it", "%s runs %q, but askback is not in the PATH", name, command)
+	default:
+		d.warn(check, notWritten, "%s would run %q", name, command)
+	}
+}
+
+// isInProject reports whether a file is in the working directory, unless that contains the home
+// folder of the user, and so is no project.
+func isInProject(path string) bool {
+	folder, err := filepath.Abs(".")
+	if err != nil {
+		return true
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if home, err := os.UserHomeDir(); err == nil && isBelow(filepath.Dir(realPath(filepath.Join(home, "askback"))), folder) {
+		return false
+	}
+	return isBelow(realPath(path), folder)
+}
+
+// isBelow reports whether a path is a folder or in it.
+func isBelow(path, folder string) bool {
+	rest, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rest)
+}
+
+// isSameFile reports whether two paths are those of one file.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
