@@ -40,7 +40,7 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 
 // hookEdit returns an edit that adds a group of hooks for an event.
 func hookEdit(event, group string) edit {
-	return edit{path: []string{"hooks", event}, value: group, list: true, group: "hooks", isOwn: isOwnHook}
+	return edit{path: []string{"hooks", event}, value: group, list: true, group: "hooks", isOwn: isOwnHook, hook: hookName}
 }
 
 // HasHook reports whether settings of Claude Code have a hook of Askback for an event. Content

@@ -35,6 +35,9 @@ func editCodex(f File, o Options, present []byte) ([]byte, error) {
 	}
 	gate := o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard.Match(present)
 	f.paste = codexTables(o, gate)
+	if guard := ownGuard.FindString(string(present)); gate && guard != "" {
+		f.paste = withGuard(f.paste, guard)
+	}
 	if gate && !f.remove {
 		var found bool
 		if text, found = withTTYSetting(text); !found {
@@ -44,8 +47,22 @@ func editCodex(f File, o Options, present []byte) ([]byte, error) {
 	return editTOML(f, []byte(text))
 }
 
-// ownGuard matches the command of the guard.
-var ownGuard = regexp.MustCompile(`\baskback["']*\s+hook\s+codex\s+--gate\b`)
+// ownGuard matches the command of the guard, up to what follows its flags.
+var ownGuard = regexp.MustCompile(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
+
+// withGuard returns tables with the flags of a guard that is there.
+func withGuard(tables, guard string) string {
+	before, own, after := cutMatch(tables, ownGuard)
+	return before + withFlags(own, guard, "codex") + after
+}
+
+func cutMatch(text string, pattern *regexp.Regexp) (before, match, after string) {
+	at := pattern.FindStringIndex(text)
+	if at == nil {
+		return text, "", ""
+	}
+	return text[:at[0]], text[at[0]:at[1]], text[at[1]:]
+}
 
 // codexTables returns the tables of Askback in the configuration of Codex.
 func codexTables(o Options, gate bool) string {

@@ -39,7 +39,7 @@ func copilot(scope Scope, o Options) ([]File, error) {
 	}
 	entry := func(event, matcher string) edit {
 		return edit{
-			path: []string{"hooks", event}, list: true, isOwn: isOwnCopilotHook,
+			path: []string{"hooks", event}, list: true, isOwn: isOwnCopilotHook, hook: copilotHookName,
 			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: hookCommand(o.Command, copilotHookName), Timeout: maxWait}),
 		}
 	}

@@ -24,7 +24,7 @@ func cursor(_ Scope, o Options) ([]File, error) {
 	}
 	entry := func(event string) edit {
 		return edit{
-			path: []string{"hooks", event}, list: true, isOwn: isOwnCursorHook,
+			path: []string{"hooks", event}, list: true, isOwn: isOwnCursorHook, hook: "cursor",
 			value: compact(cursorHook{shellQuote(o.Command) + cursorGuard, maxWait, true}),
 		}
 	}

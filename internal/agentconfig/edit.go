@@ -16,6 +16,8 @@ type edit struct {
 	list  bool                      // path is a list, and value is an element to add
 	group string                    // if not "", each element has a list of this name, in which entries of Askback can be
 	isOwn func(compact string) bool // reports whether Askback wrote an entry
+	// hook is the name in the command of a hook, whose flags stay if a person has added some, or "".
+	hook string
 	// keep is set if a person may have changed the entry of Askback, which then stays.
 	keep bool
 	// onlyIfParent limits the edit to files that already have the parent object of the member.
@@ -60,6 +62,11 @@ func (e edit) apply(src string, remove bool) (string, error) {
 		return src, nil
 	}
 	v, rest := find(root, e.path)
+	if e.hook != "" && len(rest) == 0 {
+		for _, own := range e.ownEntries(src, v) {
+			e.value = withFlags(e.value, compactText(src, own.in.entries[own.i].value), e.hook)
+		}
+	}
 	if e.onlyIfParent && !e.applies(src, v, rest, remove) {
 		return src, nil
 	}

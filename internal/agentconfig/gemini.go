@@ -66,7 +66,7 @@ func gemini(_ Scope, o Options) ([]File, error) {
 // geminiEdit returns the edit that adds a hook for the tools of a matcher.
 func geminiEdit(matcher, command string, isOwn func(string) bool) edit {
 	group := geminiGroup{matcher, []geminiHook{{Name: "askback", Type: "command", Command: command, Timeout: maxWait * 1000}}}
-	return edit{path: []string{"hooks", "BeforeTool"}, list: true, group: "hooks", isOwn: isOwn, value: compact(group)}
+	return edit{path: []string{"hooks", "BeforeTool"}, list: true, group: "hooks", isOwn: isOwn, hook: geminiHookName, value: compact(group)}
 }
 
 // isOwnGeminiGuard reports whether any version of Askback wrote the entry of a guard.
