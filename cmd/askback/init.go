@@ -24,7 +24,7 @@ type initCommand struct {
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files. Without CLIENT: from those of all programs, in this folder and in your home folder."`
 	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
-	Gate    *bool  `negatable:"" help:"Guard the tools of Codex, Cursor or Gemini CLI: block each call unless a person approves it. This is the default if the guard is there."`
+	Gate    *bool  `negatable:"" help:"Guard the tools of Codex, GitHub Copilot CLI, Cursor or Gemini CLI: block each call unless a person approves it. This is the default if the guard is there."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
@@ -159,7 +159,7 @@ const gitTime = 5 * time.Second
 const hooksClient = "claude-code"
 
 // gateClients are the clients that --gate and --no-gate are valid for.
-var gateClients = []string{"codex", "cursor", "gemini"}
+var gateClients = []string{"codex", "copilot", "cursor", "gemini"}
 
 // options returns how the client reaches Askback: over HTTP if ASKBACK_URL is set,
 // otherwise by running this program. For the hooks of Claude Code, --http and --no-http

@@ -33,7 +33,7 @@ type Options struct {
 	URL     string // the base URL of a server; "" means to run Command
 	HookURL string // the URL of Claude Code's hooks; "" means to run Command
 	Remove  bool   // remove Askback instead
-	Gate    *bool  // guard the tools of Codex, Cursor or Gemini CLI: block each call that no person approves; nil means as before
+	Gate    *bool  // guard the tools of Codex, Copilot, Cursor or Gemini CLI: block each call that no person approves; nil means as before
 	Shared  bool   // write the hooks of a project into the file that a team shares, not into the user's own
 }
 

@@ -2,6 +2,7 @@ package agentconfig
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
@@ -37,17 +38,43 @@ func copilot(scope Scope, o Options) ([]File, error) {
 	if scope == User {
 		servers, hooks = ".copilot/mcp-config.json", ".copilot/hooks/askback.json"
 	}
-	entry := func(event, matcher string) edit {
+	return []File{jsonFile(servers, member(s, "mcpServers", "askback")), copilotHooks(hooks, o)}, nil
+}
+
+// copilotHooks returns the file with hooks. A guard stays unless o removes it.
+func copilotHooks(path string, o Options) File {
+	entry := func(event, matcher, command string) edit {
 		return edit{
 			path: []string{"hooks", event}, list: true, isOwn: isOwnCopilotHook, hook: copilotHookName,
-			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: hookCommand(o.Command, copilotHookName), Timeout: maxWait}),
+			value: compact(copilotHook{Type: "command", Matcher: matcher, Bash: command, Timeout: maxWait}),
 		}
 	}
-	return []File{
-		jsonFile(servers, member(s, "mcpServers", "askback")),
-		jsonFile(hooks, entry("permissionRequest", ""), entry("PreToolUse", "AskUserQuestion"), hookVersion),
-	}, nil
+	answer := hookCommand(o.Command, copilotHookName)
+	file := func(gate bool) File {
+		permission := entry("permissionRequest", "", answer)
+		if gate {
+			permission = entry("permissionRequest", "", shellQuote(o.Command)+copilotGuard)
+		}
+		if o.Gate != nil && !*o.Gate {
+			permission.hook = "" // the flags of a guard do not stay
+		}
+		return jsonFile(path, permission, entry("PreToolUse", "AskUserQuestion", answer), hookVersion)
+	}
+	f := file(o.Gate != nil && *o.Gate)
+	f.write = func(f File, present []byte) ([]byte, error) {
+		changed := file(o.Gate != nil && *o.Gate || o.Gate == nil && ownCopilotGuard.Match(present))
+		changed.remove = f.remove
+		return editJSON(changed, present)
+	}
+	return f
 }
+
+// copilotGuard is the end of the command of a guard. Copilot denies a call whose hook fails, or is missing.
+// It does not if the hook takes longer than its timeout, so the wait is shorter.
+const copilotGuard = " hook " + copilotHookName + " --gate --wait 23h"
+
+// ownCopilotGuard matches the flag of a guard that Askback or a person wrote.
+var ownCopilotGuard = regexp.MustCompile(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
 
 // hookVersion is the version of the format of the file with hooks.
 var hookVersion = edit{path: []string{"version"}, value: "1", keepWithOthers: true}

@@ -57,7 +57,7 @@ func TestGuardsStay(t *testing.T) {
 		{"codex", "--gate --limit 23h ", "--limit 1h --gate "},
 		{"gemini", "--gate --limit 23h59m ", "--limit 1h --gate "},
 		{"cursor", `--gate --limit 23h59m"`, `--limit 1h --gate"`},
-		{"copilot", `hook copilot"`, `hook copilot --gate --wait 23h"`},
+		{"copilot", `--gate --wait 23h"`, `--wait 1h --gate"`},
 		{"claude-code", `hook claude-code"`, `hook claude-code --strict"`},
 	} {
 		edit := func(o agentconfig.Options, before []byte) []byte {
@@ -72,7 +72,7 @@ func TestGuardsStay(t *testing.T) {
 			return out
 		}
 		first := agentconfig.Options{}
-		if c.client != "copilot" && c.client != "claude-code" {
+		if c.client != "claude-code" {
 			first.Gate = &gate
 		}
 		guarded := bytes.ReplaceAll(edit(first, nil), []byte(c.plain), []byte(c.guard))
