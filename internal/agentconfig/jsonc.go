@@ -122,6 +122,7 @@ func (s *scanner) value(depth int) value {
 
 func (s *scanner) entries(open byte, depth int) value {
 	v := value{kind: open, start: s.at}
+	names := map[string]bool{}
 	s.at++
 	for s.err == nil && s.peek() != open+2 { // in ASCII, } and ] are two after { and [
 		if n := len(v.entries); n > 0 && v.entries[n-1].comma == 0 {
@@ -129,7 +130,7 @@ func (s *scanner) entries(open byte, depth int) value {
 		}
 		e := entry{start: s.at}
 		if open == '{' {
-			e.name = s.name(v)
+			e.name = s.name(names)
 		}
 		e.value = s.value(depth + 1)
 		if s.peek() == ',' {
@@ -143,15 +144,17 @@ func (s *scanner) entries(open byte, depth int) value {
 	return v
 }
 
-func (s *scanner) name(object value) string {
+// name reads the name of a member and its colon. It adds the name to those of the object.
+func (s *scanner) name(names map[string]bool) string {
 	if s.peek() != '"' {
 		s.fail("a name in quotes is missing")
 		return ""
 	}
 	name := s.text()
-	if _, twice := object.get(name); twice {
+	if names[name] {
 		s.fail("the name " + name + " is repeated")
 	}
+	names[name] = true
 	if s.peek() != ':' {
 		s.fail("a colon is missing")
 		return ""
