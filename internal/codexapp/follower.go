@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/askback/askback/internal/hook"
 )
 
@@ -34,31 +36,37 @@ const (
 	errChanged  hook.Reason = "Codex changed the edits after it asked"
 )
 
-// Run follows the app-server until ctx ends. While no daemon listens on the socket, Run waits
-// for one. An error is returned only if the other side is not an app-server.
+// Run follows the app-server until ctx ends. While there is no connection, Run tries again and
+// again. An error is returned only if the other side is not an app-server.
 func (f *Follower) Run(ctx context.Context) error {
-	waiting := false
+	var noted error // why there is no connection
 	for ctx.Err() == nil {
 		conn, err := dial(ctx, f.Socket)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, errNoDaemon):
-			if !waiting {
-				waiting = true
-				f.note("Codex's daemon is not running: no program listens on " + f.Socket + ". Start codex at a terminal, or run codex app-server daemon start. Waiting for it …")
-			}
-		case err != nil:
+		case errors.Is(err, websocket.ErrBadHandshake):
 			return fmt.Errorf("this is not the app-server of Codex: %w", err)
-		default:
-			waiting = false
+		case err == nil:
+			noted = nil
 			if err := newSession(f, conn).run(ctx); err != nil {
 				return err
 			}
+		case noted == nil || errors.Is(noted, errNoDaemon) != errors.Is(err, errNoDaemon):
+			noted = err
+			f.note(noConnection(f.Socket, err))
 		}
 		f.pause(ctx)
 	}
 	return nil
+}
+
+// noConnection returns the note for an error of dial.
+func noConnection(socket string, err error) string {
+	if errors.Is(err, errNoDaemon) {
+		return "Codex's daemon is not running: no program listens on " + socket + ". Start codex at a terminal, or run codex app-server daemon start. Waiting for it …"
+	}
+	return "No connection to Codex's daemon: " + err.Error() + ". Trying again …"
 }
 
 func (f *Follower) pause(ctx context.Context) {

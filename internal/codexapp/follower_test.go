@@ -2,6 +2,8 @@ package codexapp
 
 import (
 	"context"
+	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +235,51 @@ func TestRequestSurvivesLostConnection(t *testing.T) {
 	a.receives(answer{0, `{"decision":"accept"}`})
 	if asks := a.instance.Asks(); len(asks) != 2 {
 		t.Errorf("there are %d asks, want 2", len(asks))
+	}
+}
+
+// A daemon that is just ending accepts a connection and closes it.
+func TestBrokenConnectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	a := attachment{appServer: newAppServer(t), t: t, instance: askbacktest.New(t), notes: make(chan string, 99), follows: make(chan string, 99)}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: a.socket})
+	if err == nil {
+		err = l.SetDeadline(time.Now().Add(patience))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.follow()
+	for range 2 {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+	}
+	_ = l.Close()
+	a.start()
+	var notes []string
+	for len(notes) == 0 || !strings.Contains(notes[len(notes)-1], "Attached") {
+		notes = append(notes, wait(t, a.notes, "a note"))
+	}
+	if !strings.HasPrefix(notes[0], "No connection to Codex's daemon: ") || len(notes) > 3 {
+		t.Errorf("got the notes %q", notes)
+	}
+}
+
+func TestOtherProgramIsRejected(t *testing.T) {
+	t.Parallel()
+	a := newAppServer(t)
+	l, err := net.Listen("unix", a.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.server = &http.Server{Handler: http.NotFoundHandler()}
+	go func() { _ = a.server.Serve(l) }()
+	f := &Follower{Socket: a.socket, Note: func(text string) { t.Errorf("got the note %q", text) }}
+	if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "not the app-server of Codex") {
+		t.Errorf("got %v", err)
 	}
 }
 
