@@ -109,7 +109,7 @@ func settingsHave(ev claudehook.Event) bool {
 	home, _ := os.UserHomeDir() // without one, it has no settings
 	for _, folder := range []string{os.Getenv(claudehook.ProjectVariable), home} {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
-			settings, err := os.ReadFile(filepath.Join(folder, ".claude", name))
+			settings, err := readClientFile(filepath.Join(folder, ".claude", name))
 			if folder != "" && err == nil && agentconfig.HasHook(settings, ev.Name) {
 				return true
 			}

@@ -147,7 +147,7 @@ func (c *initCommand) conclude(io streams, p plan, prefix string) {
 func isUnignored(path string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	err := exec.CommandContext(ctx, "git", "check-ignore", "--quiet", "--", path).Run()
+	err := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "check-ignore", "--quiet", "--", path).Run()
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	return ok && exit.ExitCode() == 1 // 128 without a repository
 }
@@ -192,7 +192,7 @@ func (c *initCommand) sharesHooks(folder string) bool {
 	if c.Shared != nil {
 		return *c.Shared
 	}
-	settings, _ := os.ReadFile(filepath.Join(folder, ".claude", "settings.json"))
+	settings, _ := readClientFile(filepath.Join(folder, ".claude", "settings.json"))
 	return agentconfig.SharesHooks(settings)
 }
 

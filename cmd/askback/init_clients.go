@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -21,25 +23,26 @@ func (c *initCommand) askClients(ctx context.Context, io streams, plans []client
 	if c.Remove || c.DryRun {
 		return
 	}
-	var clients, programs []string
+	var asked []clientPlan
+	var programs []string
 	for _, p := range plans {
 		if name, ok := serverList(p.command.Client); ok {
-			clients, programs = append(clients, p.command.Client), append(programs, name)
+			asked, programs = append(asked, p), append(programs, name)
 		}
 	}
-	if len(clients) == 0 {
+	if len(asked) == 0 {
 		return
 	}
 	note(io.err, fmt.Sprintf("running %s, which can take %g s", strings.Join(programs, ", "), listTime.Seconds()))
-	reports := make([]chan string, len(clients))
-	for i, client := range clients {
+	reports := make([]chan string, len(asked))
+	for i, p := range asked {
 		reports[i] = make(chan string, 1)
-		go func() { reports[i] <- listedByClient(ctx, client, listTime) }()
+		go func() { reports[i] <- p.listed(ctx) }()
 	}
 	for i, report := range reports {
 		text := <-report
 		if named && text != "" {
-			text = clients[i] + ": " + text
+			text = asked[i].command.Client + ": " + text
 		}
 		note(io.err, text)
 	}
@@ -77,15 +80,58 @@ func serverList(client string) (name string, ok bool) {
 	return strings.Join(append([]string{t.Programs[0]}, t.List...), " "), err == nil
 }
 
-// listedByClient returns what a client itself reports about the MCP server askback within limit, or
-// "" if ctx ends.
-func listedByClient(ctx context.Context, client string, limit time.Duration) string {
+// listed returns what the client itself reports about the MCP server askback. A client that would
+// run the plugins and servers of a project, which may be a stranger's, is asked in a folder that has
+// only what askback init writes.
+func (p clientPlan) listed(ctx context.Context) string {
+	client := p.command.Client
+	if !agentconfig.TracesOf(client).ListRuns {
+		return listedByClient(ctx, client, ".", listTime)
+	}
+	folder, err := p.onlyAskback()
+	if err != nil {
+		return client + " was not asked: " + err.Error()
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	return listedByClient(ctx, client, folder, listTime)
+}
+
+// onlyAskback returns a new folder with the files that askback init writes into a project without
+// others. It has none if they are in the user's home folder.
+func (p clientPlan) onlyAskback() (folder string, err error) {
+	state, err := stateDir()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp(state, "project-"); err != nil || p.plan.scope != agentconfig.Project {
+		return folder, err
+	}
+	files, err := agentconfig.Files(p.command.Client, p.plan.scope, p.plan.options)
+	for _, f := range files {
+		var content []byte
+		if content, err = f.Edit(nil); err != nil || content == nil {
+			continue
+		}
+		path := filepath.Join(folder, filepath.FromSlash(f.Path))
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = os.WriteFile(path, content, 0o600)
+		}
+	}
+	return folder, err
+}
+
+// listedByClient returns what a client itself reports in a folder about the MCP server askback within
+// limit, or "" if ctx ends.
+func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
 	t := agentconfig.TracesOf(client)
 	name, _ := serverList(client)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(limited, t.Programs[0], t.List...)
-	cmd.WaitDelay = time.Second
+	cmd.Dir, cmd.WaitDelay = folder, time.Second
 	out, err := cmd.CombinedOutput()
 	found := lineAbout(string(out))
 	switch {

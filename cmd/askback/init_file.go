@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,10 +35,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 	if err != nil {
 		return change{}, err
 	}
-	before, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		before, err = nil, nil
-	}
+	before, err := readClientFile(path)
 	if err != nil {
 		return change{}, err
 	}
@@ -47,6 +47,26 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 		after = known.restore(path, before, after)
 	}
 	return change{path, before, after, f.Removes(), f.IsProgram()}, err
+}
+
+// maxSettings is the maximum size of a file of settings. Claude Code also stores its history in such a file.
+const maxSettings = 64 << 20
+
+// readClientFile returns the content of a file of a client, or nil if there is none. A project may come from a
+// stranger, who can make it a link to a device that never ends.
+func readClientFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, usage(path + " is not a file; nothing was changed")
+	case info.Size() > maxSettings:
+		return nil, usage(fmt.Sprintf("%s is larger than %d MB; nothing was changed", path, maxSettings>>20))
+	}
+	return os.ReadFile(path)
 }
 
 // refusal returns why a file cannot be changed, and what to do.
@@ -120,6 +140,9 @@ func (c change) write(known records) error {
 	path, err := filepath.Abs(c.path)
 	if err != nil {
 		return err
+	}
+	if now, err := readClientFile(c.path); err != nil || !bytes.Equal(now, c.before) || (now == nil) != (c.before == nil) {
+		return cmp.Or(err, error(exitError{exitRefused, c.path + " has changed meanwhile, so it was not written; run askback init again"}))
 	}
 	r := known[path]
 	if c.after == nil {

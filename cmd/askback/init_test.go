@@ -24,6 +24,33 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 	}
 }
 
+// What another program writes while askback init waits for an answer stays.
+func TestInitKeepsWhatIsWrittenMeanwhile(t *testing.T) {
+	t.Parallel()
+	env, dir := initFolder(t, ".cursor")
+	path := filepath.Join(dir, ".cursor", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{`{}`, `{"mcpServers": {"other": {"command": "other"}}}`} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := startTerminal(t, env, 100, "sh", "-c", "cd '"+dir+"' && exec askback init")
+		s.waitForScreen(`change this file\? \[y/N\] $`)
+		meanwhile := content + "\n"
+		if err := os.WriteFile(path, []byte(meanwhile), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.typeKeys("y\n")
+		s.waitForScreen(`(?s)has changed meanwhile.*run askback\s+init again`)
+		s.waitExit(exitRefused)
+		if got, err := os.ReadFile(path); err != nil || string(got) != meanwhile {
+			t.Errorf("got %q, %v, want %q", got, err, meanwhile)
+		}
+	}
+}
+
 // A client that hangs is named with the time that it had. Of a table, only the status is reported.
 func TestReportOfAClientIsOneLine(t *testing.T) {
 	bin := t.TempDir()
@@ -44,7 +71,7 @@ func TestReportOfAClientIsOneLine(t *testing.T) {
 		if c.client == "opencode" {
 			limit = 300 * time.Millisecond
 		}
-		if got := listedByClient(t.Context(), c.client, limit); got != c.want {
+		if got := listedByClient(t.Context(), c.client, ".", limit); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.client, got, c.want)
 		}
 	}

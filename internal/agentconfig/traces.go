@@ -7,6 +7,8 @@ import "slices"
 type Traces struct {
 	Programs, Home []string
 	List           []string // the arguments of the first program that list its MCP servers; nil if it has none
+	// ListRuns is set if listing also runs what the files of a project name, without asking its user.
+	ListRuns bool
 }
 
 var traces = map[string]Traces{
@@ -16,7 +18,7 @@ var traces = map[string]Traces{
 	"copilot":     {Programs: []string{"copilot"}, Home: []string{".copilot"}, List: []string{"mcp", "list"}},
 	"cursor":      {Programs: []string{"cursor", "cursor-agent"}, Home: []string{".cursor"}},
 	"gemini":      {Programs: []string{"gemini"}, Home: []string{".gemini"}, List: []string{"mcp", "list"}},
-	"opencode":    {Programs: []string{"opencode"}, Home: []string{".config/opencode"}, List: []string{"mcp", "list"}},
+	"opencode":    {Programs: []string{"opencode"}, Home: []string{".config/opencode"}, List: []string{"mcp", "list"}, ListRuns: true},
 	"vscode":      {Programs: []string{"code"}, Home: []string{".vscode", ".config/Code"}},
 }
 
