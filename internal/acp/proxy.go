@@ -364,7 +364,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// readMessage reads the parts of a message. It reports false for a line that is none, such as a line of a
+// readMessage reads the parts of a message. It reports false for any other line, such as one of a
 // log: this is forwarded, and has no other effect. The error is not nil if the other side may understand
 // the line, and this program does not, as with half of a surrogate pair.
 func readMessage(line []byte) (m message, ok bool, err error) {
