@@ -99,7 +99,7 @@ func agentResult(err error) error {
 		return err
 	}
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return exitError{128 + int(status.Signal()), "the agent was ended by " + status.Signal().String()}
+		return exitError{128 + int(status.Signal()), "the agent was ended by the signal " + status.Signal().String()}
 	}
 	return exitError{exit.ExitCode(), ""}
 }
