@@ -20,8 +20,13 @@ type acpCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Run this agent, which speaks the Agent Client Protocol. Write -- before it."`
 }
 
-// agentEnd is how long an agent may take to end after its input was closed.
-const agentEnd = 10 * time.Second
+const (
+	// agentEnd is how long an agent may take to end after its input was closed.
+	agentEnd = 10 * time.Second
+	// outputEnd is how long the output of an agent may last after its end, because another
+	// process that it started has it open.
+	outputEnd = 2 * time.Second
+)
 
 // Run forwards messages between the editor, on standard input and output, and the agent, until
 // the agent ends. The exit code is that of the agent.
@@ -43,7 +48,7 @@ func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) er
 	return thenClose(streams, conn, runAgent(ctx, p, streams, c.Command))
 }
 
-// runAgent runs the agent behind a proxy.
+// runAgent runs the agent behind a proxy. When the agent ends, its asks are withdrawn.
 func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []string) error {
 	agent := exec.CommandContext(ctx, command[0], command[1:]...)
 	agent.Cancel = func() error { return agent.Process.Signal(syscall.SIGTERM) }
@@ -53,15 +58,20 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 	if err != nil {
 		return err
 	}
-	fromAgent, err := agent.StdoutPipe()
+	// Unlike that of StdoutPipe, this pipe can be read after Wait, and Wait does not wait for its end.
+	fromAgent, output, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	if err := agent.Start(); err != nil {
+	agent.Stdout = output
+	err = agent.Start()
+	_ = output.Close()
+	if err != nil {
+		_ = fromAgent.Close()
 		return fmt.Errorf("start the agent: %w", err)
 	}
 	p.Start(toAgent, streams.out)
-	gone := make(chan struct{})
+	gone, forwarded := make(chan struct{}), make(chan struct{})
 	go func() {
 		note(streams.err, messagesEnded("the editor", p.FromEditor(streams.in)))
 		p.Close()
@@ -69,17 +79,25 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 		select {
 		case <-gone:
 		case <-time.After(agentEnd):
+			note(streams.err, "the agent did not end after its input, so it is killed")
 			_ = agent.Process.Kill()
 		}
 	}()
-	err = p.FromAgent(ctx, fromAgent)
-	note(streams.err, messagesEnded("the agent", err))
-	if err != nil {
-		_ = agent.Process.Kill() // it cannot continue without its output
-	}
+	go func() {
+		defer close(forwarded)
+		err := p.FromAgent(ctx, fromAgent)
+		note(streams.err, messagesEnded("the agent", err))
+		if err != nil {
+			_ = agent.Process.Kill() // it cannot continue without its output
+		}
+	}()
 	ended := agent.Wait()
 	close(gone)
 	p.Close()
+	select {
+	case <-forwarded:
+	case <-time.After(outputEnd):
+	}
 	return agentResult(ended)
 }
 

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/acp"
+)
+
+// agentMessages are what an agent sends to ask for a permission.
+const agentMessages = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}
+{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Run make"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"}]}}
+`
+
+// When an agent ends, its ask is withdrawn, even if a process that it started has its output open.
+func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	messages, pid := filepath.Join(dir, "messages"), filepath.Join(dir, "pid")
+	if err := os.WriteFile(messages, []byte(agentMessages), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, editor, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer editor.Close()
+	instance := askbacktest.New(t)
+	p := &acp.Proxy{Asks: instance.Agent("local"), Command: "agent", Run: "r", Note: func(text string) { t.Log(text) }}
+	result := make(chan error, 1)
+	go func() {
+		result <- runAgent(t.Context(), p, streams{in: in, out: io.Discard, err: io.Discard}, []string{
+			"sh", "-c", `read line; cat "$1"; sleep 300 & echo $! >"$2"; read line; exit 3`, "sh", messages, pid,
+		})
+	}()
+	t.Cleanup(func() { _ = exec.Command("sh", "-c", `kill "$(cat "$1")"`, "sh", pid).Run() })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	write := func(line string) {
+		if _, err := io.WriteString(editor, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	person := instance.Person("ana")
+	ask, err := person.Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(`{"jsonrpc":"2.0","method":"end"}`)
+	if got, err := person.Wait(ctx, ask.ID); err != nil || !got.Withdrawn() {
+		t.Errorf("the ask is %s, %v; want it withdrawn", got.Status, err)
+	}
+	select {
+	case err := <-result:
+		if exit, ok := errors.AsType[exitError](err); !ok || exit.code != 3 {
+			t.Errorf("got %v, want the exit code of the agent", err)
+		}
+	case <-ctx.Done():
+		t.Error("runAgent did not return")
+	}
+}
