@@ -109,14 +109,21 @@ func (s *session) leaveAll() {
 	}
 }
 
-// storeTurns stores the edits of turns.
+// storeTurns stores the edits of turns. Those of two items of a turn with one id are not known, as for start.
 func (s *session) storeTurns(id string, turns json.RawMessage) {
 	var page []json.RawMessage
 	_ = json.Unmarshal(turns, &page)
 	for _, turn := range page {
 		var items []json.RawMessage
 		_ = json.Unmarshal(at(turn, "items"), &items)
+		first := map[string]json.RawMessage{}
 		for _, item := range items {
+			name, changes := word(at(item, "id")), at(item, "changes")
+			if before, ok := first[name]; ok && changes != nil && string(before) != string(changes) {
+				s.mixUp(id, edit{word(at(turn, "id")), name})
+			} else if changes != nil {
+				first[name] = changes
+			}
 			s.storeItem(id, word(at(turn, "id")), item)
 		}
 	}
@@ -126,6 +133,15 @@ func (s *session) storeTurns(id string, turns json.RawMessage) {
 func (s *session) storeItem(id, turn string, item json.RawMessage) {
 	if word(at(item, "type")) == "fileChange" {
 		s.storeChanges(id, turn, word(at(item, "id")), at(item, "changes"))
+	}
+}
+
+// mixUp notes that several items have one id.
+func (s *session) mixUp(id string, of edit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t := s.threads[id]; t != nil {
+		t.twice[of] = true
 	}
 }
 

@@ -1,0 +1,30 @@
+package codexapp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The edits of two items with one id are not known, also if both are found when a thread is followed (T49).
+func TestItemsOfATurnWithOneIDAreNotMixedUp(t *testing.T) {
+	item := func(diff string) string {
+		return `{"type":"fileChange","id":"i","changes":[{"path":"/srv/a","kind":{"type":"add"},"diff":"` + diff + `"}]}`
+	}
+	for _, c := range []struct {
+		items []string
+		known bool
+	}{
+		{[]string{item("x")}, true},
+		{[]string{item("x"), item("x")}, true},
+		{[]string{item("x"), item("y")}, false},
+		{[]string{item("x"), item("y"), item("x")}, false},
+	} {
+		s := newSession(&Follower{Note: func(string) {}}, &recording{})
+		s.threads["t"] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, twice: map[edit]bool{}}
+		s.storeTurns("t", json.RawMessage(`[{"id":"u","items":[`+strings.Join(c.items, ",")+`]}]`))
+		if _, known := s.threads["t"].changes[edit{"u", "i"}]; known != c.known {
+			t.Errorf("%s: the edits are known: %t, want %t", c.items, known, c.known)
+		}
+	}
+}
