@@ -19,14 +19,14 @@ import (
 
 type doctorCommand struct {
 	PublicURL string `name:"public-url" placeholder:"URL" help:"Also check the server at this address, as a phone reaches it: certificate, log-in and event streams."`
-	Lanes     bool   `help:"Also ask a question through each agent that is configured here or for this user, and answer it."`
+	Lanes     bool   `help:"Also ask through each agent that is configured here or for this user, by MCP and by its hooks, and answer it."`
 	JSON      bool   `name:"json" help:"Print the findings as JSON."`
 }
 
 // Run prints the findings of all checks. It returns an error if one of them is a failure.
 // It does not create, change or delete any file except the shared memory of SQLite, but it starts the
 // MCP servers of hosted agents, which are commands of the user. With a
-// public URL, it logs in there for a moment. With lanes, it asks and answers questions, which remain in the history.
+// public URL, it logs in there for a moment. With lanes, it asks and answers questions and permissions, which remain in the history.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	d := &doctor{all: all}
 	d.check(ctx)

@@ -39,8 +39,8 @@ func clientFiles() (files []clientFile) {
 			}
 			for _, f := range all {
 				path := filepath.Join(folder, filepath.FromSlash(f.Path))
-				content, err := os.ReadFile(path)
-				if key := client + " " + realPath(path); err == nil && !seen[key] {
+				content, err := readClientFile(path)
+				if key := client + " " + realPath(path); err == nil && content != nil && !seen[key] {
 					seen[key] = true
 					files = append(files, clientFile{client, scope, f.Path, homePath(path), content})
 				}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/claudehook"
+)
+
+// checkHooks checks the hooks in a file that ask people.
+func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
+	const check = "lane"
+	refused := map[string]bool{}
+	for _, h := range f.hooks() {
+		what := h.Command + h.URL
+		if !l.own.written.HasHook(f.client, f.scope, h) {
+			if !refused[what] { // the same command is there for several events
+				refused[what] = true
+				l.refuse(l.own, f.String(), h.Command, h.URL)
+			}
+			continue
+		}
+		checks := checksOf(f.client, h)
+		switch {
+		case len(checks) == 0:
+		case !l.quiet:
+			l.warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
+		case h.NeedsServer(f.client) && !l.proved:
+			l.warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
+		case h.URL != "" && os.Getenv(agentconfig.TokenVariable) == "":
+			l.warn(check, "set "+agentconfig.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
+		default:
+			for _, one := range checks {
+				l.checkHook(ctx, f, h, one)
+			}
+		}
+	}
+}
+
+// checkHook sends an event to a hook as its client does.
+func (l laneCheck) checkHook(ctx context.Context, f clientFile, h agentconfig.Hook, check hookCheck) {
+	ctx, cancel := context.WithTimeout(ctx, laneTime)
+	defer cancel()
+	c := newCanary(f.client+", hook "+h.Event+" ("+f.shown+")", check.permission)
+	err := c.ask(ctx, l.conn, check.want, func(ctx context.Context) (string, error) {
+		if h.URL != "" {
+			return l.post(ctx, h, check, check.payload(f.client, c))
+		}
+		return hookRun{command: []string{"sh", "-c", h.Command}, env: check.env, in: check.payload(f.client, c)}.output(ctx)
+	})
+	l.report(f, check.what+" by the hook "+h.Event, check.permission, err)
+}
+
+// A hookRun is a run of the command of a hook as its client does it.
+type hookRun struct {
+	command []string
+	env     map[string]string // what the client adds to the environment
+	in      []byte
+	open    bool // the client keeps the input open until the command ends
+}
+
+// output runs the command and returns its output.
+func (h hookRun) output(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, h.command[0], h.command[1:]...)
+	cmd.Env = hookEnvironment(h.env)
+	cmd.WaitDelay = time.Second
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	_, err = in.Write(append(h.in, '\n')) // the command has ended if this fails
+	if err == nil && !h.open {
+		err = in.Close()
+	}
+	if ended := cmd.Wait(); ended != nil {
+		return "", errors.Join(fmt.Errorf("the hook failed: %w", ended), textError(said.String()))
+	}
+	if out.Len() == 0 && said.Len() > 0 {
+		return "", fmt.Errorf("the hook decided nothing: %s", strings.TrimSpace(said.String()))
+	}
+	return out.String(), err
+}
+
+// textError returns an error with a text, or nil without one.
+func textError(text string) error {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	return errors.New(text)
+}
+
+// hookEnvironment returns the environment of this process with some variables. It has none that
+// Claude Code sets for what it starts, in which doctor may run, and no folder in its PATH that is
+// relative, so that a shell cannot find a program of the project there.
+func hookEnvironment(more map[string]string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(one string) bool {
+		name, _, _ := strings.Cut(one, "=")
+		return slices.Contains([]string{"PATH", claudehook.EntrypointVariable, claudehook.SessionVariable, claudehook.PluginVariable, claudehook.ProjectVariable}, name)
+	})
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool { return !filepath.IsAbs(folder) })
+	env = append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
+	for name, value := range more {
+		env = append(env, name+"="+value)
+	}
+	return env
+}
+
+// post sends an event to the URL of a hook, if that is the server of this database, and returns the
+// output. Each connection is to the server that proved itself.
+func (l laneCheck) post(ctx context.Context, h agentconfig.Hook, check hookCheck, event []byte) (string, error) {
+	if !l.proved || h.URL != l.server.URL+claudehook.Path {
+		return "", fmt.Errorf("%s is not the address of the server that runs here", h.URL)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(event))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+os.Getenv(agentconfig.TokenVariable))
+	req.Header.Set(claudehook.EntrypointHeader, check.env[claudehook.EntrypointVariable])
+	res, err := l.server.Client().Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d: %s", res.StatusCode, strings.TrimSpace(string(out)))
+	}
+	return string(out), err
+}

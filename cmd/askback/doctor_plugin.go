@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/askback/askback/internal/agentconfig"
+)
+
+// checkOpenCode checks that the configuration of OpenCode loads the plugin of this version, and asks
+// through the command that the plugin runs.
+func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
+	const check = "lane"
+	const fix = "askback init opencode writes it again"
+	name, program, loaded := agentconfig.OpenCodePlugin(f.scope, f.content)
+	path := filepath.FromSlash(name)
+	if home, err := os.UserHomeDir(); f.scope == agentconfig.User && err == nil {
+		path = filepath.Join(home, path)
+	}
+	if !loaded {
+		l.warn(check, fix, "%s does not load the plugin %s, so OpenCode asks its own questions and permissions only at the terminal", f, homePath(path))
+		return
+	}
+	switch content, err := readClientFile(path); {
+	case err != nil:
+		l.fail(check, "", "%s: %v", f, err)
+		return
+	case content == nil:
+		l.fail(check, fix, "%s loads the plugin %s, which does not exist", f, homePath(path))
+		return
+	case !agentconfig.IsCurrentPlugin(content):
+		l.warn(check, fix, "%s: the plugin %s is not that of this version", f, homePath(path))
+		return
+	}
+	switch executable := l.own.paths[program]; {
+	case executable == "":
+		l.refuse(l.own, f.String(), program+" hook opencode", "")
+	case !l.quiet:
+		l.ok(check, "%s: the plugin %s is that of this version; nothing was asked, because people could be notified", f, homePath(path))
+	default:
+		ctx, cancel := context.WithTimeout(ctx, laneTime)
+		defer cancel()
+		one := checksOf("opencode", agentconfig.Hook{})[0]
+		c := newCanary("opencode, plugin ("+homePath(path)+")", false)
+		err := c.ask(ctx, l.conn, one.want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.payload("opencode", c), open: true}.output)
+		l.report(f, one.what+" as the plugin "+homePath(path)+" sends it", false, err)
+	}
+}
