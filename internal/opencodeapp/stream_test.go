@@ -41,7 +41,7 @@ func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.lines}, nil
 }
 
-// A connection lasts as long as there are events, and is given up when there are none.
+// A connection lasts as long as there are events, and is given up after a silence.
 func TestSilentStreamIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
