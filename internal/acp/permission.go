@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // The requests of an agent that people are asked about.
@@ -51,7 +52,7 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 	if err != nil {
 		return question{}, false
 	}
-	q := question{session: text(p, "sessionId")}
+	q := question{session: jsonrpc2.StringOf(p, "sessionId")}
 	ok := false
 	switch method {
 	case methodPermission:
@@ -79,7 +80,7 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 // agent sent before. There must be exactly one option that allows the call once.
 func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 	tool, _ := p.Get("toolCall")
-	q.tool = text(tool, "toolCallId")
+	q.tool = jsonrpc2.StringOf(tool, "toolCallId")
 	allow, reject, ok := readOptions(p)
 	if !ok || q.tool == "" {
 		return false
@@ -99,7 +100,7 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 		return false
 	}
 	q.ask.Confirmation = &askback.Confirmation{
-		ToolName: cmp.Or(word(shown["name"]), word(shown["kind"]), "tool"), Input: input, Description: word(shown["title"]), NoEdit: true,
+		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input, Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
 	}
 	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
 	return true
@@ -108,14 +109,14 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 // readForm reads a request for input in a session. If people do not answer it, it is left to the editor.
 func (q *question) readForm(p jcs.Value, src []byte) bool {
 	schema, _ := p.Get("requestedSchema")
-	if text(p, "mode") != "form" || schema.Kind != jcs.Object {
+	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {
 		return false
 	}
 	form, ok := hook.ReadForm(schema.Raw(src))
 	if !ok {
 		return false
 	}
-	form.SetTitle(&q.ask, text(p, "message"))
+	form.SetTitle(&q.ask, jsonrpc2.StringOf(p, "message"))
 	q.result = func(ask askback.Ask) (any, bool) {
 		content, ok := form.Accepted(ask)
 		return map[string]any{"action": "accept", "content": content}, ok
@@ -133,12 +134,12 @@ func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	var ids []string
 	once := 0
 	for _, o := range options.Elements() {
-		id := text(o, "optionId")
+		id := jsonrpc2.StringOf(o, "optionId")
 		if id == "" || slices.Contains(ids, id) {
 			return "", "", false
 		}
 		ids = append(ids, id)
-		switch kind := text(o, "kind"); {
+		switch kind := jsonrpc2.StringOf(o, "kind"); {
 		case kind == allowOnce:
 			once++
 			allow = id
@@ -181,21 +182,4 @@ func programOf(agent string) string {
 		}
 	}
 	return hook.ACP
-}
-
-// text returns a member that is a string, or "".
-func text(v jcs.Value, name string) string {
-	if m, ok := v.Get(name); ok && m.Kind == jcs.String {
-		return m.Text()
-	}
-	return ""
-}
-
-// word returns the text of a JSON string, or "".
-func word(raw json.RawMessage) string {
-	v, err := jcs.Parse(raw)
-	if err != nil || v.Kind != jcs.String {
-		return ""
-	}
-	return v.Text()
 }

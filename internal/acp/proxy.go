@@ -13,13 +13,12 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 const (
 	// maxLine is the maximum size of a message.
 	maxLine = 64 << 20
-	// maxNested is how deeply messages may be nested.
-	maxNested = 512
 	// maxCalls is the number of tool calls that may run at once. Agents end each call.
 	maxCalls = 1000
 )
@@ -70,9 +69,6 @@ type dialog struct {
 	cancel context.CancelCauseFunc
 }
 
-// A message is a request, a notification or a response.
-type message struct{ id, method, params, result json.RawMessage }
-
 // Start prepares the proxy for an agent and an editor, to which it writes.
 func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
@@ -84,7 +80,7 @@ func (p *Proxy) Start(agent, editor io.Writer) {
 // FromEditor forwards the messages of the editor, until they end.
 func (p *Proxy) FromEditor(in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
-		m, ok, err := readMessage(line)
+		m, ok, err := jsonrpc2.Read(line)
 		if err != nil {
 			p.forget()
 		}
@@ -98,12 +94,12 @@ func (p *Proxy) FromEditor(in io.Reader) error {
 // FromAgent forwards the messages of the agent, until they end.
 func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 	return eachLine(in, func(line []byte) error {
-		m, ok, err := readMessage(line)
+		m, ok, err := jsonrpc2.Read(line)
 		if err != nil {
 			p.forget()
 		}
 		if ok && p.reusesID(m) {
-			p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.id, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
+			p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
 			return nil
 		}
 		var opened *dialog
@@ -131,11 +127,11 @@ func (p *Proxy) Close() {
 
 // editorSaid handles a message of the editor. It reports false if the message is a late answer, which
 // must not be forwarded.
-func (p *Proxy) editorSaid(m message) (forward bool) {
+func (p *Proxy) editorSaid(m jsonrpc2.Message) (forward bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	id := string(m.id)
-	switch method := string(m.method); {
+	id := string(m.ID)
+	switch method := m.Method; {
 	case method == "" && p.answered[id]:
 		delete(p.answered, id)
 		return false
@@ -144,13 +140,13 @@ func (p *Proxy) editorSaid(m message) (forward bool) {
 	case method == "initialize":
 		p.started = id
 	case method == "session/cancel":
-		session := word(at(m.params, "sessionId"))
+		session := jsonrpc2.StringAt(m.Params, "sessionId")
 		p.end(errStopped, func(d *dialog) bool { return d.session == session })
-	case m.id != nil && at(m.params, "cwd") != nil:
-		if session := word(at(m.params, "sessionId")); session != "" {
-			p.folders[session] = word(at(m.params, "cwd"))
+	case m.ID != nil && jsonrpc2.At(m.Params, "cwd") != nil:
+		if session := jsonrpc2.StringAt(m.Params, "sessionId"); session != "" {
+			p.folders[session] = jsonrpc2.StringAt(m.Params, "cwd")
 		}
-		p.opening[id] = word(at(m.params, "cwd"))
+		p.opening[id] = jsonrpc2.StringAt(m.Params, "cwd")
 	}
 	return true
 }
@@ -158,39 +154,39 @@ func (p *Proxy) editorSaid(m message) (forward bool) {
 // reusesID reports whether the agent sends a request with the id of one that Askback
 // answered, and to which the editor's answer is still expected. That answer could be taken
 // for one to the new request.
-func (p *Proxy) reusesID(m message) bool {
+func (p *Proxy) reusesID(m jsonrpc2.Message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return m.method != nil && m.id != nil && p.answered[string(m.id)]
+	return m.IsRequest() && p.answered[string(m.ID)]
 }
 
 // agentSaid handles a message of the agent before it is forwarded. It returns the dialog that
 // the message opens, if any.
-func (p *Proxy) agentSaid(ctx context.Context, m message) *dialog {
+func (p *Proxy) agentSaid(ctx context.Context, m jsonrpc2.Message) *dialog {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	id := string(m.id)
-	switch method := string(m.method); method {
+	id := string(m.ID)
+	switch method := m.Method; method {
 	case "":
 		if id == p.started && p.started != "" {
-			p.version = string(at(m.result, "protocolVersion"))
-			if name := word(at(m.result, "agentInfo", "name")); name != "" {
+			p.version = string(jsonrpc2.At(m.Result, "protocolVersion"))
+			if name := jsonrpc2.StringAt(m.Result, "agentInfo", "name"); name != "" {
 				p.name = name
 			}
 		}
 		if folder, ok := p.opening[id]; ok {
 			delete(p.opening, id)
-			if session := word(at(m.result, "sessionId")); session != "" {
+			if session := jsonrpc2.StringAt(m.Result, "sessionId"); session != "" {
 				p.folders[session] = folder
 			}
 		}
 	case "session/update":
-		p.update(word(at(m.params, "sessionId")), at(m.params, "update"))
+		p.update(jsonrpc2.StringAt(m.Params, "sessionId"), jsonrpc2.At(m.Params, "update"))
 	case "$/cancel_request":
-		request := string(at(m.params, "requestId"))
+		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(m.Params, "requestId")))
 		p.end(errStopped, func(d *dialog) bool { return string(d.id) == request })
 	case methodPermission, methodForm:
-		if m.id != nil {
+		if m.ID != nil {
 			return p.request(ctx, m)
 		}
 	}
@@ -201,7 +197,7 @@ func (p *Proxy) agentSaid(ctx context.Context, m message) *dialog {
 // permission is asked, its ask ends, because people would approve something else. For the same reason,
 // nothing is kept of calls that have the same id.
 func (p *Proxy) update(session string, update json.RawMessage) {
-	kind, id := word(at(update, "sessionUpdate")), word(at(update, "toolCallId"))
+	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
 	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
 		return
 	}
@@ -212,7 +208,7 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 		call = members{}
 	}
 	for _, name := range shownMembers {
-		if value := at(update, name); value != nil && string(value) != "null" {
+		if value := jsonrpc2.At(update, name); value != nil && string(value) != "null" {
 			call[name] = bytes.Clone(value)
 		}
 	}
@@ -222,7 +218,7 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 			p.reused[key] = true
 		}
 	}
-	if status := word(at(update, "status")); p.crowded || p.reused[key] || status == "completed" || status == "failed" {
+	if status := jsonrpc2.StringAt(update, "status"); p.crowded || p.reused[key] || status == "completed" || status == "failed" {
 		delete(p.calls, key)
 		return
 	}
@@ -247,20 +243,20 @@ func (p *Proxy) forget() {
 
 // request opens a dialog. It returns nil if only the editor can ask. p.mu must be
 // held.
-func (p *Proxy) request(ctx context.Context, m message) *dialog {
-	session := word(at(m.params, "sessionId"))
-	key := session + "\n" + word(at(m.params, "toolCall", "toolCallId"))
+func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog {
+	session := jsonrpc2.StringAt(m.Params, "sessionId")
+	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
 	call := p.calls[key]
-	if (p.crowded || p.reused[key]) && string(m.method) == methodPermission && at(m.params, "toolCall", "rawInput") == nil {
+	if (p.crowded || p.reused[key]) && m.Method == methodPermission && jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
 		return nil // the editor may show arguments that are not known here
 	}
 	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
-	q, ok := readQuestion(string(m.method), m.params, string(m.id), p.Run, from, call)
-	if !ok || p.over || p.version != "1" || p.open[string(m.id)] != nil {
+	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
+	if !ok || p.over || p.version != "1" || p.open[string(m.ID)] != nil {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	d := &dialog{question: q, id: bytes.Clone(m.id), cancel: cancel}
+	d := &dialog{question: q, id: bytes.Clone(m.ID), cancel: cancel}
 	d.start = func() { p.asks.Go(func() { p.race(ctx, d) }) }
 	p.open[string(d.id)] = d
 	return d
@@ -362,53 +358,4 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 			return line, err
 		}
 	}
-}
-
-// readMessage reads the parts of a message. It reports false for any other line, such as one of a
-// log: this is forwarded, and has no other effect. The error is not nil if the other side may understand
-// the line, and this program does not, as with half of a surrogate pair.
-func readMessage(line []byte) (m message, ok bool, err error) {
-	if start := bytes.TrimSpace(line); len(start) == 0 || start[0] != '{' && start[0] != '[' {
-		return m, false, nil
-	}
-	all, err := jcs.Skim(line, maxNested, "id", "method", "params", "result")
-	if err != nil {
-		return m, false, err
-	}
-	for _, one := range all {
-		raw := one.Value.Raw(line)
-		switch one.Name {
-		case "id":
-			if one.Value.Kind != jcs.Null {
-				m.id = canonical(raw)
-			}
-		case "method":
-			m.method = json.RawMessage(one.Value.Text())
-		case "params":
-			m.params = raw
-		case "result":
-			m.result = raw
-		}
-	}
-	return m, len(all) > 0, nil
-}
-
-// canonical returns the canonical form of an id, so that equal ids are equal texts.
-func canonical(raw json.RawMessage) json.RawMessage {
-	if c, err := jcs.Canonical(raw); err == nil {
-		return c
-	}
-	return raw
-}
-
-// at returns the value at a path of names, or nil.
-func at(raw json.RawMessage, path ...string) json.RawMessage {
-	for _, name := range path {
-		found, err := jcs.Skim(raw, maxNested, name)
-		if err != nil || len(found) == 0 {
-			return nil
-		}
-		raw = found[0].Value.Raw(raw)
-	}
-	return raw
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // An openDialog is a dialog without an answer.
@@ -20,8 +21,8 @@ type openDialog struct {
 
 // request asks people about a request of the app-server. What cannot be asked is left to the
 // terminal.
-func (s *session) request(ctx context.Context, m message) {
-	id, thread := string(m.id), word(at(m.params, "threadId"))
+func (s *session) request(ctx context.Context, m jsonrpc2.Message) {
+	id, thread := string(m.ID), jsonrpc2.StringAt(m.Params, "threadId")
 	if thread == "" {
 		return
 	}
@@ -37,7 +38,7 @@ func (s *session) request(ctx context.Context, m message) {
 		return
 	}
 	var shown json.RawMessage
-	d, ok := readDialog(string(m.method), m.id, m.params, t.folder, func(turn, item string) json.RawMessage {
+	d, ok := readDialog(m.Method, m.ID, m.Params, t.folder, func(turn, item string) json.RawMessage {
 		shown = t.changes[edit{turn, item}]
 		return shown
 	})

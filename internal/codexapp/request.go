@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // The requests of the app-server about which people are asked.
@@ -46,7 +47,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	if err != nil || p.Kind != jcs.Object {
 		return dialog{}, false
 	}
-	d := dialog{thread: text(p, "threadId"), turn: text(p, "turnId"), item: text(p, "itemId")}
+	d := dialog{thread: jsonrpc2.StringOf(p, "threadId"), turn: jsonrpc2.StringOf(p, "turnId"), item: jsonrpc2.StringOf(p, "itemId")}
 	if d.thread == "" || d.turn == "" || d.item == "" && method != methodElicitation {
 		return dialog{}, false
 	}
@@ -68,7 +69,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	}
 	r := &d.ask
 	r.Agent, r.SessionKey = hook.Label(hook.Codex, folder), d.thread
-	r.Key = key(method, d.thread, d.turn, d.item, text(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
+	r.Key = key(method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {
 		c.NoEdit = true // Codex runs only what it asked about
@@ -93,11 +94,11 @@ var bookkeeping = []string{
 }
 
 func (d *dialog) readCommand(p jcs.Value, src []byte) bool {
-	if kind := text(p, "kind"); kind != "" && kind != "command" || !offersAccept(p) {
+	if kind := jsonrpc2.StringOf(p, "kind"); kind != "" && kind != "command" || !offersAccept(p) {
 		return false
 	}
-	c := askback.Confirmation{ToolName: "Bash", Description: text(p, "reason"), Input: object(p, src, bookkeeping)}
-	if text(p, "command") == "" {
+	c := askback.Confirmation{ToolName: "Bash", Description: jsonrpc2.StringOf(p, "reason"), Input: object(p, src, bookkeeping)}
+	if jsonrpc2.StringOf(p, "command") == "" {
 		if network, _ := p.Get("networkApprovalContext"); network.Kind != jcs.Object {
 			return false
 		}
@@ -124,7 +125,7 @@ func (d *dialog) readFileChange(p jcs.Value, changes json.RawMessage) bool {
 		return false
 	}
 	input, err := jcs.Marshal(map[string]json.RawMessage{"changes": changes})
-	d.confirm(askback.Confirmation{ToolName: "apply_patch", Description: text(p, "reason"), Input: input}, decision("accept"), decision("decline"))
+	d.confirm(askback.Confirmation{ToolName: "apply_patch", Description: jsonrpc2.StringOf(p, "reason"), Input: input}, decision("accept"), decision("decline"))
 	return err == nil
 }
 
@@ -137,7 +138,7 @@ func (d *dialog) readPermissions(p jcs.Value, src []byte) bool {
 	}
 	granted := func(permissions any) any { return map[string]any{"permissions": permissions, "scope": "turn"} }
 	d.confirm(askback.Confirmation{
-		ToolName: "request_permissions", Description: text(p, "reason"), Input: object(p, src, bookkeeping),
+		ToolName: "request_permissions", Description: jsonrpc2.StringOf(p, "reason"), Input: object(p, src, bookkeeping),
 	}, granted(json.RawMessage(slices.Clone(wanted.Raw(src)))), granted(struct{}{}))
 	return true
 }
@@ -161,13 +162,13 @@ func (d *dialog) readQuestions(p jcs.Value, src []byte) bool {
 // readElicitation reads the request of an MCP server for input. The request of Codex itself to call
 // a tool of an MCP server has the same form.
 func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
-	server, meta := text(p, "serverName"), member(p, "_meta")
-	if server == "" || server == ownServer || text(p, "mode") != "form" {
+	server, meta := jsonrpc2.StringOf(p, "serverName"), member(p, "_meta")
+	if server == "" || server == ownServer || jsonrpc2.StringOf(p, "mode") != "form" {
 		return false
 	}
 	switch kind, approves := meta.Get("codex_approval_kind"); {
 	case !approves:
-		return d.readForm(server+": "+text(p, "message"), json.RawMessage(raw(p, src, "requestedSchema")))
+		return d.readForm(server+": "+jsonrpc2.StringOf(p, "message"), json.RawMessage(raw(p, src, "requestedSchema")))
 	case kind.Text() != "mcp_tool_call":
 		return false
 	}
@@ -178,7 +179,7 @@ func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
 		return false
 	}
 	accepted := map[string]any{"action": "accept", "content": struct{}{}}
-	d.confirm(askback.Confirmation{Server: server, ToolName: text(meta, "tool_name"), Input: input}, accepted, map[string]any{"action": "decline"})
+	d.confirm(askback.Confirmation{Server: server, ToolName: jsonrpc2.StringOf(meta, "tool_name"), Input: input}, accepted, map[string]any{"action": "decline"})
 	return d.ask.Confirmation.ToolName != ""
 }
 
@@ -233,14 +234,6 @@ func object(v jcs.Value, src []byte, without []string) json.RawMessage {
 func member(v jcs.Value, name string) jcs.Value {
 	m, _ := v.Get(name)
 	return m
-}
-
-// text returns a member that is a string, or "".
-func text(v jcs.Value, name string) string {
-	if m := member(v, name); m.Kind == jcs.String {
-		return m.Text()
-	}
-	return ""
 }
 
 // raw returns the bytes of a member, or "".

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // A request that cannot be asked, or not in full, is left to the terminal.
@@ -11,11 +13,11 @@ func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
 	t.Parallel()
 	read := func(raw string) bool {
 		t.Helper()
-		m, ok := readMessage([]byte(raw))
+		m, ok, _ := jsonrpc2.Read([]byte(raw))
 		if !ok {
 			t.Fatalf("%s is not a message", raw)
 		}
-		_, ok = readDialog(string(m.method), m.id, m.params, "/srv/shop", func(_, item string) json.RawMessage {
+		_, ok = readDialog(m.Method, m.ID, m.Params, "/srv/shop", func(_, item string) json.RawMessage {
 			return map[string]json.RawMessage{"i": json.RawMessage(`[{"path":"/srv/a"}]`)}[item]
 		})
 		return ok

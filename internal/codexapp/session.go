@@ -14,10 +14,8 @@ import (
 
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
-
-// maxNested is how deeply messages may be nested. What people approve has a lower limit.
-const maxNested = 512
 
 // listEvery is the time between two lists of the threads.
 const listEvery = 15 * time.Second
@@ -53,16 +51,11 @@ type thread struct {
 	changes  map[edit]json.RawMessage
 	started  map[edit]json.RawMessage // the edits with which an item started
 	twice    map[edit]bool            // items of which several started, because the model makes their ids
-	early    []message                // the requests that came before the thread was followed
+	early    []jsonrpc2.Message       // the requests that came before the thread was followed
 }
 
 // An edit identifies an item that changes files.
 type edit struct{ turn, item string }
-
-// A message is a request, a notification or a response of the app-server.
-type message struct {
-	id, method, params, result, failure json.RawMessage
-}
 
 func newSession(f *Follower, conn transport) *session {
 	return &session{
@@ -95,7 +88,7 @@ func (s *session) run(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		if m, ok := readMessage(raw); ok {
+		if m, ok, _ := jsonrpc2.Read(raw); ok {
 			s.handle(asking, m)
 		}
 	}
@@ -114,20 +107,6 @@ func (s *session) run(ctx context.Context) error {
 	return nil
 }
 
-// readMessage reads the parts of a message. It reports false for what is not a JSON object.
-func readMessage(raw []byte) (message, bool) {
-	all, err := jcs.Skim(raw, maxNested, "id", "method", "params", "result", "error")
-	var m message
-	for _, one := range all {
-		into := map[string]*json.RawMessage{"id": &m.id, "method": &m.method, "params": &m.params, "result": &m.result, "error": &m.failure}[one.Name]
-		*into = one.Value.Raw(raw)
-		if one.Name == "method" {
-			*into = json.RawMessage(one.Value.Text())
-		}
-	}
-	return m, err == nil
-}
-
 // initialize introduces Askback and then follows the threads, until ended is closed. It calls rejected if
 // the app-server does not accept it.
 func (s *session) initialize(ctx context.Context, rejected func(error), ended <-chan struct{}) {
@@ -140,7 +119,7 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 			return
 		}
 		s.send(map[string]any{"method": "initialized"})
-		s.f.note("Attached to Codex " + release(word(at(result, "userAgent"))) + ". Its requests are in the inbox as well as at its terminal.")
+		s.f.note("Attached to Codex " + release(jsonrpc2.StringAt(result, "userAgent")) + ". Its requests are in the inbox as well as at its terminal.")
 		s.listThreads(ctx, "")
 		go s.keepListing(ctx, ended)
 	})
@@ -157,27 +136,6 @@ func (s *session) keepListing(ctx context.Context, ended <-chan struct{}) {
 			return
 		}
 	}
-}
-
-// at returns the value at a path of names, or nil.
-func at(raw json.RawMessage, path ...string) json.RawMessage {
-	for _, name := range path {
-		found, err := jcs.Skim(raw, maxNested, name)
-		if err != nil || len(found) == 0 {
-			return nil
-		}
-		raw = found[0].Value.Raw(raw)
-	}
-	return raw
-}
-
-// word returns the text of a JSON string, or "".
-func word(raw json.RawMessage) string {
-	v, err := jcs.Parse(raw)
-	if err != nil || v.Kind != jcs.String {
-		return ""
-	}
-	return v.Text()
 }
 
 // release returns the version in a user agent such as "codex-tui/0.169.0 (…)".
@@ -201,7 +159,7 @@ func (s *session) listThreads(ctx context.Context, cursor string) {
 		for _, id := range member(page, "data").Elements() {
 			s.follow(ctx, id.Text())
 		}
-		if next := text(page, "nextCursor"); next != "" {
+		if next := jsonrpc2.StringOf(page, "nextCursor"); next != "" {
 			s.listThreads(ctx, next)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook/hooktest"
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // newRecorded returns a session whose requests are all denied, and what it sends.
@@ -97,7 +98,7 @@ func TestWhatIsAskedDependsOnTheMessagesBefore(t *testing.T) {
 func TestNothingIsAskedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	s, r := newRecorded()
-	m, _ := readMessage([]byte(commandAsk))
+	m, _, _ := jsonrpc2.Read([]byte(commandAsk))
 	s.threads["t"] = &thread{followed: true}
 	s.endAll(errDetached)
 	s.handle(t.Context(), m)

@@ -4,36 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+
+	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // handle handles a message. Unknown messages are ignored.
-func (s *session) handle(ctx context.Context, m message) {
+func (s *session) handle(ctx context.Context, m jsonrpc2.Message) {
 	switch {
-	case m.method == nil:
+	case m.Method == "":
 		s.mu.Lock()
-		done := s.calls[string(m.id)]
-		delete(s.calls, string(m.id))
+		done := s.calls[string(m.ID)]
+		delete(s.calls, string(m.ID))
 		s.mu.Unlock()
-		if done != nil && (m.result != nil || m.failure != nil) {
-			done(m.result, m.failure)
+		if done != nil && (m.Result != nil || m.Error != nil) {
+			done(m.Result, m.Error)
 		}
-	case m.id != nil:
+	case m.ID != nil:
 		s.request(ctx, m)
 	default:
-		s.notice(ctx, string(m.method), m.params)
+		s.notice(ctx, m.Method, m.Params)
 	}
 }
 
 // notice handles a notification.
 func (s *session) notice(ctx context.Context, method string, params json.RawMessage) {
-	id := word(at(params, "threadId"))
+	id := jsonrpc2.StringAt(params, "threadId")
 	switch method {
 	case "thread/started":
-		if string(at(params, "thread", "ephemeral")) != "true" {
-			s.follow(ctx, word(at(params, "thread", "id")))
+		if string(jsonrpc2.At(params, "thread", "ephemeral")) != "true" {
+			s.follow(ctx, jsonrpc2.StringAt(params, "thread", "id"))
 		}
 	case "thread/status/changed":
-		if word(at(params, "status", "type")) == "active" {
+		if jsonrpc2.StringAt(params, "status", "type") == "active" {
 			s.follow(ctx, id)
 		}
 	case "thread/closed":
@@ -45,18 +47,18 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 		delete(s.threads, id)
 		s.mu.Unlock()
 	case "turn/completed":
-		turn := word(at(params, "turn", "id"))
+		turn := jsonrpc2.StringAt(params, "turn", "id")
 		s.end(func(d *openDialog) bool { return d.thread == id && d.turn == turn })
 		s.forgetChanges(id, turn)
 	case "serverRequest/resolved":
-		request := string(at(params, "requestId"))
+		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(params, "requestId")))
 		s.end(func(d *openDialog) bool { return d.thread == id && d.id == request })
 	case "item/started":
-		turn, item := word(at(params, "turnId")), at(params, "item")
+		turn, item := jsonrpc2.StringAt(params, "turnId"), jsonrpc2.At(params, "item")
 		s.start(id, turn, item)
 		s.storeItem(id, turn, item)
 	case "item/fileChange/patchUpdated":
-		s.storeChanges(id, word(at(params, "turnId")), word(at(params, "itemId")), at(params, "changes"))
+		s.storeChanges(id, jsonrpc2.StringAt(params, "turnId"), jsonrpc2.StringAt(params, "itemId"), jsonrpc2.At(params, "changes"))
 	}
 }
 
@@ -83,14 +85,14 @@ func (s *session) follow(ctx context.Context, id string) {
 			s.mu.Unlock()
 			return
 		}
-		t.followed, t.folder = true, word(at(result, "thread", "cwd"))
+		t.followed, t.folder = true, jsonrpc2.StringAt(result, "thread", "cwd")
 		if s.f.Following != nil {
 			t.leave = s.f.Following(id)
 		}
 		early := t.early
 		t.early = nil
 		s.mu.Unlock()
-		s.storeTurns(id, at(result, "initialTurnsPage", "data"))
+		s.storeTurns(id, jsonrpc2.At(result, "initialTurnsPage", "data"))
 		for _, m := range early {
 			s.request(ctx, m)
 		}
@@ -115,24 +117,24 @@ func (s *session) storeTurns(id string, turns json.RawMessage) {
 	_ = json.Unmarshal(turns, &page)
 	for _, turn := range page {
 		var items []json.RawMessage
-		_ = json.Unmarshal(at(turn, "items"), &items)
+		_ = json.Unmarshal(jsonrpc2.At(turn, "items"), &items)
 		first := map[string]json.RawMessage{}
 		for _, item := range items {
-			name, changes := word(at(item, "id")), at(item, "changes")
+			name, changes := jsonrpc2.StringAt(item, "id"), jsonrpc2.At(item, "changes")
 			if before, ok := first[name]; ok && changes != nil && string(before) != string(changes) {
-				s.mixUp(id, edit{word(at(turn, "id")), name})
+				s.mixUp(id, edit{jsonrpc2.StringAt(turn, "id"), name})
 			} else if changes != nil {
 				first[name] = changes
 			}
-			s.storeItem(id, word(at(turn, "id")), item)
+			s.storeItem(id, jsonrpc2.StringAt(turn, "id"), item)
 		}
 	}
 }
 
 // storeItem stores the edits of an item, if it has any.
 func (s *session) storeItem(id, turn string, item json.RawMessage) {
-	if word(at(item, "type")) == "fileChange" {
-		s.storeChanges(id, turn, word(at(item, "id")), at(item, "changes"))
+	if jsonrpc2.StringAt(item, "type") == "fileChange" {
+		s.storeChanges(id, turn, jsonrpc2.StringAt(item, "id"), jsonrpc2.At(item, "changes"))
 	}
 }
 
@@ -150,7 +152,7 @@ func (s *session) mixUp(id string, of edit) {
 func (s *session) start(id, turn string, item json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, of, changes := s.threads[id], edit{turn, word(at(item, "id"))}, at(item, "changes")
+	t, of, changes := s.threads[id], edit{turn, jsonrpc2.StringAt(item, "id")}, jsonrpc2.At(item, "changes")
 	if t == nil || changes == nil {
 		return
 	}

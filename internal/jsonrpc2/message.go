@@ -1,0 +1,92 @@
+// Package jsonrpc2 reads messages of JSON-RPC 2.0 from programs that are not trusted.
+package jsonrpc2
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/askback/askback/internal/jcs"
+)
+
+// MaxDepth is how deeply messages may be nested. What people approve has a lower limit.
+const MaxDepth = 512
+
+// A Message is a request, a notification or a response. Members that are missing are nil.
+type Message struct {
+	// ID is in its canonical form. It is nil in a notification.
+	ID     json.RawMessage
+	Method string // "" in a response
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// IsRequest reports whether the message requires a response.
+func (m Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// Read reads a message. It reports false for any other line, such as one of a log. The error is not nil if
+// another program may understand the line, and this one does not, as with half of a surrogate pair.
+func Read(raw []byte) (m Message, ok bool, err error) {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return m, false, nil
+	}
+	found, err := jcs.Skim(raw, MaxDepth, "id", "method", "params", "result", "error")
+	if err != nil {
+		return m, false, err
+	}
+	for _, f := range found {
+		value := f.Value.Raw(raw)
+		switch f.Name {
+		case "id":
+			if f.Value.Kind != jcs.Null {
+				m.ID = CanonicalID(value)
+			}
+		case "method":
+			m.Method = StringAt(value)
+		case "params":
+			m.Params = value
+		case "result":
+			m.Result = value
+		case "error":
+			m.Error = value
+		}
+	}
+	return m, len(found) > 0, nil
+}
+
+// CanonicalID returns the canonical form of an id, so that equal ids are equal texts.
+func CanonicalID(raw json.RawMessage) json.RawMessage {
+	if c, err := jcs.Canonical(raw); err == nil {
+		return c
+	}
+	return raw
+}
+
+// At returns the value at a path of names, or nil.
+func At(raw json.RawMessage, path ...string) json.RawMessage {
+	for _, name := range path {
+		found, err := jcs.Skim(raw, MaxDepth, name)
+		if err != nil || len(found) == 0 {
+			return nil
+		}
+		raw = found[0].Value.Raw(raw)
+	}
+	return raw
+}
+
+// StringAt returns the string at a path of names, or "".
+func StringAt(raw json.RawMessage, path ...string) string {
+	v, err := jcs.Parse(At(raw, path...))
+	if err != nil || v.Kind != jcs.String {
+		return ""
+	}
+	return v.Text()
+}
+
+// StringOf returns the member of an object that is a string, or "".
+func StringOf(v jcs.Value, name string) string {
+	if m, ok := v.Get(name); ok && m.Kind == jcs.String {
+		return m.Text()
+	}
+	return ""
+}
