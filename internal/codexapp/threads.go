@@ -111,21 +111,15 @@ func (s *session) leaveAll() {
 	}
 }
 
-// storeTurns stores the edits of turns. Those of two items of a turn with one id are not known, as for start.
+// storeTurns stores the edits of turns.
 func (s *session) storeTurns(id string, turns json.RawMessage) {
 	var page []json.RawMessage
 	_ = json.Unmarshal(turns, &page)
 	for _, turn := range page {
 		var items []json.RawMessage
 		_ = json.Unmarshal(jsonrpc2.At(turn, "items"), &items)
-		first := map[string]json.RawMessage{}
 		for _, item := range items {
-			name, changes := jsonrpc2.StringAt(item, "id"), jsonrpc2.At(item, "changes")
-			if before, ok := first[name]; ok && changes != nil && string(before) != string(changes) {
-				s.mixUp(id, edit{jsonrpc2.StringAt(turn, "id"), name})
-			} else if changes != nil {
-				first[name] = changes
-			}
+			s.start(id, jsonrpc2.StringAt(turn, "id"), item)
 			s.storeItem(id, jsonrpc2.StringAt(turn, "id"), item)
 		}
 	}
@@ -135,15 +129,6 @@ func (s *session) storeTurns(id string, turns json.RawMessage) {
 func (s *session) storeItem(id, turn string, item json.RawMessage) {
 	if jsonrpc2.StringAt(item, "type") == "fileChange" {
 		s.storeChanges(id, turn, jsonrpc2.StringAt(item, "id"), jsonrpc2.At(item, "changes"))
-	}
-}
-
-// mixUp notes that several items have one id.
-func (s *session) mixUp(id string, of edit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.threads[id]; t != nil {
-		t.twice[of] = true
 	}
 }
 
