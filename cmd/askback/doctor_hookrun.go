@@ -24,6 +24,9 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 	refused := map[string]bool{}
 	for _, h := range f.hooks() {
 		what := h.Command + h.URL
+		if h.Matcher == claudehook.PluginTools {
+			continue // it only allows the tools of Askback
+		}
 		if !l.own.written.HasHook(f.client, f.scope, h) {
 			if !refused[what] { // the same command is there for several events
 				refused[what] = true

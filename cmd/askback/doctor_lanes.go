@@ -42,14 +42,20 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	}
 	l := laneCheck{d, conn, d.ownEntries(), conn.IsLocal() && reflect.ValueOf(d.file.Channels).IsZero()}
 	before := len(d.findings)
+	ownClaude := false // a file of Claude Code has an entry
 	for _, f := range clientFiles() {
-		if lane, ok := agentconfig.LaneIn(f.client, f.name, f.content); ok {
+		lane, ok := agentconfig.LaneIn(f.client, f.name, f.content)
+		ownClaude = ownClaude || f.client == hooksClient && (ok || len(f.hooks()) > 0)
+		if ok {
 			l.checkServer(ctx, f, lane)
 			if f.client == "opencode" {
 				l.checkOpenCode(ctx, f)
 			}
 		}
 		l.checkHooks(ctx, f)
+	}
+	if !ownClaude {
+		l.checkClaudePlugin(ctx)
 	}
 	if len(d.findings) == before {
 		d.warn(check, "askback init", "no agent is configured in this folder or for this user")

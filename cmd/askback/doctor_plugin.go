@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/askback/askback/internal/agentconfig"
 )
@@ -46,4 +48,41 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
 		err := c.ask(ctx, l.conn, one.want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.payload("opencode", c), open: true}.output)
 		l.report(f, one.what+" as the plugin "+homePath(path)+" sends it", false, err)
 	}
+}
+
+// checkClaudePlugin checks the plugin of Claude Code, if no file of init has its entries: where one
+// has, the hooks of the plugin do nothing. The plugin has what this version writes into it.
+func (l laneCheck) checkClaudePlugin(ctx context.Context) {
+	const name = "plugin askback@askback"
+	switch installed, enabled := installedClaudePlugin(); {
+	case !installed:
+	case !enabled:
+		l.warn("lane", "claude plugin enable askback@askback, or askback init claude-code", "claude-code: the %s is installed, but not enabled in this folder", name)
+	default:
+		files := agentconfig.Plugin()
+		for _, path := range slices.Sorted(maps.Keys(files)) {
+			f := clientFile{client: hooksClient, scope: agentconfig.User, name: path, shown: name, content: files[path]}
+			if lane, ok := agentconfig.LaneIn(f.client, f.name, f.content); ok {
+				l.checkServer(ctx, f, lane)
+			}
+			l.checkHooks(ctx, f)
+		}
+	}
+}
+
+// installedClaudePlugin reports whether Claude Code has the plugin of Askback, and whether the
+// settings that apply in this folder enable it.
+func installedClaudePlugin() (installed, enabled bool) {
+	folder := os.Getenv("CLAUDE_CONFIG_DIR")
+	if home, err := os.UserHomeDir(); folder == "" && err == nil {
+		folder = filepath.Join(home, ".claude")
+	}
+	list, _ := readClientFile(filepath.Join(folder, "plugins", "installed_plugins.json")) // without one, none is installed
+	for _, path := range []string{filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json"} {
+		settings, _ := readClientFile(path)
+		if on, known := agentconfig.EnablesPlugin(settings); known {
+			enabled = on
+		}
+	}
+	return agentconfig.InstalledPlugin(list), enabled
 }
