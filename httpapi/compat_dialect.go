@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -73,6 +74,9 @@ func (c *call) dialectAsk() error {
 // dialectAsks makes an ask for each call of an input, and waits until all are settled, at most
 // for wait. With an idempotency key, each call has its own key: that of the request, and its
 // number if there are several.
+//
+// If one of the asks cannot be made, a repeated request with the same key finds the earlier ones.
+// Without a key, they are withdrawn.
 func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	asks := make([]askback.Ask, len(in.Calls))
@@ -84,6 +88,9 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 		}
 		a, err := c.client.Ask(c.r.Context(), r)
 		if err != nil {
+			if key == "" {
+				c.withdrawNew(asks[:i])
+			}
 			return nil, err
 		}
 		asks[i] = a
@@ -100,6 +107,15 @@ func (c *call) dialectAsks(in compat.Input, wait time.Duration) ([]askback.Ask, 
 		}
 	}
 	return asks, nil
+}
+
+// withdrawNew withdraws the asks that this request made, because no reply can name them.
+func (c *call) withdrawNew(asks []askback.Ask) {
+	for _, a := range asks {
+		if !a.Repeated && !a.Settled() {
+			_, _ = c.client.Cancel(context.WithoutCancel(c.r.Context()), a.ID, "Another call of the same request could not be asked about") // the error of the request is more useful
+		}
+	}
 }
 
 // inputProblem returns the problem for an input that the tool of the client would
