@@ -37,7 +37,7 @@ func checksOf(client string, h agentconfig.Hook) (checks []hookCheck) {
 // doctorFolder is the folder of all events, whose name is a part of the labels of their asks.
 const doctorFolder = "/askback doctor"
 
-// doctorOptions are those of all questions. The answer is none of them.
+// doctorOptions are those of all questions. The answer is another text.
 var doctorOptions = []any{
 	map[string]any{"label": "yes", "description": "not chosen by askback doctor"},
 	map[string]any{"label": "no", "description": "not chosen by askback doctor"},

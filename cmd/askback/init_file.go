@@ -52,7 +52,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 // maxSettings is the maximum size of a file of settings. Claude Code also stores its history in such a file.
 const maxSettings = 64 << 20
 
-// readClientFile returns the content of a file of a client, or nil if there is none. A project may come from a
+// readClientFile returns the content of a file of a client, or nil if it does not exist. A project may come from a
 // stranger, who can make it a link to a device that never ends.
 func readClientFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
