@@ -6,8 +6,6 @@ package acp
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -63,15 +61,13 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 	if !ok || q.session == "" {
 		return question{}, false
 	}
-	parts, _ := json.Marshal([]string{run, q.session, q.tool, id}) // strings can always be encoded
-	key := sha256.Sum256(parts)
 	from.Hook, from.Session, from.Seated = method, q.session, true
 	context, err := jcs.Marshal(from)
 	if err != nil {
 		return question{}, false
 	}
 	r := &q.ask
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(programOf(from.Agent), from.CWD), q.session, "acp:"+hex.EncodeToString(key[:]), context
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(programOf(from.Agent), from.CWD), q.session, hook.Key("acp", run, q.session, q.tool, id), context
 	q.ask, err = r.Normalize()
 	return q, err == nil
 }

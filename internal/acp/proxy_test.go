@@ -160,6 +160,19 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 	}
 }
 
+// A request is one ask, however often it is made.
+func TestKeyOfAnAskIsThatOfItsRequest(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.next()
+	const want = "acp:96d8cef11dcf6743048db8331e87ac7427052e65306f8d11d1bb941f294acc97"
+	page, err := f.instance.Agent("local").List(f.bounded(), askback.Query{Key: want})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("%d asks have the key %s, %v; want 1", len(page.Items), want, err)
+	}
+}
+
 func TestEditorDecidesBeforeThePerson(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ says, reason string }{

@@ -7,8 +7,6 @@
 package codexapp
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 
@@ -69,21 +67,14 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 	}
 	r := &d.ask
 	r.Agent, r.SessionKey = hook.Label(hook.Codex, folder), d.thread
-	r.Key = key(method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
+	// The id of an item is that of the model's call, which is unique only within a turn.
+	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
 	if c := r.Confirmation; c != nil {
 		c.NoEdit = true // Codex runs only what it asked about
 	}
 	d.ask, err = r.Normalize()
 	return d, err == nil
-}
-
-// key returns the key of an ask. The id of an item is that of the model's call, which is
-// unique only within a turn.
-func key(parts ...string) string {
-	b, _ := json.Marshal(parts) // strings can always be encoded
-	sum := sha256.Sum256(b)
-	return "codex-app:" + hex.EncodeToString(sum[:])
 }
 
 // bookkeeping are the parameters of a command that do not change what runs. All

@@ -53,3 +53,13 @@ func TestOtherRequestsAreLeftToTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// After an update of Askback, a request that is open is found by its key.
+func TestStoredKeysStayValid(t *testing.T) {
+	t.Parallel()
+	m, _, _ := jsonrpc2.Read([]byte(commandAsk))
+	d, _ := readDialog(m.Method, m.ID, m.Params, "/srv/shop", func(_, _ string) json.RawMessage { return nil })
+	if want := "codex-app:7cb489b649e6d8681b9b90bde4bd423fa64cdc4fc7f47355ea814ebdd53072ec"; d.ask.Key != want {
+		t.Errorf("got the key %s, want %s", d.ask.Key, want)
+	}
+}
