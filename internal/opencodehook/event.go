@@ -10,7 +10,6 @@ package opencodehook
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
@@ -75,7 +74,7 @@ func Read(raw []byte) (Event, error) {
 	}
 	// Parse rejects what two programs could read differently, such as repeated names.
 	if _, err := jcs.Parse(raw); err != nil {
-		return Event{}, fmt.Errorf("the event is not JSON: %w", err)
+		return Event{}, err
 	}
 	if json.Unmarshal(raw, &in) != nil {
 		return Event{}, errForm
