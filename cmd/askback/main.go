@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -107,7 +108,11 @@ func parseError(err error) error {
 	command, what := "askback", err.Error()
 	var at *kong.ParseError
 	if errors.As(err, &at) && at.Context != nil && at.Context.Selected() != nil {
-		command = at.Context.Selected().FullPath()
+		selected := at.Context.Selected()
+		command = selected.FullPath()
+		if some, ok := strings.CutSuffix(what, "..."); ok && strings.HasPrefix(some, "expected one of ") { // kong names five
+			what = "expected one of " + childNames(selected)
+		}
 	} else if word, ok := strings.CutPrefix(what, "unexpected argument "); ok {
 		what = "unknown command " + word
 	}
@@ -115,6 +120,17 @@ func parseError(err error) error {
 		what = "missing " + strings.TrimSuffix(missing, `"`)
 	}
 	return usage(what + "; see " + command + " --help")
+}
+
+// childNames returns the quoted names of the commands of a group.
+func childNames(group *kong.Node) string {
+	var names []string
+	for _, child := range group.Children {
+		if !child.Hidden {
+			names = append(names, strconv.Quote(child.Name))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // withHelpFlag adds the help flag if there are no arguments, or in place of a first "help".
