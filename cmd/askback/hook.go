@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/terminal"
 )
 
 type hookCommand struct {
@@ -59,7 +60,7 @@ func endHook(in streams, strict bool, unwritten, err error) error {
 // answer reads the event, waits for the decision, prints it and then acknowledges it. If
 // the decision could not be printed, unwritten is the error.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
-	raw, err := readEvent(in.in)
+	raw, err := readEvent(in)
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +120,20 @@ func settingsHave(ev claudehook.Event) bool {
 }
 
 // readEvent reads the event of a hook.
-func readEvent(in io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(in, hook.MaxEvent+1))
+func readEvent(in streams) ([]byte, error) {
+	noteReading(in)
+	raw, err := io.ReadAll(io.LimitReader(in.in, hook.MaxEvent+1))
 	if err == nil && len(raw) > hook.MaxEvent {
 		err = fmt.Errorf("the event is longer than %d bytes", hook.MaxEvent)
 	}
 	return raw, err
+}
+
+// noteReading writes what a hook waits for, if a person runs it at a terminal.
+func noteReading(in streams) {
+	if terminal.IsTerminal(in.in) {
+		note(in.err, "reading an event from standard input, as the agent writes it for its hook; Ctrl+D ends it")
+	}
 }
 
 // runHook connects to Askback, calls run, prints the output of its reply and then acknowledges

@@ -53,7 +53,7 @@ func answerHook(ctx context.Context, in streams, all *commands, limit time.Durat
 func askForHook(ctx context.Context, in streams, all *commands, read func(raw []byte) (hook.Call, error)) (printed bool, unwritten, err error) {
 	ctx, cancel := whileParentLives(ctx)
 	defer cancel()
-	raw, err := readEvent(in.in)
+	raw, err := readEvent(in)
 	if err != nil {
 		return false, nil, err
 	}

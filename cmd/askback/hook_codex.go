@@ -37,7 +37,7 @@ func (c *hookCodex) Run(ctx context.Context, in streams, all *commands) error {
 // the decision could not be printed, unwritten is the error. It stores in gated whether the call of
 // the event must be blocked after an error.
 func (c *hookCodex) answer(ctx context.Context, in streams, all *commands, gated *atomic.Bool) (unwritten, err error) {
-	raw, err := readEvent(in.in)
+	raw, err := readEvent(in)
 	if err != nil {
 		return nil, err
 	}

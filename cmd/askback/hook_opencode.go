@@ -18,6 +18,7 @@ type hookOpenCode struct{}
 // it prints nothing, so that the dialog of OpenCode decides. A call of the gate, which has no
 // dialog, is blocked with exit code 2.
 func (c *hookOpenCode) Run(ctx context.Context, in streams, all *commands) error {
+	noteReading(in)
 	lines := bufio.NewReader(in.in)
 	raw, err := readLine(lines)
 	if err != nil {

@@ -42,6 +42,16 @@ func TestHookAcksOnlyWhatItPrinted(t *testing.T) {
 	}
 }
 
+// At a terminal, a hook that a person runs prints what it waits for.
+func TestHookAtATerminalPrintsWhatItReads(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	for _, name := range []string{"claude-code", "codex", "copilot", "cursor", "gemini", "opencode"} {
+		s := startTerminal(t, env, 200, "askback", "hook", name)
+		s.waitForScreen("askback: reading an event from standard input")
+	}
+}
+
 // startHook runs askback hook for an event, and returns once it waits for its ask.
 func startHook(t *testing.T, env []string, place instance.Place, event string) *process {
 	t.Helper()
