@@ -192,10 +192,15 @@ func migrate(ctx context.Context, path string, db *sql.DB, log *slog.Logger) err
 	}
 	done, err := p.Up(ctx)
 	for _, m := range done {
-		log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
+		if have > 0 { // a new database is no news
+			log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("migrate its schema: %w", err)
+	}
+	if have == 0 {
+		log.Info("database created", "version", want)
 	}
 	return nil
 }
