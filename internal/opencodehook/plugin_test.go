@@ -90,9 +90,20 @@ console.log(JSON.stringify([true, ["edit"], false, undefined].map((gate) => tool
 // permission is given otherwise (T5).
 func TestPluginApprovesOnlyApprovals(t *testing.T) {
 	script := `
+import childProcess from "node:child_process"
 import fs from "node:fs"
+import { syncBuiltinESMExports } from "node:module"
 import path from "node:path"
 const program = path.join(path.dirname(process.argv[1]), "askback")
+const { spawn } = childProcess
+let onEnd = () => {} // is called when the next program has ended, or could not be started
+childProcess.spawn = (...args) => {
+  const child = spawn(...args)
+  for (const event of ["close", "error"]) child.on(event, onEnd)
+  return child
+}
+syncBuiltinESMExports()
+const running = setInterval(() => {}, 1000) // the timers of the plugin do not keep Node running
 const posts = []
 const client = { _client: { post: async ({ url, body }) => void posts.push(url + " " + JSON.stringify(body)) } }
 const hooks = await plugin({ client, directory: "/srv" }, { gate: true, command: program })
@@ -109,8 +120,10 @@ async function gate() {
 let n = 0
 async function permission(type) {
   const id = "id_" + ++n
+  const ended = new Promise((ok) => (onEnd = ok))
   await hooks.event({ event: { type, properties: { id, sessionID: "s" } } })
-  await new Promise((ok) => setTimeout(ok, 700))
+  await ended
+  await new Promise((ok) => setImmediate(ok)) // the plugin posts its reply before
   await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s" } } })
 }
 for (const [text, code] of [
@@ -132,6 +145,7 @@ for (const text of ['{"reply":"once"}', '{"answers":"a"}', '{"answers":[["a"]]}'
   await permission("question.asked")
 }
 console.log(posts.join("\n"))
+clearInterval(running)
 `
 	const blocked = "blocked: This call was not run, because Askback could not ask a person about it."
 	want := strings.Join([]string{
