@@ -88,7 +88,7 @@ var layers = map[string][]string{
 	"internal/cursorhook":      {".", "internal/hook", "internal/jcs"},
 	"internal/geminihook":      {".", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/hook":            {".", "asktool", "internal/jcs"},
-	"internal/hook/hooktest":   {".", "internal/decode", "internal/golden", "internal/hook"},
+	"internal/hook/hooktest":   {".", "engine", "store/memstore", "internal/decode", "internal/golden", "internal/hook"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
 	"internal/opencodehook":    {".", "asktool", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/acp":             {".", "internal/jcs", "internal/hook", "internal/jsonrpc2"},
