@@ -79,6 +79,7 @@ var layers = map[string][]string{
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
 	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
+	"internal/dialogs":         {".", "internal/hook", "internal/pause"},
 	"internal/directory":       {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
