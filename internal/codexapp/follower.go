@@ -1,15 +1,17 @@
 package codexapp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/pause"
 )
 
 // A Follower is attached to an app-server, and asks people about the requests of all its
@@ -25,8 +27,6 @@ type Follower struct {
 	Note func(text string)
 	// Retry is the time between two attempts to connect; zero is two seconds.
 	Retry time.Duration
-
-	noting sync.Mutex
 }
 
 // The reasons of withdrawn asks.
@@ -37,8 +37,18 @@ const (
 )
 
 // Run follows the app-server until ctx ends. While there is no connection, Run tries again and
-// again. An error is returned only if the other side is not an app-server.
+// again. An error is returned only if the other side is not an app-server, or if Askback rejects
+// the token.
 func (f *Follower) Run(ctx context.Context) error {
+	asker := f.asker()
+	return asker.Run(ctx, func(ctx context.Context) error { return f.follow(ctx, asker) })
+}
+
+func (f *Follower) asker() *dialogs.Asker {
+	return &dialogs.Asker{Client: f.Asks, Otherwise: "Codex asks only at its terminal", Notify: f.Note}
+}
+
+func (f *Follower) follow(ctx context.Context, asker *dialogs.Asker) error {
 	var noted error // why there is no connection
 	for ctx.Err() == nil {
 		conn, err := dial(ctx, f.Socket)
@@ -49,14 +59,14 @@ func (f *Follower) Run(ctx context.Context) error {
 			return fmt.Errorf("this is not the app-server of Codex: %w", err)
 		case err == nil:
 			noted = nil
-			if err := newSession(f, conn).run(ctx); err != nil {
+			if err := newSession(f, asker, conn).run(ctx); err != nil {
 				return err
 			}
 		case noted == nil || errors.Is(noted, errNoDaemon) != errors.Is(err, errNoDaemon):
 			noted = err
-			f.note(noConnection(f.Socket, err))
+			asker.Note(noConnection(f.Socket, err))
 		}
-		f.pause(ctx)
+		_ = pause.For(ctx, cmp.Or(f.Retry, 2*time.Second))
 	}
 	return nil
 }
@@ -67,21 +77,4 @@ func noConnection(socket string, err error) string {
 		return "Codex's daemon is not running: no program listens on " + socket + ". Start codex at a terminal, or run codex app-server daemon start. Waiting for it …"
 	}
 	return "No connection to Codex's daemon: " + err.Error() + ". Trying again …"
-}
-
-func (f *Follower) pause(ctx context.Context) {
-	retry := f.Retry
-	if retry == 0 {
-		retry = 2 * time.Second
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(retry):
-	}
-}
-
-func (f *Follower) note(text string) {
-	f.noting.Lock()
-	defer f.noting.Unlock()
-	f.Note(text)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/hook"
 )
 
 // patience is the deadline of each wait.
@@ -268,6 +269,42 @@ func TestBrokenConnectionIsTriedAgain(t *testing.T) {
 	}
 }
 
+// An unreachable is a client of a server that cannot be reached.
+type unreachable struct{ hook.Client }
+
+func (unreachable) Ack(context.Context, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrUnreachable
+}
+
+// While Askback cannot be reached, the notes do not claim that its inbox has the requests.
+func TestNotesOfAttachment(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		asks hook.Client
+		want []string
+	}{
+		"reached": {askbacktest.New(t).Agent("local"), []string{"Attached to Codex 0.169.0. Its requests are in the inbox as well as at its terminal."}},
+		"away":    {unreachable{}, []string{"Askback cannot be reached, so Codex asks only at its terminal: the server cannot be reached", "Attached to Codex 0.169.0."}},
+	} {
+		a := newAppServer(t)
+		a.start()
+		notes := make(chan string, 9)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		f := &Follower{Asks: c.asks, Socket: a.socket, Note: func(text string) { notes <- text }}
+		go func() { ended <- f.Run(ctx) }()
+		for _, want := range c.want {
+			if got := wait(t, notes, want); got != want {
+				t.Errorf("%s: got the note %q, want %q", name, got, want)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestOtherProgramIsRejected(t *testing.T) {
 	t.Parallel()
 	a := newAppServer(t)
@@ -277,7 +314,7 @@ func TestOtherProgramIsRejected(t *testing.T) {
 	}
 	a.server = &http.Server{Handler: http.NotFoundHandler()}
 	go func() { _ = a.server.Serve(l) }()
-	f := &Follower{Socket: a.socket, Note: func(text string) { t.Errorf("got the note %q", text) }}
+	f := &Follower{Asks: askbacktest.New(t).Agent("local"), Socket: a.socket, Note: func(text string) { t.Errorf("got the note %q", text) }}
 	if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "not the app-server of Codex") {
 		t.Errorf("got %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 type recording struct {
 	messages [][]byte
 	atEnd    func()
+	broken   string // no message that contains this text can be sent
 	mu       sync.Mutex
 	sent     [][]byte
 }
@@ -34,6 +35,9 @@ func (r *recording) ReadMessage() (int, []byte, error) {
 func (r *recording) WriteMessage(_ int, content []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.broken != "" && bytes.Contains(content, []byte(r.broken)) {
+		return io.ErrClosedPipe
+	}
 	r.sent = append(r.sent, bytes.Clone(content))
 	return nil
 }
@@ -70,8 +74,9 @@ func FuzzMessages(f *testing.F) {
 			r.messages = append(r.messages, []byte(line))
 		}
 		asks := &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]}
-		s := newSession(&Follower{Asks: asks, Note: func(string) {}}, r)
-		r.atEnd = s.asks.Wait // the asks must not end with the connection
+		f := &Follower{Asks: asks, Note: func(string) {}}
+		s := newSession(f, f.asker(), r)
+		r.atEnd = s.dialogs.Wait // the asks must not end with the connection
 		_ = s.run(t.Context())
 		for _, raw := range r.sent {
 			var m struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
@@ -175,17 +176,9 @@ func (d *dialog) readElicitation(p jcs.Value, src []byte) bool {
 }
 
 // readForm reads a form. If people do not answer it, it is left to the terminal.
-func (d *dialog) readForm(message string, schema json.RawMessage) bool {
-	form, ok := hook.ReadForm(schema)
-	if !ok {
-		return false
-	}
-	form.SetTitle(&d.ask, message)
-	d.result = func(ask askback.Ask) (any, bool) {
-		content, ok := form.Accepted(ask)
-		return map[string]any{"action": "accept", "content": content}, ok
-	}
-	return true
+func (d *dialog) readForm(message string, schema json.RawMessage) (ok bool) {
+	d.result, ok = dialogs.Form(&d.ask, message, schema)
+	return ok
 }
 
 // confirm makes d ask for a decision, with one answer for each. An approval with other arguments

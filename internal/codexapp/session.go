@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
@@ -23,16 +24,15 @@ const listEvery = 15 * time.Second
 // A session is one connection to an app-server. It has one goroutine that reads, and one for
 // each open dialog.
 type session struct {
-	f    *Follower
-	conn transport
-	asks sync.WaitGroup
+	f       *Follower
+	asker   *dialogs.Asker
+	conn    transport
+	dialogs dialogs.Set[openDialog]
 
 	mu      sync.Mutex // guards what follows, and writing to conn
 	lastID  int
 	calls   map[string]func(result, failure json.RawMessage) // by id
 	threads map[string]*thread
-	open    map[string]*openDialog // by the id of the request
-	over    error                  // why no dialog can be opened any more
 }
 
 // A transport is the part of [websocket.Conn] that a session uses.
@@ -50,19 +50,18 @@ type thread struct {
 	folder   string
 	changes  map[edit]json.RawMessage
 	started  map[edit]json.RawMessage // the edits with which an item started
-	twice    map[edit]bool            // items of which several started, because the model makes their ids
-	early    []jsonrpc2.Message       // the requests that came before the thread was followed
+	reused   map[edit]bool            // items of which several started, because the model makes their ids
+	waiting  []jsonrpc2.Message       // the requests that came before the thread was followed
 }
 
 // An edit identifies an item that changes files.
 type edit struct{ turn, item string }
 
-func newSession(f *Follower, conn transport) *session {
+func newSession(f *Follower, asker *dialogs.Asker, conn transport) *session {
 	return &session{
-		f: f, conn: conn,
+		f: f, asker: asker, conn: conn,
 		calls:   map[string]func(result, failure json.RawMessage){},
 		threads: map[string]*thread{},
-		open:    map[string]*openDialog{},
 	}
 }
 
@@ -72,7 +71,7 @@ func (s *session) run(ctx context.Context) error {
 	// The asks must be withdrawn before the connection is closed, and outlive ctx for that.
 	asking := context.WithoutCancel(ctx)
 	stop := context.AfterFunc(ctx, func() {
-		s.endAll(errDetached)
+		s.dialogs.EndAll(errDetached)
 		_ = s.conn.Close()
 	})
 	defer stop()
@@ -92,17 +91,17 @@ func (s *session) run(ctx context.Context) error {
 			s.handle(asking, m)
 		}
 	}
-	s.endAll(hook.ErrDetached)
+	s.dialogs.EndAll(hook.ErrDetached)
 	s.leaveAll()
 	_ = s.conn.Close()
-	s.asks.Wait()
+	s.dialogs.Wait()
 	select {
 	case err := <-rejected:
 		return err
 	default:
 	}
 	if ctx.Err() == nil {
-		s.f.note("The connection to Codex's daemon has ended. Waiting for it …")
+		s.asker.Note("The connection to Codex's daemon has ended. Waiting for it …")
 	}
 	return nil
 }
@@ -118,8 +117,12 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 			rejected(fmt.Errorf("the app-server of Codex rejected Askback: %s", failure))
 			return
 		}
-		s.send(map[string]any{"method": "initialized"})
-		s.f.note("Attached to Codex " + release(jsonrpc2.StringAt(result, "userAgent")) + ". Its requests are in the inbox as well as at its terminal.")
+		_ = s.send(map[string]any{"method": "initialized"}) // otherwise, the connection is closed
+		note := "Attached to Codex " + release(jsonrpc2.StringAt(result, "userAgent")) + "."
+		if !s.asker.IsAway() {
+			note += " Its requests are in the inbox as well as at its terminal."
+		}
+		s.asker.Note(note)
 		s.listThreads(ctx, "")
 		go s.keepListing(ctx, ended)
 	})
@@ -171,21 +174,22 @@ func (s *session) call(method string, params any, done func(result, failure json
 	defer s.mu.Unlock()
 	s.lastID++
 	s.calls[strconv.Itoa(s.lastID)] = done
-	s.write(map[string]any{"id": s.lastID, "method": method, "params": params})
+	_ = s.write(map[string]any{"id": s.lastID, "method": method, "params": params})
 }
 
-func (s *session) send(message any) {
+func (s *session) send(message any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.write(message)
+	return s.write(message)
 }
 
 // write sends a message. s.mu must be held. If that fails, the connection is closed, which ends
 // the goroutine that reads.
-func (s *session) write(message any) {
+func (s *session) write(message any) error {
 	raw, err := jcs.Marshal(message)
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	if err = errors.Join(err, s.conn.WriteMessage(websocket.TextMessage, raw)); err != nil {
 		_ = s.conn.Close()
 	}
+	return err
 }

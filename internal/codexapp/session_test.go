@@ -1,26 +1,33 @@
 package codexapp
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/hook/hooktest"
 	"github.com/askback/askback/internal/jsonrpc2"
 )
 
 // newRecorded returns a session whose requests are all denied, and what it sends.
 func newRecorded(messages ...string) (*session, *recording) {
+	return newRecordedOf(&hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}}, messages...)
+}
+
+func newRecordedOf(asks hook.Client, messages ...string) (*session, *recording) {
 	r := &recording{}
 	for _, m := range messages {
 		r.messages = append(r.messages, []byte(m))
 	}
-	asks := &hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}}
-	s := newSession(&Follower{Asks: asks, Note: func(string) {}}, r)
-	r.atEnd = s.asks.Wait // the asks must not end with the connection
+	f := &Follower{Asks: asks, Note: func(string) {}}
+	s := newSession(f, f.asker(), r)
+	r.atEnd = s.dialogs.Wait // the asks must not end with the connection
 	return s, r
 }
 
@@ -100,11 +107,71 @@ func TestNothingIsAskedAfterTheEnd(t *testing.T) {
 	s, r := newRecorded()
 	m, _, _ := jsonrpc2.Read([]byte(commandAsk))
 	s.threads["t"] = &thread{followed: true}
-	s.endAll(errDetached)
+	s.dialogs.EndAll(errDetached)
 	s.handle(t.Context(), m)
-	s.asks.Wait()
+	s.dialogs.Wait()
 	if got := r.answered(t); got != nil {
 		t.Errorf("the requests %v are answered, want none", got)
+	}
+}
+
+// An ackCounter counts the acks.
+type ackCounter struct {
+	hooktest.Client
+	n atomic.Int32
+}
+
+func (c *ackCounter) Ack(context.Context, string) (askback.Ask, error) {
+	c.n.Add(1)
+	return askback.Ask{}, nil
+}
+
+// Without an ack, the outcome is delivered when the request is made again.
+func TestAnswerThatCannotBeSentIsNotAcked(t *testing.T) {
+	t.Parallel()
+	for broken, want := range map[string]int32{"nothing": 1, `"result"`: 0} {
+		c := &ackCounter{}
+		c.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Deny}
+		s, r := newRecordedOf(c, initialized, listed, resumed, editAsk)
+		r.broken = broken
+		if err := s.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.n.Load(); got != want {
+			t.Errorf("if %s cannot be sent: %d acks, want %d", broken, got, want)
+		}
+	}
+}
+
+// A consumer is a client of a person who approves. It calls during while an approval is consumed.
+type consumer struct {
+	hooktest.Client
+	during func()
+}
+
+func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error) {
+	c.during()
+	return askback.Ask{}, nil
+}
+
+// The answer at the terminal counts until that of Askback is sent.
+func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for ends, want := range map[bool][]int{true: nil, false: {2}} {
+		c := &consumer{}
+		c.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
+		s, r := newRecordedOf(c, initialized, listed, resumed, editAsk)
+		c.during = func() {
+			if ends {
+				s.notice(t.Context(), "serverRequest/resolved", json.RawMessage(`{"threadId":"t","requestId":2}`))
+			}
+		}
+		if err := s.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.answered(t); !slices.Equal(got, want) {
+			t.Errorf("ended %t: the requests %v are answered, want %v", ends, got, want)
+		}
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 			s.follow(ctx, id)
 		}
 	case "thread/closed":
-		s.end(func(d *openDialog) bool { return d.thread == id })
+		s.dialogs.End(errAnswered, func(d openDialog) bool { return d.thread == id })
 		s.mu.Lock()
 		if t := s.threads[id]; t != nil && t.leave != nil {
 			t.leave()
@@ -48,11 +48,11 @@ func (s *session) notice(ctx context.Context, method string, params json.RawMess
 		s.mu.Unlock()
 	case "turn/completed":
 		turn := jsonrpc2.StringAt(params, "turn", "id")
-		s.end(func(d *openDialog) bool { return d.thread == id && d.turn == turn })
+		s.dialogs.End(errAnswered, func(d openDialog) bool { return d.thread == id && d.turn == turn })
 		s.forgetChanges(id, turn)
 	case "serverRequest/resolved":
 		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(params, "requestId")))
-		s.end(func(d *openDialog) bool { return d.thread == id && d.id == request })
+		s.dialogs.End(errAnswered, func(d openDialog) bool { return d.thread == id && d.id == request })
 	case "item/started":
 		turn, item := jsonrpc2.StringAt(params, "turnId"), jsonrpc2.At(params, "item")
 		s.start(id, turn, item)
@@ -68,7 +68,7 @@ func (s *session) follow(ctx context.Context, id string) {
 	s.mu.Lock()
 	known := s.threads[id] != nil
 	if !known {
-		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, twice: map[edit]bool{}}
+		s.threads[id] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{}}
 	}
 	s.mu.Unlock()
 	if known {
@@ -89,11 +89,11 @@ func (s *session) follow(ctx context.Context, id string) {
 		if s.f.Following != nil {
 			t.leave = s.f.Following(id)
 		}
-		early := t.early
-		t.early = nil
+		waiting := t.waiting
+		t.waiting = nil
 		s.mu.Unlock()
 		s.storeTurns(id, jsonrpc2.At(result, "initialTurnsPage", "data"))
-		for _, m := range early {
+		for _, m := range waiting {
 			s.request(ctx, m)
 		}
 	})
@@ -142,7 +142,7 @@ func (s *session) start(id, turn string, item json.RawMessage) {
 		return
 	}
 	before, known := t.started[of]
-	t.twice[of] = t.twice[of] || known && string(before) != string(changes)
+	t.reused[of] = t.reused[of] || known && string(before) != string(changes)
 	t.started[of] = changes
 }
 
@@ -152,16 +152,13 @@ func (s *session) storeChanges(id, turn, item string, changes json.RawMessage) {
 	defer s.mu.Unlock()
 	if t := s.threads[id]; t != nil && changes != nil {
 		t.changes[edit{turn, item}] = changes
-		if t.twice[edit{turn, item}] {
+		if t.reused[edit{turn, item}] {
 			delete(t.changes, edit{turn, item})
 		}
 	}
-	for request, d := range s.open {
-		if d.thread == id && d.turn == turn && d.item == item && d.changes != nil && string(d.changes) != string(changes) {
-			delete(s.open, request)
-			d.cancel(errChanged)
-		}
-	}
+	s.dialogs.End(errChanged, func(d openDialog) bool {
+		return d.thread == id && d.turn == turn && d.item == item && d.changes != nil && string(d.changes) != string(changes)
+	})
 }
 
 // forgetChanges removes the edits of a turn.
@@ -175,6 +172,6 @@ func (s *session) forgetChanges(id, turn string) {
 			}
 		}
 		maps.DeleteFunc(t.started, func(e edit, _ json.RawMessage) bool { return e.turn == turn })
-		maps.DeleteFunc(t.twice, func(e edit, _ bool) bool { return e.turn == turn })
+		maps.DeleteFunc(t.reused, func(e edit, _ bool) bool { return e.turn == turn })
 	}
 }

@@ -24,8 +24,8 @@ func TestItemsOfATurnWithOneIDAreNotMixedUp(t *testing.T) {
 		{[]string{item("x")}, item("x"), true},
 		{[]string{item("x")}, item("y"), false},
 	} {
-		s := newSession(&Follower{Note: func(string) {}}, &recording{})
-		s.threads["t"] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, twice: map[edit]bool{}}
+		s := newSession(&Follower{}, nil, &recording{})
+		s.threads["t"] = &thread{changes: map[edit]json.RawMessage{}, started: map[edit]json.RawMessage{}, reused: map[edit]bool{}}
 		s.storeTurns("t", json.RawMessage(`[{"id":"u","items":[`+strings.Join(c.items, ",")+`]}]`))
 		if c.later != "" {
 			s.notice(t.Context(), "item/started", json.RawMessage(`{"threadId":"t","turnId":"u","item":`+c.later+`}`))
