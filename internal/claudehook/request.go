@@ -2,8 +2,6 @@ package claudehook
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,14 +102,12 @@ func confirmation(ev Event) (askback.Request, bool) {
 }
 
 // key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
-// of another event depends on its content. See [findOrAsk] for repeated calls.
+// of another event depends on its content, so that repeated calls have the same key.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {
 		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input),
 			ev.Server, ev.ElicitationID, ev.Message, hook.Canonical(ev.Schema), ev.SubagentID)
 	}
-	b, _ := json.Marshal(parts) // strings can always be encoded
-	sum := sha256.Sum256(b)
-	return ClaudeCode + ":" + hex.EncodeToString(sum[:])
+	return hook.Key(ClaudeCode, parts...)
 }

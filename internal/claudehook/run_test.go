@@ -338,3 +338,15 @@ func FuzzRead(f *testing.F) {
 		claudehook.EndsAsk(ev, ask)
 	})
 }
+
+// A later version finds the asks of this one by their keys, which must stay as they are.
+func TestKeysAreStable(t *testing.T) {
+	for raw, want := range map[string]string{
+		runBash: "claude-code:980f8bd0ad6dbc72e2ba9ea7db96e2ae7a9fe9496a9ee1d31554acd288d4e741",
+		strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1): "claude-code:547aac08588cc4837304d421525f07d1f186f638bb84b409dfe79051d902fd1f",
+	} {
+		if r, _ := claudehook.Request(event(t, raw)); r.Key != want {
+			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package codexhook
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 
@@ -63,9 +61,5 @@ func questions(input json.RawMessage) (compat.Call, error) {
 // key returns the idempotency key of an event. Equal keys do not identify one call: the id of
 // a call is the model's, which may repeat it, and [PermissionRequest] has no id.
 func key(ev Event) string {
-	b, _ := json.Marshal([]string{ // strings can always be encoded
-		ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input),
-	})
-	sum := sha256.Sum256(b)
-	return hook.Codex + ":" + hex.EncodeToString(sum[:])
+	return hook.Key(hook.Codex, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
 }

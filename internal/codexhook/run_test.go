@@ -211,3 +211,15 @@ func allows(t *testing.T, out []byte) bool {
 	}
 	return o.Specific.Permission != "deny" && o.Specific.Decision.Behavior != "deny" || o.Specific.Updated != nil
 }
+
+// A later version finds the asks of this one by their keys, which must stay as they are.
+func TestKeysAreStable(t *testing.T) {
+	for raw, want := range map[string]string{
+		permit: "codex:f47ca899770473f0267036001d8eec8321ffc09d1591b763f3bb9962366c5028",
+		call:   "codex:6f39688dc94c1d9600de81cc12463b939585923f1c9560d5cde0bc306de10781",
+	} {
+		if r, _ := codexhook.Request(event(t, raw)); r.Key != want {
+			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
+		}
+	}
+}

@@ -1,8 +1,6 @@
 package opencodehook
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,7 +145,5 @@ func key(ev Event) string {
 	if ev.Name == ToolCall {
 		parts = append(parts, ev.Folder, ev.Permission, string(ev.Args))
 	}
-	b, _ := json.Marshal(parts) // strings can always be encoded
-	sum := sha256.Sum256(b)
-	return hook.OpenCode + ":" + hex.EncodeToString(sum[:])
+	return hook.Key(hook.OpenCode, parts...)
 }

@@ -147,3 +147,19 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
+
+// A later version finds the asks of this one by their keys, which must stay as they are.
+func TestKeysAreStable(t *testing.T) {
+	for raw, want := range map[string]string{
+		askDB:    "opencode:0e3b23878a00fa84537e652120aab78f4c0b61e5087cfd6e47b523fb4adc3957",
+		callBash: "opencode:d0f9c3873ee268415417ace91a18f4a0f05f636105efd35c0b259973afbb30e4",
+	} {
+		ev, err := opencodehook.Read([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, _ := opencodehook.Request(ev); r.Key != want {
+			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
+		}
+	}
+}
