@@ -121,6 +121,7 @@ func TestRaceAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := hooktest.NewFixture(t), true
 		_, ended := race(t, f)
+		<-time.After(time.Second) // the second ask has another time
 		if err := newSweeper(f, &blind).Withdraw(t.Context(), f.WantAsks("one waits", askback.Pending)[0]); err != nil {
 			t.Fatal(err)
 		}
