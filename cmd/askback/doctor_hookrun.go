@@ -27,7 +27,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 		if h.Matcher == claudehook.PluginTools {
 			continue // it only allows the tools of Askback
 		}
-		if !l.own.written.HasHook(f.client, f.scope, h) {
+		if !l.own.hooks.HasHook(f.client, f.scope, h) {
 			if !refused[what] { // the same command is there for several events
 				refused[what] = true
 				l.refuse(l.own, f.String(), h.Command, h.URL)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback/internal/agentconfig"
@@ -14,8 +15,9 @@ import (
 // machine.
 type ownEntries struct {
 	written agentconfig.Written
-	paths   map[string]string // the absolute paths of the programs
-	foreign string            // why askback in the PATH is not one of the programs, or ""
+	hooks   agentconfig.Written // also has the default address, to which [laneCheck.post] sends nothing unless the server is there
+	paths   map[string]string   // the absolute paths of the programs
+	foreign string              // why askback in the PATH is not one of the programs, or ""
 }
 
 // What to do about an entry that is neither run nor reached.
@@ -50,6 +52,8 @@ func (d *doctor) ownEntries() ownEntries {
 	if d.proved {
 		own.written.URLs = append(own.written.URLs, d.server.URL)
 	}
+	own.hooks = own.written
+	own.hooks.URLs = append(slices.Clone(own.written.URLs), "http://"+defaultListen)
 	return own
 }
 
