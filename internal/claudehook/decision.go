@@ -1,7 +1,6 @@
 package claudehook
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -51,16 +51,10 @@ func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 		return p.elicitationResult(ask)
 	case p.request.Confirmation == nil:
 		return p.answerOutput(ev, ask)
-	case ask.Confirmation == nil || !sameTool(*p.request.Confirmation, *ask.Confirmation):
+	case !hook.IsAbout(*p.request.Confirmation, ask):
 		return nil, false
 	}
 	return decisionOutput(ev, ask)
-}
-
-// sameTool reports whether two confirmations are about the same tool, with the same bytes
-// as arguments.
-func sameTool(a, b askback.Confirmation) bool {
-	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)
 }
 
 func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {

@@ -108,7 +108,7 @@ func (e endingEvent) isAbout(ask askback.Ask) bool {
 	case !ok:
 		return false
 	case ask.Confirmation != nil:
-		return sameTool(*p.request.Confirmation, *ask.Confirmation)
+		return hook.IsSameCall(*p.request.Confirmation, *ask.Confirmation)
 	}
 	return slices.EqualFunc(p.request.Questions, ask.Questions, sameQuestion)
 }

@@ -1,13 +1,13 @@
 package codexhook
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -37,18 +37,12 @@ func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 		return nil, false
 	case p.request.Confirmation == nil:
 		return p.answer(ask)
-	case ask.Confirmation == nil || !sameCall(*p.request.Confirmation, *ask.Confirmation):
+	case !hook.IsAbout(*p.request.Confirmation, ask):
 		return nil, false
 	case ev.Name == PermissionRequest:
-		return permission(ask)
+		return permission(*p.request.Confirmation, ask)
 	}
 	return approval(ev, ask)
-}
-
-// sameCall reports whether two confirmations are about the same tool, with the same bytes
-// as arguments.
-func sameCall(a, b askback.Confirmation) bool {
-	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)
 }
 
 // answer returns the output for questions. The only way to give the model an answer is the
@@ -72,14 +66,11 @@ func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 
 // permission returns the decision about a PermissionRequest. It reports false if no person
 // decided.
-func permission(ask askback.Ask) ([]byte, bool) {
-	text, _, _ := asktool.Result(ask)
-	switch o := ask.Outcome; {
-	case o.Approved() && len(o.Input) > 0: // the ask did not offer this
-		return encode(permissionOutput{PermissionRequest, permissionDecision{"deny", "Not approved as called. Call the tool again with these arguments, which will be asked about again: " + string(o.Input)}})
-	case o.Approved():
+func permission(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
+	switch verdict, text := hook.VerdictOf(own, ask); verdict {
+	case hook.Allowed:
 		return encode(permissionOutput{PermissionRequest, permissionDecision{Behavior: "allow"}})
-	case o.Status == askback.Answered && o.Decision == askback.Deny:
+	case hook.Denied:
 		return encode(permissionOutput{PermissionRequest, permissionDecision{"deny", text}})
 	}
 	return nil, false

@@ -79,5 +79,5 @@ func isAbout(ask askback.Ask, ev Event) bool {
 	asking := ev
 	asking.Name = PermissionRequest
 	p, ok := prepare(asking)
-	return ok && sameCall(*p.request.Confirmation, *ask.Confirmation)
+	return ok && hook.IsSameCall(*p.request.Confirmation, *ask.Confirmation)
 }

@@ -87,7 +87,7 @@ func Confirmation(server, tool string, input json.RawMessage) (*askback.Confirma
 	if _, err := jcs.Canonical(input); err != nil || tool == "" {
 		return nil, false
 	}
-	return &askback.Confirmation{ToolName: tool, Server: server, Input: input, Description: descriptionOf(input)}, true
+	return &askback.Confirmation{ToolName: tool, Server: server, Input: input, Description: Description(input)}, true
 }
 
 // A Verdict is the decision of a person about a tool call.
@@ -101,11 +101,15 @@ const (
 	Denied
 )
 
-// IsAbout reports whether a settled ask is about the call of a confirmation, with the same bytes as
+// IsSameCall reports whether two confirmations are about the same tool, with the same bytes as
 // arguments.
+func IsSameCall(a, b askback.Confirmation) bool {
+	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)
+}
+
+// IsAbout reports whether a settled ask is about the call of a confirmation.
 func IsAbout(own askback.Confirmation, ask askback.Ask) bool {
-	c := ask.Confirmation
-	return ask.Settled() && c != nil && c.ToolName == own.ToolName && c.Server == own.Server && bytes.Equal(c.Input, own.Input)
+	return ask.Settled() && ask.Confirmation != nil && IsSameCall(own, *ask.Confirmation)
 }
 
 // VerdictOf returns the decision about the call of a confirmation, and its text for the model. An

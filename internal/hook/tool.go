@@ -13,7 +13,7 @@ import (
 func Permission(agent, name string, input json.RawMessage) askback.Request {
 	server, tool := SplitToolName(name)
 	return askback.Request{Agent: agent, Confirmation: &askback.Confirmation{
-		ToolName: tool, Server: server, Input: input, Description: descriptionOf(input),
+		ToolName: tool, Server: server, Input: input, Description: Description(input),
 	}}
 }
 
@@ -42,9 +42,9 @@ func SplitToolName(name string) (server, tool string) {
 	return "", name
 }
 
-// descriptionOf returns the description of the call that the model wrote into the arguments,
+// Description returns the description of the call that the model wrote into the arguments,
 // or "" if it is missing or too long.
-func descriptionOf(input json.RawMessage) string {
+func Description(input json.RawMessage) string {
 	v, err := jcs.Parse(input)
 	if err != nil {
 		return ""

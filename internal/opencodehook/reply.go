@@ -1,7 +1,6 @@
 package opencodehook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +56,7 @@ func Decide(ev Event, ask askback.Ask) (r Reply, ok bool) {
 	if ev.Name == QuestionAsked {
 		return p.answered(ask)
 	}
-	if own, got := p.request.Confirmation, ask.Confirmation; got == nil || got.ToolName != own.ToolName || !bytes.Equal(got.Input, own.Input) {
+	if !hook.IsAbout(*p.request.Confirmation, ask) {
 		return Reply{}, false
 	}
 	text, _, _ := asktool.Result(ask)

@@ -100,7 +100,7 @@ func confirmation(ev Event) (askback.Request, error) {
 		return askback.Request{}, err
 	}
 	return askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: ev.Permission, Input: input, Description: description(ev.Args), NoEdit: ev.Name == PermissionAsked,
+		ToolName: ev.Permission, Input: input, Description: hook.Description(ev.Args), NoEdit: ev.Name == PermissionAsked,
 	}}, nil
 }
 
@@ -122,20 +122,6 @@ func permissionInput(ev Event) (json.RawMessage, error) {
 		all["patterns"], _ = json.Marshal(ev.Patterns) // strings can always be encoded
 	}
 	return jcs.Marshal(all)
-}
-
-// description returns the description of the call that the model wrote into the arguments, or
-// "" if it is missing or too long.
-func description(args json.RawMessage) string {
-	v, err := jcs.Parse(args)
-	if err != nil {
-		return ""
-	}
-	d, _ := v.Get("description")
-	if d.Kind != jcs.String || len(d.Text()) > askback.MaxQuestion {
-		return ""
-	}
-	return d.Text()
 }
 
 // key returns the idempotency key of an event. The ids of requests are unique. Those of tool
