@@ -12,15 +12,15 @@ import (
 )
 
 // WithdrawEnded withdraws the asks that an event makes obsolete. It may continue for
-// withdrawTime after ctx ends, because a session that ends does not wait for its hooks.
+// [hook.WithdrawTime] after ctx ends, because a session that ends does not wait for its hooks.
 func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 	if !canEndAsks(ev.Name) {
 		return nil
 	}
-	ctx, cancel := withGracePeriod(ctx, withdrawTime)
+	ctx, cancel := withGracePeriod(ctx, hook.WithdrawTime)
 	defer cancel()
 	ids, err := endedAsks(ctx, client, ev)
-	return errors.Join(err, hook.Withdraw(ctx, client, ids, reasonObsolete))
+	return errors.Join(err, hook.WithdrawObsolete(ctx, client, ids, program))
 }
 
 // endedAsks returns the ids of the asks that an event makes obsolete. If it is unknown which

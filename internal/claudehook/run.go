@@ -3,20 +3,13 @@ package claudehook
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
 )
 
-// withdrawTime is how long withdrawing may take after the session has ended.
-const withdrawTime = 5 * time.Second
-
 // program is the name of the sender in the reason of a withdrawn ask.
 const program = "Claude Code"
-
-// reasonObsolete is the reason of an ask that an event made obsolete.
-const reasonObsolete = program + " no longer waits for this"
 
 // Run handles an event: it makes an ask and waits for its answer until ctx ends, or withdraws
 // asks that have become obsolete. owner is the name of the client's principal. After an error

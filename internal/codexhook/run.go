@@ -41,7 +41,7 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 			ids = append(ids, ask.ID)
 		}
 	})
-	return errors.Join(err, hook.Withdraw(ctx, client, ids, program+" no longer waits for this"))
+	return errors.Join(err, hook.WithdrawObsolete(ctx, client, ids, program))
 }
 
 // EndsAsk reports whether an event makes an open ask obsolete: its tool ran, its turn is over,

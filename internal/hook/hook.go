@@ -70,8 +70,8 @@ const maxRepeats = 50
 var errTooOften = fmt.Errorf("the same call was asked about %d times", maxRepeats)
 
 const (
-	// withdrawTime is how long withdrawing may take after the hook has ended.
-	withdrawTime = 5 * time.Second
+	// WithdrawTime is how long withdrawing may take after the hook has ended.
+	WithdrawTime = 5 * time.Second
 	// ackTime is how long an ack may take.
 	ackTime = 5 * time.Second
 )
@@ -106,9 +106,9 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, call Call
 		return Reply{}, err
 	}
 	withdrawAbandoned := func(ids []string) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), WithdrawTime)
 		defer cancel()
-		return Withdraw(ctx, client, ids, call.Program+" no longer waits for this")
+		return WithdrawObsolete(ctx, client, ids, call.Program)
 	}
 	ask, id, err := askAndWait(ctx, client, call)
 	if id == "" {
@@ -194,8 +194,13 @@ func askAgain(ctx context.Context, client Client, r askback.Request) (askback.As
 	return client.Ask(ctx, r)
 }
 
-// Withdraw withdraws the asks with the given ids that are still open.
-func Withdraw(ctx context.Context, client Client, ids []string, reason string) error {
+// WithdrawObsolete withdraws the asks with the given ids for which a program no longer waits.
+func WithdrawObsolete(ctx context.Context, client Client, ids []string, program string) error {
+	return withdraw(ctx, client, ids, program+" no longer waits for this")
+}
+
+// withdraw withdraws the asks with the given ids that are still open.
+func withdraw(ctx context.Context, client Client, ids []string, reason string) error {
 	var errs []error
 	for _, id := range ids {
 		if _, err := client.Cancel(ctx, id, reason); !errors.Is(err, askback.ErrSettled) {

@@ -112,9 +112,9 @@ func withdrawLost(ctx context.Context, client Client, id string) {
 	if cause == nil || errors.Is(cause, ErrDetached) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), WithdrawTime)
 	defer cancel()
-	_ = Withdraw(ctx, client, []string{id}, cause.Error()) // otherwise, the Sweeper withdraws it
+	_ = withdraw(ctx, client, []string{id}, cause.Error()) // otherwise, the Sweeper withdraws it
 }
 
 // Delivered acknowledges the outcome of an ask, after the agent has received it. An approval
