@@ -14,14 +14,14 @@ const copilotEvent = `{"hookName":"permissionRequest","sessionId":"s1","timestam
 func runHookCommand(t *testing.T, env []string, event string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command("askback", append([]string{"hook"}, args...)...)
-	var out, said bytes.Buffer
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(event), &out, &said
+	var out, errs bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, strings.NewReader(event), &out, &errs
 	_ = cmd.Run()
-	return out.String(), said.String(), cmd.ProcessState.ExitCode()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // The hook of Copilot prints nothing for events of other programs, for what it does not ask, after
-// an error, and without an answer, and exits with 0: otherwise Copilot would deny the call (F9).
+// an error, and without an answer. It exits with 0, because Copilot would otherwise deny the call (F9).
 func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -33,17 +33,17 @@ func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
 		"no JSON":     "allow",
 		"no answer":   copilotEvent,
 	} {
-		out, said, code := runHookCommand(t, s.env, event, "copilot", "--wait", "4s")
-		if out != "" || code != 0 || strings.Contains(said, "askback:") != (name == "no JSON") {
-			t.Errorf("%s: got %q, %q and code %d", name, out, said, code)
+		out, stderr, code := runHookCommand(t, s.env, event, "copilot", "--wait", "4s")
+		if out != "" || code != 0 || strings.Contains(stderr, "askback:") != (name == "no JSON") {
+			t.Errorf("%s: got %q, %q and code %d", name, out, stderr, code)
 		}
 	}
 	if n := len(s.call(s.user, "GET", "/asks?status=pending", "", 200)["items"].([]any)); n != 0 {
 		t.Errorf("%d asks are open, want them withdrawn", n)
 	}
 	s.kill()
-	if out, said, code := runHookCommand(t, s.env, copilotEvent, "copilot"); out != "" || code != 0 || said == "" {
-		t.Errorf("without a server: got %q, %q and code %d", out, said, code)
+	if out, stderr, code := runHookCommand(t, s.env, copilotEvent, "copilot"); out != "" || code != 0 || stderr == "" {
+		t.Errorf("without a server: got %q, %q and code %d", out, stderr, code)
 	}
 }
 
@@ -62,9 +62,9 @@ func TestGuardOfCopilotBlocksWithoutApproval(t *testing.T) {
 		"own tool":        {strings.Replace(copilotEvent, `"bash"`, `"askback/get_answer"`, 1), 0},
 		"reading":         {strings.Replace(copilotEvent, "touch made", "rg --pre ./evil.sh a", 1), 2},
 	} {
-		out, said, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "4s")
-		if out != "" || code != c.code || (said == "") != (c.code == 0) {
-			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, said, code, c.code)
+		out, stderr, code := runHookCommand(t, s.env, c.event, "copilot", "--gate", "--wait", "4s")
+		if out != "" || code != c.code || (stderr == "") != (c.code == 0) {
+			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, stderr, code, c.code)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 		if c.gate {
 			args = append(args, "--gate")
 		}
-		out, said, code := runHookCommand(t, s.env, c.event, args...)
+		out, stderr, code := runHookCommand(t, s.env, c.event, args...)
 		if want := map[bool]int{true: 2, false: 0}[c.blocks]; out != "" || code != want {
-			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, said, code, want)
+			t.Errorf("%s: got %q, %q and code %d, want code %d", name, out, stderr, code, want)
 		}
 	}
 }

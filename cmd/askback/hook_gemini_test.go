@@ -8,7 +8,7 @@ import (
 // geminiCall is a call of Gemini CLI.
 const geminiCall = `{"session_id":"s1","cwd":"/srv","hook_event_name":"BeforeTool","timestamp":"2026-11-22T07:08:40.944Z","tool_name":"run_shell_command","tool_input":{"command":"make"}}`
 
-// The guard of Gemini CLI blocks each call without an approval, with exit code 2 and a text: without
+// The guard of Gemini CLI blocks each call without an approval, with exit code 2 and a text. Without
 // the text, Gemini CLI would run the tool (F7, F9).
 func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 	t.Parallel()
@@ -35,14 +35,14 @@ func TestGuardOfGeminiBlocksWithoutApproval(t *testing.T) {
 		if c.guarded {
 			args = append(args, "--gate")
 		}
-		out, said, code := runHookCommand(t, s.env, c.event, args...)
-		if out != "" || (code == 2) != c.blocks || strings.HasPrefix(said, "askback: ") != c.blocks || !c.blocks && code != 0 {
-			t.Errorf("%s: got %q, %q and code %d", name, out, said, code)
+		out, stderr, code := runHookCommand(t, s.env, c.event, args...)
+		if out != "" || (code == 2) != c.blocks || strings.HasPrefix(stderr, "askback: ") != c.blocks || !c.blocks && code != 0 {
+			t.Errorf("%s: got %q, %q and code %d", name, out, stderr, code)
 		}
 	}
 	s.kill()
-	if out, said, code := runHookCommand(t, s.env, geminiCall, "gemini", "--gate"); out != "" || code != 2 || said == "" {
-		t.Errorf("without a server: got %q, %q and code %d", out, said, code)
+	if out, stderr, code := runHookCommand(t, s.env, geminiCall, "gemini", "--gate"); out != "" || code != 2 || stderr == "" {
+		t.Errorf("without a server: got %q, %q and code %d", out, stderr, code)
 	}
 }
 

@@ -76,8 +76,8 @@ type Event struct {
 // ClaudeCode is the label of the asks of Claude Code.
 const ClaudeCode = hook.ClaudeCode
 
-// ErrForeign is the error for an event of another program that also runs the hooks in Claude
-// Code's settings, such as GitHub Copilot CLI, or of Codex. The hook must then print nothing.
+// ErrForeign is the error for an event of another program: of Codex, or of one that also runs the
+// hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = errors.New("this hook was run by another program than Claude Code")
 
 // The maximum sizes of a string and of a form in an event, in bytes. A longer string is an

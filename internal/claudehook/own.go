@@ -43,8 +43,8 @@ func readToolServer(raw json.RawMessage) ToolServer {
 }
 
 // isOwn reports whether an event is about a tool of Askback. Other servers can have names
-// that lead to the same name of a tool: plugin_askback_askback is the server of the plugin, or
-// one that a project configures. If Claude Code sends the server, it must be Askback's.
+// that lead to the same name of a tool. For example, plugin_askback_askback is the server of the
+// plugin, or one that a project configures. If Claude Code sends the server, it must be Askback's.
 func isOwn(ev Event) bool {
 	server, tool := hook.SplitToolName(ev.Tool)
 	if !slices.Contains(hook.OwnTools, tool) {

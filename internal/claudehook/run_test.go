@@ -45,12 +45,12 @@ func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 	}
 }
 
-// A hook waits for the answer, and consumes an approval (F7, F9).
 // runHook handles an event in a process of its own.
 func runHook(ctx context.Context, client hook.Client, ev claudehook.Event) (hook.Reply, error) {
 	return claudehook.Run(ctx, new(hook.Runner), "", client, ev)
 }
 
+// A hook waits for the answer, and consumes an approval (F7, F9).
 func TestHookAsksAndWaits(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))

@@ -47,7 +47,7 @@ func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 
 // answer returns the output for questions. The only way to give the model an answer is the
 // reason of a denial, which Codex presents as a blocked call. The text must therefore state
-// that this is no failure. If a person declined to answer, the model is told so. If there is
+// that this is no failure. If a person declined to answer, the text states that. If there is
 // no answer, answer reports false, and Codex shows its own picker.
 func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
@@ -57,11 +57,11 @@ func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	told := "the user was asked in Askback and has answered."
+	state := "the user was asked in Askback and has answered."
 	if ask.Outcome.Defaulted {
-		told = "the user was asked in Askback, and a timer applied the defaults; no person chose them."
+		state = "the user was asked in Askback, and a timer applied the defaults; no person chose them."
 	}
-	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: " + told + " Continue with this result, and do not ask the same again: " + string(result)})
+	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: " + state + " Continue with this result, and do not ask the same again: " + string(result)})
 }
 
 // permission returns the decision about a PermissionRequest. It reports false if no person

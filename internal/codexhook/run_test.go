@@ -67,7 +67,7 @@ func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	}
 }
 
-// Two calls share an ask only if they are equal in everything that Codex sends about them: the
+// Two calls share an ask only if they are equal in everything that Codex sends about them. The
 // id of a call is the model's, which may repeat it in another turn or session.
 func TestOtherCallsHaveOtherKeys(t *testing.T) {
 	keys := map[string]string{}

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/hook/hooktest"
 )
 
-// A deferred call finds its ask when the session is resumed in another folder, and after an update from
-// a version that asked with another label. Its answer is delivered (F9).
+// A deferred call finds its ask when the session is resumed in another folder. So it does after an
+// update from a version that asked with another label. Its answer is delivered (F9).
 func TestResumedCallFindsItsAsk(t *testing.T) {
 	for name, change := range map[string]func(*askback.Request){
 		"another context": func(r *askback.Request) {

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A Form has a question for each property of a JSON schema, as MCP elicitations have it: an
-// object whose properties are strings, numbers, booleans or choices.
+// A Form has a question for each property of a JSON schema. As in MCP elicitations, the schema is
+// that of an object whose properties are strings, numbers, booleans or choices.
 type Form struct {
 	Questions []askback.Question
 	fields    []field // one for each question
@@ -55,13 +55,13 @@ func (f Form) SetTitle(r *askback.Request, message string) {
 	}
 }
 
-// Title returns whole, cut to the maximum length of a title.
-func Title(whole string) string {
-	said := []rune(whole)
-	if len(said) > askback.MaxName {
-		said = append(said[:askback.MaxName-1], '…')
+// Title returns message, cut to the maximum length of a title.
+func Title(message string) string {
+	title := []rune(message)
+	if len(title) > askback.MaxName {
+		title = append(title[:askback.MaxName-1], '…')
 	}
-	return string(said)
+	return string(title)
 }
 
 func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
@@ -157,8 +157,8 @@ func (f Form) Content(ask askback.Ask) (json.RawMessage, bool) {
 }
 
 // value returns an answer with the type of its field. given is false if the field was left
-// empty. ok is false if the answer is not valid for the field, has notes, which a form
-// cannot contain, or is missing although the field is required.
+// empty. ok is false if the answer is not valid for the field, or is missing although the field
+// is required. A form cannot contain notes, so ok is false with these, too.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {

@@ -178,9 +178,9 @@ func findOrAsk(ctx context.Context, client Client, call Call) (askback.Ask, erro
 	return askback.Ask{}, errTooOften
 }
 
-// askAgain makes an ask, or returns the one with the same key. A resumed session may make the same
-// call in another folder or mode, and an earlier version may have asked it with another label: the
-// context and the label may differ.
+// askAgain makes an ask, or returns the one with the same key. The context and the label may differ:
+// a resumed session may make the same call in another folder or mode. An earlier version may have
+// asked it with another label.
 func askAgain(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	ask, err := client.Ask(ctx, r)
 	if !errors.Is(err, askback.ErrKeyReused) {

@@ -34,7 +34,8 @@ func (s Server) IsCommand(program string, args []string) bool {
 	return slices.Contains(s.Programs, program) && len(args) > 0 && args[0] == mcpCommand
 }
 
-// IsCommandLine reports the same for a program and its arguments with a space between them.
+// IsCommandLine reports whether a text is a program with arguments that is the server, with spaces
+// between them.
 func (s Server) IsCommandLine(line string) bool {
 	return slices.ContainsFunc(s.Programs, func(program string) bool {
 		flags, ok := strings.CutPrefix(line, program+" "+mcpCommand)

@@ -1,6 +1,6 @@
-// Package opencodehook asks people what OpenCode asks at its terminal. It reads the events
-// that the plugin of Askback and the HTTP API of OpenCode send, makes the ask for an event, and
-// returns the reply for its outcome.
+// Package opencodehook asks people what OpenCode asks at its terminal. The plugin
+// of Askback and the HTTP API of OpenCode send the events. The package makes the ask for an event,
+// and returns the reply for its outcome.
 //
 // OpenCode asks with its own dialog at the same time, and the first reply counts. So without
 // a decision there is no reply. Only the event of the gate, [ToolCall], has no dialog: the

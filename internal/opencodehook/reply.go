@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A Reply is what OpenCode is told about a question, a permission or a tool call. The fields
+// A Reply is the reply to a question, a permission or a tool call of OpenCode. The fields
 // of one of them are set.
 type Reply struct {
 	// Answers are the answers to a question, in the format of POST /question/{id}/reply.
@@ -23,14 +23,14 @@ type Reply struct {
 	// Permission is "once" or "reject". Askback never replies "always": its own grants
 	// approve later calls.
 	Permission string `json:"reply,omitempty"`
-	// Message tells the model why a permission was rejected.
+	// Message is for the model: why a permission was rejected.
 	Message string `json:"message,omitempty"`
 
 	// Decision is "approved" or "denied", for a call of the gate.
 	Decision string `json:"decision,omitempty"`
 	// Args are the arguments that a person wrote instead of those of the call.
 	Args json.RawMessage `json:"args,omitempty"`
-	// Reason tells the model why a call was denied.
+	// Reason is for the model: why a call was denied.
 	Reason string `json:"reason,omitempty"`
 }
 

@@ -134,8 +134,8 @@ func Pending(c hook.Call) askback.Ask {
 	return ask
 }
 
-// OnlyApprovalAllows requires that no output for a call allows its tool to run, except that for an
-// approval of exactly this call. allows reports whether an output lets the agent run the tool.
+// OnlyApprovalAllows requires that no output for a call lets its tool run without an approval of
+// exactly this call. allows reports whether an output lets the agent run the tool.
 func OnlyApprovalAllows(t *testing.T, c hook.Call, allows func(out []byte) bool) {
 	t.Helper()
 	check := func(why string, ask askback.Ask) {
