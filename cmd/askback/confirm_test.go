@@ -8,7 +8,6 @@ import (
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/store/memstore"
-
 )
 
 // askback confirm asks for the same digest as the tool confirm_action, so that an
