@@ -167,11 +167,15 @@ func TestGuardOfCopilotBlocksWhenInDoubt(t *testing.T) {
 	t.Parallel()
 	const hooks = "project/.github/hooks/askback.json"
 	for name, change := range map[string]func(*fixture){
-		"no answer in time":      func(f *fixture) { f.change(hooks, "--wait 23h", "--wait 2s") },
-		"the program is missing": func(f *fixture) { f.change(hooks, "askback hook copilot --gate", "askback-is-missing hook copilot --gate") },
-		"an unknown flag":        func(f *fixture) { f.change(hooks, "--gate", "--gate --unknown") },
-		"the program is killed":  func(f *fixture) { f.change(hooks, "askback hook copilot --gate", "sh -c 'kill -9 $$' hook copilot --gate") },
-		"no server":              func(f *fixture) { f.Kill() },
+		"no answer in time": func(f *fixture) { f.change(hooks, "--wait 23h", "--wait 2s") },
+		"the program is missing": func(f *fixture) {
+			f.change(hooks, "askback hook copilot --gate", "askback-is-missing hook copilot --gate")
+		},
+		"an unknown flag": func(f *fixture) { f.change(hooks, "--gate", "--gate --unknown") },
+		"the program is killed": func(f *fixture) {
+			f.change(hooks, "askback hook copilot --gate", "sh -c 'kill -9 $$' hook copilot --gate")
+		},
+		"no server": func(f *fixture) { f.Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
