@@ -118,11 +118,7 @@ func (s *session) initialize(ctx context.Context, rejected func(error), ended <-
 			return
 		}
 		_ = s.send(map[string]any{"method": "initialized"}) // otherwise, the connection is closed
-		note := "Attached to Codex " + release(jsonrpc2.StringAt(result, "userAgent")) + "."
-		if !s.asker.IsAway() {
-			note += " Its requests are in the inbox as well as at its terminal."
-		}
-		s.asker.Note(note)
+		s.asker.NoteAttached("Codex "+release(jsonrpc2.StringAt(result, "userAgent")), "Its requests are in the inbox as well as at its terminal.")
 		s.listThreads(ctx, "")
 		go s.keepListing(ctx, ended)
 	})

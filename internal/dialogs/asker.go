@@ -53,15 +53,25 @@ func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback
 			hook.Delivered(ctx, a.Client, ask)
 		}
 	case ctx.Err() == nil:
-		a.Note("This is not asked in Askback, so " + a.Otherwise + ": " + err.Error())
+		a.NoteUnasked(err)
 	}
 }
 
-// IsAway reports whether Askback could not be reached.
-func (a *Asker) IsAway() bool {
+// NoteUnasked notes that a request is left to the program, and why.
+func (a *Asker) NoteUnasked(err error) {
+	a.Note("This is not asked in Askback, so " + a.Otherwise + ": " + err.Error())
+}
+
+// NoteAttached notes that a program is followed. What is true about the inbox is claimed only if Askback can
+// be reached.
+func (a *Asker) NoteAttached(program, claim string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.away
+	text := "Attached to " + program + "."
+	if !a.away {
+		text += " " + claim
+	}
+	a.Notify(text)
 }
 
 // lost notes that Askback cannot be reached.

@@ -106,13 +106,12 @@ func TestReachIsNoted(t *testing.T) {
 					t.Errorf("%s: after %v, got the notes %q, want %q", name, c.err, got, c.want)
 				}
 			}
-			if !a.IsAway() {
-				t.Errorf("%s: IsAway is false", name)
-			}
+			a.NoteAttached("Codex", "All is well.")
 			s.set(askback.ErrNotFound)
 			checked()
-			if got := notes(); !slices.Equal(got, []string{back}) || a.IsAway() {
-				t.Errorf("%s: got the notes %q, IsAway is %t", name, got, a.IsAway())
+			a.NoteAttached("Codex", "All is well.")
+			if got, want := notes(), []string{"Attached to Codex.", back, "Attached to Codex. All is well."}; !slices.Equal(got, want) {
+				t.Errorf("%s: got the notes %q, want %q", name, got, want)
 			}
 			s.set(nil)
 			<-time.After(31 * time.Second) // a check waits for its reply
