@@ -173,7 +173,15 @@ func (s *server) open(ctx context.Context, folder string) (all []opencodehook.Ev
 	return all, nil
 }
 
-// readEvent reads the properties of an event. It reports false for one that makes no ask.
+// isID reports whether an id has the form that OpenCode gives it. Another one, such as "..", could change
+// the path of a request.
+func isID(id, prefix string) bool {
+	rest, ok := strings.CutPrefix(id, prefix)
+	return ok && rest != "" && strings.Trim(rest, "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// readEvent reads the properties of an event. It reports false for one that makes no ask, or whose ids are
+// not those of OpenCode.
 func readEvent(name, folder string, properties json.RawMessage) (opencodehook.Event, bool) {
 	var p opencodehook.Properties
 	if name == opencodehook.ToolCall || json.Unmarshal(properties, &p) != nil {
@@ -181,13 +189,14 @@ func readEvent(name, folder string, properties json.RawMessage) (opencodehook.Ev
 	}
 	ev, err := opencodehook.NewEvent(name, p)
 	ev.Folder = folder
-	return ev, err == nil
+	prefix := map[string]string{opencodehook.QuestionAsked: "que_", opencodehook.PermissionAsked: "per_"}[name]
+	return ev, err == nil && isID(ev.ID, prefix) && isID(ev.SessionID, "ses_")
 }
 
 // arguments returns the arguments of the tool call of a permission. It returns nil if they are unknown, or
 // if several calls have this id.
 func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawMessage {
-	if ev.MessageID == "" || ev.CallID == "" {
+	if !isID(ev.MessageID, "msg_") || ev.CallID == "" {
 		return nil
 	}
 	var message struct {
@@ -198,7 +207,7 @@ func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawM
 			} `json:"state"`
 		} `json:"parts"`
 	}
-	path := "/session/" + url.PathEscape(ev.SessionID) + "/message/" + url.PathEscape(ev.MessageID)
+	path := "/session/" + ev.SessionID + "/message/" + ev.MessageID
 	if s.call(ctx, http.MethodGet, path, ev.Folder, nil, &message) != nil {
 		return nil
 	}
@@ -217,12 +226,12 @@ func (s *server) arguments(ctx context.Context, ev opencodehook.Event) json.RawM
 // reply sends the reply to a question or a permission. Only an approval is sent as one, and
 // never for later calls.
 func (s *server) reply(ctx context.Context, ev opencodehook.Event, r opencodehook.Reply) error {
-	path, body := "/permission/"+url.PathEscape(ev.ID)+"/reply", any(map[string]string{"reply": "reject", "message": r.Message})
+	path, body := "/permission/"+ev.ID+"/reply", any(map[string]string{"reply": "reject", "message": r.Message})
 	switch {
 	case ev.Name == opencodehook.QuestionAsked && r.Rejected:
-		path, body = "/question/"+url.PathEscape(ev.ID)+"/reject", nil
+		path, body = "/question/"+ev.ID+"/reject", nil
 	case ev.Name == opencodehook.QuestionAsked:
-		path, body = "/question/"+url.PathEscape(ev.ID)+"/reply", map[string]json.RawMessage{"answers": r.Answers}
+		path, body = "/question/"+ev.ID+"/reply", map[string]json.RawMessage{"answers": r.Answers}
 	case r.IsApproval():
 		body = map[string]string{"reply": "once"}
 	}
