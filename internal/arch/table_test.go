@@ -94,7 +94,7 @@ var layers = map[string][]string{
 	"internal/opencodehook":    {".", "asktool", "internal/compat", "internal/hook", "internal/jcs"},
 	"internal/acp":             {".", "internal/jcs", "internal/hook", "internal/jsonrpc2"},
 	"internal/codexapp":        {".", "asktool", "internal/jcs", "internal/jsonrpc2", "internal/compat", "internal/dialogs", "internal/hook", "internal/pause"},
-	"internal/opencodeapp":     {".", "internal/hook", "internal/opencodehook"},
+	"internal/opencodeapp":     {".", "internal/dialogs", "internal/hook", "internal/opencodehook", "internal/pause"},
 	"internal/ids":             {},
 	"internal/jsonrpc2":        {"internal/jcs"},
 	"internal/leftout":         {},

@@ -115,6 +115,9 @@ func attach(t *testing.T) *attachment {
 	t.Helper()
 	a := newAttachment(t)
 	a.follow()
+	if got, want := wait(t, a.notes, "a note"), "Attached to OpenCode at "+a.URL+". What its sessions ask is in the inbox as well."; got != want {
+		t.Errorf("got the note %q, want %q", got, want)
+	}
 	return a
 }
 
@@ -311,7 +314,7 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 
 // A wrong password ends the command.
 func TestPasswordIsRequired(t *testing.T) {
-	f := &Follower{URL: newFake(t).URL, User: "opencode", Password: "other", Note: func(string) {}}
+	f := &Follower{Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: "other", Note: func(string) {}}
 	if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "OPENCODE_SERVER_PASSWORD") {
 		t.Errorf("got %v", err)
 	}

@@ -61,12 +61,13 @@ func FuzzServer(f *testing.F) {
 			r := &recording{events: events, message: message}
 			a := &Follower{
 				Asks: &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]},
-				Note: func(string) {}, dialogs: map[string]*dialog{}, folders: []string{""},
+				Note: func(string) {},
 			}
-			a.server = newServer(a)
+			a.prepare()
 			a.server.client.Transport = r
-			_ = a.server.events(t.Context(), func(ev event) { a.handle(t.Context(), ev) })
-			a.asking.Wait()
+			c := &connection{f: a}
+			_ = a.server.events(t.Context(), func(ev event) { c.handle(t.Context(), ev) })
+			c.dialogs.Wait()
 			for _, body := range r.replies {
 				var reply map[string]any
 				if body != "" && json.Unmarshal([]byte(body), &reply) != nil {

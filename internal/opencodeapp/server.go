@@ -123,12 +123,26 @@ type event struct {
 	} `json:"payload"`
 }
 
+var (
+	errForeign = errors.New("it sends no events")
+	errSilent  = errors.New("it does not reply")
+)
+
 // events calls handle for each event until the stream ends. What is not an event is ignored.
 func (s *server) events(ctx context.Context, handle func(event)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	late := time.AfterFunc(streamTime, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(streamTime, func() { cancel(errSilent) })
 	defer late.Stop()
+	err := s.stream(ctx, late, handle)
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return errSilent
+	}
+	return err
+}
+
+// stream is events without the end of a silent stream, which is late unless it is reset.
+func (s *server) stream(ctx context.Context, late *time.Timer, handle func(event)) error {
 	reply, err := s.send(ctx, http.MethodGet, "/global/event", "", nil)
 	if err != nil {
 		return err
@@ -136,7 +150,7 @@ func (s *server) events(ctx context.Context, handle func(event)) error {
 	late.Reset(idleTime)
 	defer func() { _ = reply.Body.Close() }()
 	if kind := reply.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
-		return errors.New("this is not a server of OpenCode")
+		return errForeign
 	}
 	lines := bufio.NewScanner(reply.Body)
 	lines.Buffer(nil, maxReply)

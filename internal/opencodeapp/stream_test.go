@@ -37,6 +37,9 @@ func TestRedirectGetsNoPassword(t *testing.T) {
 type stream struct{ lines *io.PipeReader }
 
 func (s stream) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
 	context.AfterFunc(r.Context(), func() { _ = s.lines.CloseWithError(r.Context().Err()) })
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: s.lines}, nil
 }
@@ -62,17 +65,17 @@ func TestSilentStreamIsGivenUp(t *testing.T) {
 	})
 }
 
-// newRecorded returns a follower of a server that sends nothing, and its record. All requests are
-// denied.
-func newRecorded(t *testing.T) (*Follower, *recording) {
+// newRecorded returns a connection to a server that sends nothing, and the record of the server. All requests
+// are denied.
+func newRecorded(t *testing.T) (*connection, *recording) {
 	r := &recording{}
 	f := &Follower{
 		Asks: &hooktest.Client{Outcome: askback.Outcome{Status: askback.Answered, Decision: askback.Deny}},
-		Note: func(text string) { t.Log(text) }, dialogs: map[string]*dialog{}, folders: []string{""},
+		Note: func(text string) { t.Log(text) },
 	}
-	f.server = newServer(f)
+	f.prepare()
 	f.server.client.Transport = r
-	return f, r
+	return &connection{f: f}, r
 }
 
 // eventOf returns the event of a line.
@@ -86,46 +89,79 @@ func eventOf(t *testing.T, line string) (ev event) {
 	return ev
 }
 
+// permissionWithoutCall is an event for which no arguments are read.
+var permissionWithoutCall = strings.Replace(permissionEvent, `,"tool":{"messageID":"msg_1","callID":"call_1"}`, "", 1)
+
 // Programs such as opencode run reply to a request at once. People are not asked about it.
 func TestRequestThatEndsAtOnceIsNotAsked(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	for name, when := range map[string]struct {
 		open    time.Duration
 		replies int
 	}{"at once": {grace - time.Millisecond, 0}, "later": {grace + time.Millisecond, 1}} {
 		synctest.Test(t, func(t *testing.T) {
-			f, r := newRecorded(t)
-			f.handle(t.Context(), eventOf(t, permissionEvent))
-			<-time.After(c.open)
+			c, r := newRecorded(t)
+			c.handle(t.Context(), eventOf(t, permissionEvent))
+			<-time.After(when.open)
 			synctest.Wait()
-			f.handle(t.Context(), eventOf(t, repliedEvent))
-			f.asking.Wait()
-			if got := len(r.replies); got != c.replies {
-				t.Errorf("%s: got %d replies, want %d", name, got, c.replies)
+			c.handle(t.Context(), eventOf(t, repliedEvent))
+			c.dialogs.Wait()
+			if got := len(r.replies); got != when.replies {
+				t.Errorf("%s: got %d replies, want %d", name, got, when.replies)
 			}
 		})
 	}
 }
 
-// A request that is found just when the connection ends is asked about in the next one.
-func TestRequestAtTheEndOfAConnectionIsAskedInTheNext(t *testing.T) {
+// A consumer is a client of a person who approves. It calls during while an approval is consumed.
+type consumer struct {
+	hooktest.Client
+	during func()
+}
+
+func (c *consumer) Consume(context.Context, string, string) (askback.Ask, error) {
+	c.during()
+	return askback.Ask{}, nil
+}
+
+// The answer in OpenCode counts until that of Askback is sent.
+func TestRequestThatEndsMeanwhileIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	for ends, want := range map[bool]int{true: 0, false: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			c, r := newRecorded(t)
+			client := &consumer{during: func() {
+				if ends {
+					c.handle(t.Context(), eventOf(t, repliedEvent))
+				}
+			}}
+			client.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
+			c.f.asker.Client = client
+			c.handle(t.Context(), eventOf(t, permissionEvent))
+			c.dialogs.Wait()
+			if got := len(r.replies); got != want {
+				t.Errorf("ended %t: got %d replies, want %d", ends, got, want)
+			}
+		})
+	}
+}
+
+// When the connection ends, what was not sent is not sent any more.
+func TestNothingIsSentAfterTheConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f, r := newRecorded(t)
-		asked, _ := readEvent("permission.asked", "/srv/app", eventOf(t, permissionEvent).Payload.Properties)
+		lines, events := io.Pipe()
+		client := &consumer{during: func() {
+			_ = events.Close()
+			synctest.Wait() // until follow waits for this dialog
+		}}
+		client.Outcome = askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
+		f := &Follower{Asks: client, URL: "http://opencode", Note: func(text string) { t.Errorf("got the note %q", text) }}
+		f.prepare()
+		f.server.client.Transport = stream{lines}
+		go func() { _, _ = io.WriteString(events, permissionWithoutCall+"\n") }()
 		if err := f.follow(t.Context(), func() {}); err != nil {
-			t.Fatal(err)
-		}
-		f.begin(t.Context(), asked)
-		f.asking.Wait()
-		if len(r.replies) != 0 {
-			t.Errorf("between the connections, got the replies %q", r.replies)
-		}
-		f.setEnded(false)
-		f.begin(t.Context(), asked)
-		f.asking.Wait()
-		if len(r.replies) != 1 {
-			t.Errorf("in the next connection, got %d replies, want 1", len(r.replies))
+			t.Error(err)
 		}
 	})
 }
