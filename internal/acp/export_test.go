@@ -4,7 +4,7 @@ package acp
 const MaxCalls = maxCalls
 
 // Wait waits for the end of all dialogs.
-func (p *Proxy) Wait() { p.asks.Wait() }
+func (p *Proxy) Wait() { p.dialogs.Wait() }
 
 // Kept returns the number of tool calls of which something is kept.
 func (p *Proxy) Kept() int {

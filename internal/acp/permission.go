@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
@@ -103,21 +104,13 @@ func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
 }
 
 // readForm reads a request for input in a session. If people do not answer it, it is left to the editor.
-func (q *question) readForm(p jcs.Value, src []byte) bool {
+func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
 	schema, _ := p.Get("requestedSchema")
 	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {
 		return false
 	}
-	form, ok := hook.ReadForm(schema.Raw(src))
-	if !ok {
-		return false
-	}
-	form.SetTitle(&q.ask, jsonrpc2.StringOf(p, "message"))
-	q.result = func(ask askback.Ask) (any, bool) {
-		content, ok := form.Accepted(ask)
-		return map[string]any{"action": "accept", "content": content}, ok
-	}
-	return true
+	q.result, ok = dialogs.Form(&q.ask, jsonrpc2.StringOf(p, "message"), schema.Raw(src))
+	return ok
 }
 
 // shownMembers are the members of a tool call that describe what will run.

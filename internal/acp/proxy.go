@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
@@ -39,14 +40,14 @@ type Proxy struct {
 	Asks    hook.Client
 	Command string            // of the agent, for its name
 	Run     string            // a unique text of this process, because ids of requests repeat
-	Note    func(text string) // called with what the user should know
+	Note    func(text string) // called with what the user should know; calls do not overlap
 
-	asks sync.WaitGroup
+	asker   *dialogs.Asker
+	dialogs dialogs.Set[dialog]
 
 	agent, editor lockedWriter
 
-	mu       sync.Mutex // guards what follows; not held while writing
-	over     bool
+	mu       sync.Mutex         // guards what follows; not held while writing
 	version  string             // of the protocol
 	name     string             // of the agent
 	started  string             // the id of the editor's request initialize
@@ -55,7 +56,6 @@ type Proxy struct {
 	calls    map[string]members // tool calls that run, by session and id
 	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
 	crowded  bool               // nothing is kept of any call: more than maxCalls ran at once, or see forget
-	open     map[string]*dialog // by the id of the request
 	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
 }
 
@@ -64,18 +64,20 @@ type members = map[string]json.RawMessage
 // A dialog is a request of the agent that has no answer yet.
 type dialog struct {
 	question
-	id     json.RawMessage
-	start  func()
-	cancel context.CancelCauseFunc
+	id json.RawMessage
 }
 
 // Start prepares the proxy for an agent and an editor, to which it writes.
 func (p *Proxy) Start(agent, editor io.Writer) {
 	p.agent.to, p.editor.to = agent, editor
+	p.asker = &dialogs.Asker{Client: p.Asks, Otherwise: "only the editor asks", Notify: p.Note}
 	p.name = p.Command
 	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{}, map[string]bool{}
-	p.open, p.answered = map[string]*dialog{}, map[string]bool{}
+	p.answered = map[string]bool{}
 }
+
+// Watch notes when Askback cannot be reached, until ctx ends.
+func (p *Proxy) Watch(ctx context.Context) { p.asker.Watch(ctx) }
 
 // FromEditor forwards the messages of the editor, until they end.
 func (p *Proxy) FromEditor(in io.Reader) error {
@@ -84,7 +86,7 @@ func (p *Proxy) FromEditor(in io.Reader) error {
 		if err != nil {
 			p.forget()
 		}
-		if ok && !p.editorSaid(m) {
+		if ok && !p.fromEditor(m) {
 			return nil
 		}
 		return p.agent.write(line)
@@ -99,18 +101,18 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 			p.forget()
 		}
 		if ok && p.reusesID(m) {
-			p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
+			_ = p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
 			return nil
 		}
-		var opened *dialog
+		var opened *dialogs.Dialog[dialog]
 		if ok {
-			opened = p.agentSaid(ctx, m)
+			opened = p.fromAgent(ctx, m)
 		}
 		if err := p.editor.write(line); err != nil {
 			return err
 		}
 		if opened != nil {
-			opened.start()
+			p.dialogs.Ask(opened, func(ctx context.Context) { p.ask(ctx, opened) })
 		}
 		return nil
 	})
@@ -118,16 +120,13 @@ func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
 
 // Close ends all dialogs. What the person decides afterwards has no effect.
 func (p *Proxy) Close() {
-	p.mu.Lock()
-	p.over = true
-	p.end(errEnded, func(*dialog) bool { return true })
-	p.mu.Unlock()
-	p.asks.Wait()
+	p.dialogs.EndAll(errEnded)
+	p.dialogs.Wait()
 }
 
-// editorSaid handles a message of the editor. It reports false if the message is a late answer, which
+// fromEditor handles a message of the editor. It reports false if the message is a late answer, which
 // must not be forwarded.
-func (p *Proxy) editorSaid(m jsonrpc2.Message) (forward bool) {
+func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := string(m.ID)
@@ -136,12 +135,12 @@ func (p *Proxy) editorSaid(m jsonrpc2.Message) (forward bool) {
 		delete(p.answered, id)
 		return false
 	case method == "":
-		p.end(errDecided, func(d *dialog) bool { return string(d.id) == id })
+		p.dialogs.End(errDecided, func(d dialog) bool { return string(d.id) == id })
 	case method == "initialize":
 		p.started = id
 	case method == "session/cancel":
 		session := jsonrpc2.StringAt(m.Params, "sessionId")
-		p.end(errStopped, func(d *dialog) bool { return d.session == session })
+		p.dialogs.End(errStopped, func(d dialog) bool { return d.session == session })
 	case m.ID != nil && jsonrpc2.At(m.Params, "cwd") != nil:
 		if session := jsonrpc2.StringAt(m.Params, "sessionId"); session != "" {
 			p.folders[session] = jsonrpc2.StringAt(m.Params, "cwd")
@@ -160,9 +159,9 @@ func (p *Proxy) reusesID(m jsonrpc2.Message) bool {
 	return m.IsRequest() && p.answered[string(m.ID)]
 }
 
-// agentSaid handles a message of the agent before it is forwarded. It returns the dialog that
+// fromAgent handles a message of the agent before it is forwarded. It returns the dialog that
 // the message opens, if any.
-func (p *Proxy) agentSaid(ctx context.Context, m jsonrpc2.Message) *dialog {
+func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialogs.Dialog[dialog] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	id := string(m.ID)
@@ -184,7 +183,7 @@ func (p *Proxy) agentSaid(ctx context.Context, m jsonrpc2.Message) *dialog {
 		p.update(jsonrpc2.StringAt(m.Params, "sessionId"), jsonrpc2.At(m.Params, "update"))
 	case "$/cancel_request":
 		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(m.Params, "requestId")))
-		p.end(errStopped, func(d *dialog) bool { return string(d.id) == request })
+		p.dialogs.End(errStopped, func(d dialog) bool { return string(d.id) == request })
 	case methodPermission, methodForm:
 		if m.ID != nil {
 			return p.request(ctx, m)
@@ -213,7 +212,7 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 		}
 	}
 	if !maps.EqualFunc(call, before, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		p.end(errStopped, func(d *dialog) bool { return d.session == session && d.tool == id })
+		p.dialogs.End(errStopped, func(d dialog) bool { return d.session == session && d.tool == id })
 		if kind == "tool_call" && before != nil {
 			p.reused[key] = true
 		}
@@ -236,14 +235,14 @@ func (p *Proxy) update(session string, update json.RawMessage) {
 func (p *Proxy) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.end(errUnread, func(*dialog) bool { return true })
+	p.dialogs.End(errUnread, func(dialog) bool { return true })
 	p.crowded = true
 	clear(p.calls)
 }
 
 // request opens a dialog. It returns nil if only the editor can ask. p.mu must be
 // held.
-func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog {
+func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialogs.Dialog[dialog] {
 	session := jsonrpc2.StringAt(m.Params, "sessionId")
 	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
 	call := p.calls[key]
@@ -252,58 +251,36 @@ func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog {
 	}
 	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
 	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
-	if !ok || p.over || p.version != "1" || p.open[string(m.ID)] != nil {
+	if !ok || p.version != "1" {
 		return nil
 	}
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	d := &dialog{question: q, id: bytes.Clone(m.ID), cancel: cancel}
-	d.start = func() { p.asks.Go(func() { p.race(ctx, d) }) }
-	p.open[string(d.id)] = d
-	return d
+	return p.dialogs.Open(context.WithoutCancel(ctx), string(m.ID), dialog{q, bytes.Clone(m.ID)})
 }
 
-// race asks people and, if they are first, answers the agent and cancels the editor's dialog.
-func (p *Proxy) race(ctx context.Context, d *dialog) {
-	defer d.cancel(nil)
-	ask, err := hook.Race(ctx, p.Asks, d.ask, func(err error) {
-		p.Note("Askback cannot be reached, so only the editor asks: " + err.Error())
+// ask asks people and, if they are first, answers the agent and cancels the editor's dialog.
+func (p *Proxy) ask(ctx context.Context, open *dialogs.Dialog[dialog]) {
+	d := open.About
+	p.asker.Ask(ctx, d.ask, func(ask askback.Ask) bool {
+		result, ok := d.result(ask)
+		if !p.decide(open, ok) || p.agent.send(response(d.id, result)) != nil {
+			return false
+		}
+		_ = p.editor.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id}})
+		return true
 	})
-	if err != nil && ctx.Err() == nil {
-		p.Note("Not asked, so only the editor asks: " + err.Error())
-	}
-	result, ok := p.decide(d, ask, err)
-	if !ok {
-		return
-	}
-	p.agent.send(response(d.id, result))
-	p.editor.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id}})
-	hook.Delivered(ctx, p.Asks, ask)
+	p.dialogs.Close(open)
 }
 
-// decide removes a dialog. It returns the result to send, or false if the agent must not get one from Askback.
-func (p *Proxy) decide(d *dialog, ask askback.Ask, err error) (any, bool) {
+// decide removes a dialog, to which Askback has an answer if ok is true. It reports whether the agent must get this
+// answer.
+func (p *Proxy) decide(open *dialogs.Dialog[dialog], ok bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	live := p.open[string(d.id)] == d
-	if live {
-		delete(p.open, string(d.id))
+	if !p.dialogs.Close(open) || !ok {
+		return false
 	}
-	if !live || err != nil {
-		return nil, false
-	}
-	result, ok := d.result(ask)
-	p.answered[string(d.id)] = p.answered[string(d.id)] || ok
-	return result, ok
-}
-
-// end ends the dialogs that which selects. p.mu must be held.
-func (p *Proxy) end(cause error, which func(*dialog) bool) {
-	for id, d := range p.open {
-		if which(d) {
-			delete(p.open, id)
-			d.cancel(cause)
-		}
-	}
+	p.answered[string(open.About.id)] = true
+	return true
 }
 
 func response(id json.RawMessage, result any) any {
@@ -323,9 +300,9 @@ func (w *lockedWriter) write(line []byte) error {
 	return err
 }
 
-func (w *lockedWriter) send(message any) {
+func (w *lockedWriter) send(message any) error {
 	line, _ := jcs.Marshal(message) // its values are valid JSON
-	_ = w.write(append(line, '\n')) // the reader notices that the other side has ended
+	return w.write(append(line, '\n'))
 }
 
 // eachLine calls do with each line, including its end. The error is nil at the end of the input.

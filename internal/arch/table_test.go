@@ -92,7 +92,7 @@ var layers = map[string][]string{
 	"internal/hook/hooktest":   {".", "engine", "store/memstore", "internal/decode", "internal/golden", "internal/hook"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
 	"internal/opencodehook":    {".", "asktool", "internal/compat", "internal/hook", "internal/jcs"},
-	"internal/acp":             {".", "internal/jcs", "internal/hook", "internal/jsonrpc2"},
+	"internal/acp":             {".", "internal/dialogs", "internal/hook", "internal/jcs", "internal/jsonrpc2"},
 	"internal/codexapp":        {".", "asktool", "internal/jcs", "internal/jsonrpc2", "internal/compat", "internal/dialogs", "internal/hook", "internal/pause"},
 	"internal/opencodeapp":     {".", "internal/dialogs", "internal/hook", "internal/opencodehook", "internal/pause"},
 	"internal/ids":             {},
