@@ -22,7 +22,7 @@ var copilot = client{
 
 // copilotHooks are the hooks that askback init copilot writes.
 var copilotHooks = hookLane{
-	agent: "copilot", client: copilot,
+	agent: "copilot · project", client: copilot,
 	impatient: func(f *fixture) { f.change("project/.github/hooks/askback.json", "86400", "3") },
 	shell: func(id, command string) call {
 		return call{id, "bash", map[string]any{"command": command, "description": "Make a file"}}

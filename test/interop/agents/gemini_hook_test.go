@@ -31,7 +31,7 @@ func guardedGemini() client {
 
 // geminiGuard is the guard that askback init gemini --gate writes.
 var geminiGuard = hookLane{
-	agent: "gemini", client: guardedGemini(),
+	agent: "gemini · project", client: guardedGemini(),
 	// The limit of the hook is shorter than the timeout of the client, which would run the tool.
 	impatient: func(f *fixture) { f.change("project/.gemini/settings.json", "23h59m", "3s") },
 	shell: func(id, command string) call {
@@ -41,7 +41,7 @@ var geminiGuard = hookLane{
 
 // geminiQuestions is the hook that askback init gemini writes.
 var geminiQuestions = hookLane{
-	agent: "gemini", client: gemini,
+	agent: "gemini · project", client: gemini,
 	impatient: func(f *fixture) { f.change("project/.gemini/settings.json", "86400000", "3000") },
 	ask: func(id string) call {
 		return call{id, "ask_user", map[string]any{"questions": []any{map[string]any{
