@@ -151,3 +151,19 @@ func TestGuardOfGeminiLeavesReadingAlone(t *testing.T) {
 	}
 	r.end()
 }
+
+// The tools of Askback need no approval in the guard of Gemini CLI (T47).
+func TestGuardOfGeminiLetsAgentsAsk(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, geminiGuard.client, call{"call_1", "ask_user_question", colour})
+	r := f.start("Do it.")
+	ask := f.Open(1)[0]
+	if ask.Confirmation != nil {
+		t.Fatalf("got %+v, want a question", ask.Confirmation)
+	}
+	f.Answer(ask.ID, askback.Choose("red"))
+	if got := f.model.result("call_1"); !strings.Contains(got, "red") {
+		t.Errorf("the model got %q", got)
+	}
+	r.end()
+}
