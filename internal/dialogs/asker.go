@@ -136,7 +136,7 @@ func (a *Asker) check(ctx context.Context) error {
 	// This changes nothing, and requires the rights that asking does.
 	switch _, err := a.Client.Ack(limited, noAsk); {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
-		return fmt.Errorf("the token is rejected; set ASKBACK_TOKEN to the token of an agent: %w", err)
+		return fmt.Errorf("connect to Askback: %w; set ASKBACK_TOKEN to the token of an agent", err)
 	case err == nil, errors.Is(err, askback.ErrNotFound):
 		a.found()
 	case ctx.Err() != nil: // this process no longer needs to know
