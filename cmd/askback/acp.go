@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -71,6 +72,7 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 		return fmt.Errorf("start the agent: %w", err)
 	}
 	p.Start(toAgent, streams.out)
+	defer watch(ctx, p)()
 	gone, forwarded := make(chan struct{}), make(chan struct{})
 	go func() {
 		note(streams.err, messagesEnded("the editor", p.FromEditor(streams.in)))
@@ -99,6 +101,17 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 	case <-time.After(outputEnd):
 	}
 	return agentResult(ended)
+}
+
+// watch notes when Askback cannot be reached, until stop is called.
+func watch(ctx context.Context, p *acp.Proxy) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { p.Watch(ctx) })
+	return func() {
+		cancel()
+		watching.Wait()
+	}
 }
 
 // messagesEnded describes an error of the messages of one side, or returns "".

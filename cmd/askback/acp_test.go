@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/internal/acp"
+	"github.com/askback/askback/internal/hook"
 )
 
 // agentMessages are what an agent sends to ask for a permission.
@@ -65,5 +68,41 @@ func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
 		}
 	case <-ctx.Done():
 		t.Error("runAgent did not return")
+	}
+}
+
+// A rejecting is a client whose token is rejected.
+type rejecting struct{ hook.Client }
+
+func (rejecting) Ack(context.Context, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrUnauthorized
+}
+
+// An agent runs although Askback cannot be reached, which is noted before it asks.
+func TestAgentRunsWithoutAskback(t *testing.T) {
+	t.Parallel()
+	in, editor, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := make(chan string, 9)
+	p := &acp.Proxy{Asks: rejecting{}, Note: func(text string) { notes <- text }}
+	result := make(chan error, 1)
+	go func() {
+		result <- runAgent(t.Context(), p, streams{in: in, out: io.Discard, err: io.Discard}, []string{"cat"})
+	}()
+	select {
+	case note := <-notes:
+		if !strings.HasPrefix(note, "Askback cannot be reached, so only the editor asks: ") {
+			t.Errorf("got the note %q", note)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("there is no note")
+	}
+	if err := editor.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-result; err != nil {
+		t.Error(err)
 	}
 }
