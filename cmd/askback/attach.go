@@ -37,11 +37,11 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 	if err != nil {
 		return err
 	}
-	only, err := attachOnce(socket)
+	release, err := attachOnce(socket, instance.Hold)
 	if err != nil {
 		return err
 	}
-	defer only.Release()
+	defer release()
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
 		return err
@@ -51,8 +51,8 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 }
 
 // attachOnce makes sure that one process is attached to a socket, so that each request is
-// asked about once.
-func attachOnce(socket string) (*instance.Lock, error) {
+// asked about once, until release is called. On a system without locks it does nothing.
+func attachOnce(socket string, hold func(string) (*instance.Lock, error)) (release func(), err error) {
 	dir, err := stateDir()
 	if err != nil {
 		return nil, err
@@ -61,11 +61,16 @@ func attachOnce(socket string) (*instance.Lock, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(socket))
-	lock, err := instance.Hold(filepath.Join(dir, "attached-"+hex.EncodeToString(sum[:8])))
-	if errors.Is(err, instance.ErrHeld) {
+	lock, err := hold(filepath.Join(dir, "attached-"+hex.EncodeToString(sum[:8])))
+	switch {
+	case errors.Is(err, instance.ErrHeld):
 		return nil, fmt.Errorf("another askback attach is already attached to %s", socket)
+	case errors.Is(err, errors.ErrUnsupported):
+		return func() {}, nil
+	case err != nil:
+		return nil, err
 	}
-	return lock, err
+	return func() { _ = lock.Release() }, nil
 }
 
 // attending returns the client of an agent that waits for its answers itself.

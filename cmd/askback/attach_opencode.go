@@ -35,11 +35,11 @@ func (c *attachOpenCode) Run(ctx context.Context, io streams, all *commands) err
 		}
 		f.Folders = append(f.Folders, path)
 	}
-	only, err := attachOnce(f.URL)
+	release, err := attachOnce(f.URL, instance.Hold)
 	if err != nil {
 		return err
 	}
-	defer only.Release()
+	defer release()
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
 		return err

@@ -1,30 +1,45 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/instance"
 )
 
 func TestOneProcessIsAttachedToASocket(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	first, err := attachOnce("/run/codex.sock")
+	attach := func(socket string) (release func()) {
+		t.Helper()
+		release, err := attachOnce(socket, instance.Hold)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	release := attach("/run/codex.sock")
+	if _, err := attachOnce("/run/codex.sock", instance.Hold); err == nil || !strings.Contains(err.Error(), "already attached to /run/codex.sock") {
+		t.Errorf("the second one: got %v", err)
+	}
+	attach("/run/other.sock")()
+	release()
+	attach("/run/codex.sock")()
+}
+
+// Windows has no such locks. A remote server can be used there.
+func TestAttachingNeedsNoLock(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	release, err := attachOnce("/run/codex.sock", func(string) (*instance.Lock, error) {
+		return nil, fmt.Errorf("lock: %w", errors.ErrUnsupported)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := attachOnce("/run/codex.sock"); err == nil || !strings.Contains(err.Error(), "already attached to /run/codex.sock") {
-		t.Errorf("the second one: got %v", err)
-	}
-	if other, err := attachOnce("/run/other.sock"); err != nil {
-		t.Error(err)
-	} else if err := other.Release(); err != nil {
-		t.Error(err)
-	}
-	if err := first.Release(); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := attachOnce("/run/codex.sock"); err != nil {
-		t.Errorf("after its end: %v", err)
-	} else if err := again.Release(); err != nil {
-		t.Error(err)
+	release()
+	want := errors.New("read-only file system")
+	if _, err := attachOnce("/run/codex.sock", func(string) (*instance.Lock, error) { return nil, want }); !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
 	}
 }

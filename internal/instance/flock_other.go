@@ -4,12 +4,13 @@ package instance
 
 import (
 	"errors"
+	"fmt"
 	"os"
 )
 
-// flock returns an error, because Askback cannot open a database on this system.
+// flock returns [errors.ErrUnsupported], because Askback cannot open a database on this system.
 func flock(*os.File) error {
-	return errors.New("this system cannot open a database; use a remote server")
+	return fmt.Errorf("this system cannot open a database; use a remote server: %w", errors.ErrUnsupported)
 }
 
 // share returns the same error as flock.

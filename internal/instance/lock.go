@@ -14,7 +14,8 @@ var ErrHeld = errors.New("another askback process holds the database")
 // A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct{ file *os.File }
 
-// Hold takes the lock of a database, or returns [ErrHeld]. The lock file is never deleted:
+// Hold takes the lock of a database, or returns [ErrHeld]. On a system without such locks, the error is
+// [errors.ErrUnsupported]. The lock file is never deleted:
 // one process could otherwise lock the deleted file and another a new one. The system
 // releases the lock when the process ends in any way.
 func Hold(database string) (*Lock, error) {
