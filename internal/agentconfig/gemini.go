@@ -75,7 +75,7 @@ func isOwnGeminiGuard(entry string) bool {
 	return ok && strings.Contains(command, "--gate")
 }
 
-// isOwnGeminiHook reports the same for the entry of the hook for questions.
+// isOwnGeminiHook reports whether any version of Askback wrote the entry of the hook for questions.
 func isOwnGeminiHook(entry string) bool {
 	command, ok := geminiCommand(entry)
 	return ok && !strings.Contains(command, "--gate")
