@@ -73,13 +73,13 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 	}
 	p.Start(toAgent, streams.out)
 	defer watch(ctx, p)()
-	gone, forwarded := make(chan struct{}), make(chan struct{})
+	ended, forwarded := make(chan struct{}), make(chan struct{})
 	go func() {
 		note(streams.err, messagesEnded("the editor", p.FromEditor(streams.in)))
 		p.Close()
 		_ = toAgent.Close()
 		select {
-		case <-gone:
+		case <-ended:
 		case <-time.After(agentEnd):
 			note(streams.err, "the agent did not end after its input, so it is killed")
 			_ = agent.Process.Kill()
@@ -93,14 +93,14 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 			_ = agent.Process.Kill() // it cannot continue without its output
 		}
 	}()
-	ended := agent.Wait()
-	close(gone)
+	result := agent.Wait()
+	close(ended)
 	p.Close()
 	select {
 	case <-forwarded:
 	case <-time.After(outputEnd):
 	}
-	return agentResult(ended)
+	return agentResult(result)
 }
 
 // watch notes when Askback cannot be reached, until stop is called.

@@ -21,10 +21,10 @@ func FuzzAgent(f *testing.F) {
 		f.Add(strings.Join([]string{initialized, toolCall, permission, permission, closed}, "\n"), i)
 		f.Add(strings.Join([]string{initialized, permission, `{"id":`, `[]`, `null`, allowed}, "\n"), i)
 	}
-	f.Fuzz(func(t *testing.T, messages string, which int) {
+	f.Fuzz(func(t *testing.T, messages string, outcome int) {
 		var agent, editor bytes.Buffer
 		p := &acp.Proxy{
-			Asks:    &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]},
+			Asks:    &hooktest.Client{Outcome: unapproved[uint(outcome)%uint(len(unapproved))]},
 			Command: "agent", Run: "r", Note: func(string) {},
 		}
 		p.Start(&agent, &editor)

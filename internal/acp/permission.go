@@ -116,8 +116,9 @@ func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
 // shownMembers are the members of a tool call that describe what will run.
 var shownMembers = []string{"name", "kind", "title", "content", "locations", "rawInput"}
 
-// readOptions returns the options to choose: that which approves, and that which denies, or "".
-// Their ids must differ, because only the id is sent.
+// readOptions returns the ids of the options that allow and reject a call once. Without one that rejects it,
+// reject is "". readOptions reports false unless exactly one option allows the call, and all ids differ,
+// because only the id is sent.
 func readOptions(p jcs.Value) (allow, reject string, ok bool) {
 	options, _ := p.Get("options")
 	var ids []string

@@ -50,7 +50,7 @@ type Proxy struct {
 	mu       sync.Mutex         // guards what follows; not held while writing
 	version  string             // of the protocol
 	name     string             // of the agent
-	started  string             // the id of the editor's request initialize
+	initID   string             // the id of the editor's request initialize
 	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
 	folders  map[string]string  // the folders of sessions
 	calls    map[string]members // tool calls that run, by session and id
@@ -137,7 +137,7 @@ func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
 	case method == "":
 		p.dialogs.End(errDecided, func(d dialog) bool { return string(d.id) == id })
 	case method == "initialize":
-		p.started = id
+		p.initID = id
 	case method == "session/cancel":
 		session := jsonrpc2.StringAt(m.Params, "sessionId")
 		p.dialogs.End(errStopped, func(d dialog) bool { return d.session == session })
@@ -167,7 +167,7 @@ func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialogs.Dial
 	id := string(m.ID)
 	switch method := m.Method; method {
 	case "":
-		if id == p.started && p.started != "" {
+		if id == p.initID && p.initID != "" {
 			p.version = string(jsonrpc2.At(m.Result, "protocolVersion"))
 			if name := jsonrpc2.StringAt(m.Result, "agentInfo", "name"); name != "" {
 				p.name = name

@@ -39,8 +39,8 @@ type side struct {
 	read chan string
 }
 
-// says writes messages, one in each line.
-func (s side) says(messages ...string) {
+// writes writes messages, one in each line.
+func (s side) writes(messages ...string) {
 	s.t.Helper()
 	for _, m := range messages {
 		if _, err := io.WriteString(s.in, m+"\n"); err != nil {
@@ -49,8 +49,8 @@ func (s side) says(messages ...string) {
 	}
 }
 
-// gets reads messages and compares them.
-func (s side) gets(messages ...string) {
+// expects reads messages and compares them.
+func (s side) expects(messages ...string) {
 	s.t.Helper()
 	for _, want := range messages {
 		select {
@@ -104,10 +104,10 @@ func newSide(t testing.TB, in io.WriteCloser, out io.Reader) side {
 // opens starts a session, in which the agent asks for a permission.
 func (f *fixture) opens() {
 	f.t.Helper()
-	f.editor.says(initialize, newSession)
-	f.agent.gets(initialize, newSession)
-	f.agent.says(initialized, opened, toolCall, permission)
-	f.editor.gets(initialized, opened, toolCall, permission)
+	f.editor.writes(initialize, newSession)
+	f.agent.expects(initialize, newSession)
+	f.agent.writes(initialized, opened, toolCall, permission)
+	f.editor.expects(initialized, opened, toolCall, permission)
 }
 
 func (f *fixture) bounded() context.Context {
@@ -153,10 +153,10 @@ func TestPersonDecidesBeforeTheEditor(t *testing.T) {
 			t.Errorf("got the ask %+v of %s, input %s, context %s", c, ask.Agent, c.Input, ask.Context)
 		}
 		f.answer(ask, a)
-		f.agent.gets(want)
-		f.editor.gets(closed)
-		f.editor.says(allowed, `{"jsonrpc":"2.0","id":5,"method":"next"}`)
-		f.agent.gets(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // and not the late answer
+		f.agent.expects(want)
+		f.editor.expects(closed)
+		f.editor.writes(allowed, `{"jsonrpc":"2.0","id":5,"method":"next"}`)
+		f.agent.expects(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // and not the late answer
 	}
 }
 
@@ -175,7 +175,7 @@ func TestKeyOfAnAskIsThatOfItsRequest(t *testing.T) {
 
 func TestEditorDecidesBeforeThePerson(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ says, reason string }{
+	for name, c := range map[string]struct{ message, reason string }{
 		"answered": {allowed, "Decided in the editor"},
 		"failed":   {`{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"no"}}`, "Decided in the editor"},
 		"stopped":  {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, "The turn was cancelled"},
@@ -184,15 +184,15 @@ func TestEditorDecidesBeforeThePerson(t *testing.T) {
 		f := newFixture(t)
 		f.opens()
 		ask := f.next()
-		f.editor.says(c.says)
-		f.agent.gets(c.says)
+		f.editor.writes(c.message)
+		f.agent.expects(c.message)
 		f.withdrawn(ask, c.reason)
 	}
 }
 
 func TestAgentCancelsItsRequest(t *testing.T) {
 	t.Parallel()
-	for _, says := range []string{
+	for _, message := range []string{
 		closed,
 		strings.Replace(toolCall, "Run make", "Run rm", 1),
 		strings.Replace(toolCall, `"tool_call"`, `"tool_call_update"`, 1)[:len(toolCall)-len(`"make"}}}}`)+len(`_update`)] + `"rm"}}}}`,
@@ -200,8 +200,8 @@ func TestAgentCancelsItsRequest(t *testing.T) {
 		f := newFixture(t)
 		f.opens()
 		ask := f.next()
-		f.agent.says(says)
-		f.editor.gets(says)
+		f.agent.writes(message)
+		f.editor.expects(message)
 		f.withdrawn(ask, "The turn was cancelled")
 	}
 }
@@ -214,10 +214,10 @@ func TestEndOfOneSideWithdrawsAsks(t *testing.T) {
 	ask := f.next()
 	f.proxy.Close()
 	f.withdrawn(ask, "The agent or the editor was disconnected")
-	f.agent.says(strings.Replace(permission, `"p"`, `"q"`, 1))
-	f.editor.gets(strings.Replace(permission, `"p"`, `"q"`, 1))
-	f.agent.says(closed)
-	f.editor.gets(closed)
+	f.agent.writes(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.editor.expects(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.agent.writes(closed)
+	f.editor.expects(closed)
 	f.proxy.Wait() // which would wait for an ask
 	if n := len(f.instance.Asks()); n != 1 {
 		t.Errorf("there are %d asks, want 1", n)
@@ -244,8 +244,8 @@ func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
 		`[` + permission + `]`, `{"id":`, `not JSON`, `null`, `7`, ``,
 	} {
 		m = strings.Replace(m, `"id":"p"`, `"id":`+string(rune('0'+i%10)), 1)
-		f.agent.says(m)
-		f.editor.gets(m)
+		f.agent.writes(m)
+		f.editor.expects(m)
 	}
 	f.proxy.Close()
 	if n := len(f.instance.Asks()); n != 1 {
@@ -259,8 +259,8 @@ func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
 	other := strings.Replace(toolCall, "make", "true", 2)
 	done := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}`
 	for name, c := range map[string]struct {
-		says []string
-		asks int
+		messages []string
+		asks     int
 	}{
 		"at once":                    {[]string{toolCall, other}, 0},
 		"repeated":                   {[]string{toolCall, toolCall}, 1},
@@ -268,13 +268,13 @@ func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
 		"at once, and one has ended": {[]string{toolCall, other, done, other}, 0},
 	} {
 		f := newFixture(t)
-		f.editor.says(initialize)
-		f.agent.gets(initialize)
-		f.agent.says(initialized)
-		f.editor.gets(initialized)
-		for _, says := range append(c.says, permission) {
-			f.agent.says(says)
-			f.editor.gets(says)
+		f.editor.writes(initialize)
+		f.agent.expects(initialize)
+		f.agent.writes(initialized)
+		f.editor.expects(initialized)
+		for _, message := range append(c.messages, permission) {
+			f.agent.writes(message)
+			f.editor.expects(message)
 		}
 		if c.asks == 1 {
 			f.next()
@@ -300,13 +300,13 @@ func TestUnreadableMessageEndsDialogs(t *testing.T) {
 		f := newFixture(t)
 		f.opens()
 		ask := f.next()
-		f.agent.says(update)
-		f.editor.gets(update)
+		f.agent.writes(update)
+		f.editor.expects(update)
 		f.withdrawn(ask, "A message of the agent or the editor could not be read")
 		for _, m := range []string{permission, titled} {
 			m = strings.Replace(m, `"id":"p"`, `"id":"q"`, 1)
-			f.agent.says(m)
-			f.editor.gets(m)
+			f.agent.writes(m)
+			f.editor.expects(m)
 		}
 		f.proxy.Close()
 		if n := len(f.instance.Asks()); n != 1 {
@@ -321,43 +321,43 @@ func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
 	f := newFixture(t)
 	f.opens()
 	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
-	f.agent.gets(denied)
-	f.editor.gets(closed)
-	f.agent.says(permission)
-	f.agent.gets(`{"error":{"code":-32600,"message":"this id is in use"},"id":"p","jsonrpc":"2.0"}`)
-	f.editor.says(allowed, initialize)
-	f.agent.gets(initialize)
+	f.agent.expects(denied)
+	f.editor.expects(closed)
+	f.agent.writes(permission)
+	f.agent.expects(`{"error":{"code":-32600,"message":"this id is in use"},"id":"p","jsonrpc":"2.0"}`)
+	f.editor.writes(allowed, initialize)
+	f.agent.expects(initialize)
 }
 
 // A denial without an option for it cancels the turn.
 func TestDenialWithoutOptionCancels(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.editor.says(initialize)
-	f.agent.gets(initialize)
-	f.agent.says(initialized, toolCall, strings.Replace(permission, "reject_once", "reject_always", 1))
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, toolCall, strings.Replace(permission, "reject_once", "reject_always", 1))
 	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
-	f.agent.gets(cancelled)
+	f.agent.expects(cancelled)
 }
 
 // Of several options that reject the call, the first is chosen.
 func TestFirstRejectingOptionIsChosen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.editor.says(initialize)
-	f.agent.gets(initialize)
-	f.agent.says(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`, `"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`, `"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
 	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
-	f.agent.gets(denied)
+	f.agent.expects(denied)
 }
 
 // A call without a title is asked about if its arguments are known.
 func TestArgumentsAreShownWithoutTitle(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.editor.says(initialize)
-	f.agent.gets(initialize)
-	f.agent.says(initialized, strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
 	if c := f.next().Confirmation; string(c.Input) != `{"rawInput":{"command":"make"}}` || c.ToolName != "tool" {
 		t.Errorf("got %s with %s", c.ToolName, c.Input)
 	}
@@ -368,11 +368,11 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{`2`, `"1"`, `1.0`} {
 		f := newFixture(t)
-		f.editor.says(initialize)
-		f.agent.gets(initialize)
+		f.editor.writes(initialize)
+		f.agent.expects(initialize)
 		other := strings.Replace(initialized, `"protocolVersion":1`, `"protocolVersion":`+version, 1)
-		f.agent.says(other, toolCall, permission)
-		f.editor.gets(other, toolCall, permission)
+		f.agent.writes(other, toolCall, permission)
+		f.editor.expects(other, toolCall, permission)
 		f.proxy.Close()
 		if n := len(f.instance.Asks()); n != 0 {
 			t.Errorf("version %s: there are %d asks, want none", version, n)
@@ -385,14 +385,14 @@ func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
 func TestKeptCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.editor.says(initialize)
-	f.agent.gets(initialize)
-	f.agent.says(initialized)
-	f.editor.gets(initialized)
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized)
+	f.editor.expects(initialized)
 	update := func(id, title, rest string) {
 		call := strings.NewReplacer(`"toolCallId":"c"`, fmt.Sprintf(`"toolCallId":"%s"%s`, id, rest), "Run make", title).Replace(toolCall)
-		f.agent.says(call)
-		f.editor.gets(call)
+		f.agent.writes(call)
+		f.editor.expects(call)
 	}
 	for i := range 3 * acp.MaxCalls {
 		update(fmt.Sprint("ended ", i), "Run make", "")
@@ -415,8 +415,8 @@ func TestKeptCallsAreBounded(t *testing.T) {
 		t.Errorf("%d of too many calls are kept", got)
 	}
 	late := strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"0"`, 1)
-	f.agent.says(late)
-	f.editor.gets(late)
+	f.agent.writes(late)
+	f.editor.expects(late)
 	f.proxy.Close()
 	if n := len(f.instance.Asks()); n != 0 {
 		t.Errorf("there are %d asks, want none", n)
@@ -427,8 +427,8 @@ func TestHugeMessageIsForwarded(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	huge := `{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", 9<<20) + `"}`
-	f.agent.says(huge)
-	f.editor.gets(huge)
+	f.agent.writes(huge)
+	f.editor.expects(huge)
 }
 
 // A form of the agent is asked as questions. If people decline it, it is left to the editor.
@@ -437,25 +437,25 @@ func TestFormIsAsked(t *testing.T) {
 	f := newFixture(t)
 	f.opens()
 	f.answer(f.next(), askback.Answer{Decision: askback.Approve})
-	f.agent.gets(approved)
-	f.editor.gets(closed)
+	f.agent.expects(approved)
+	f.editor.expects(closed)
 	form := `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"form","sessionId":"s","message":"Where to?","requestedSchema":{"type":"object","properties":{"region":{"type":"string","title":"Region","enum":["eu","us"]}},"required":["region"]}}}`
-	f.agent.says(form)
-	f.editor.gets(form)
+	f.agent.writes(form)
+	f.editor.expects(form)
 	ask := f.next()
 	if ask.Title != "Where to?" || len(ask.Questions) != 1 || ask.Questions[0].Text != "Region" {
 		t.Errorf("got %q: %+v", ask.Title, ask.Questions)
 	}
 	f.answer(ask, askback.Choose("eu"))
-	f.agent.gets(`{"id":2,"jsonrpc":"2.0","result":{"action":"accept","content":{"region":"eu"}}}`)
-	f.editor.gets(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
+	f.agent.expects(`{"id":2,"jsonrpc":"2.0","result":{"action":"accept","content":{"region":"eu"}}}`)
+	f.editor.expects(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
 
 	form = strings.Replace(form, `"id":2`, `"id":3`, 1)
-	f.agent.says(form)
-	f.editor.gets(form)
+	f.agent.writes(form)
+	f.editor.expects(form)
 	if _, err := f.person.Decline(f.bounded(), f.next().ID, "ask at the desk"); err != nil {
 		t.Fatal(err)
 	}
-	f.editor.says(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
-	f.agent.gets(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
+	f.editor.writes(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
+	f.agent.expects(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
 }

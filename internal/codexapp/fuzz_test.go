@@ -68,12 +68,12 @@ func FuzzMessages(f *testing.F) {
 		f.Add(strings.Join([]string{initialized, listed, editAsk, resumed, `{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u"}}}`}, "\n"), i)
 		f.Add(strings.Join([]string{initialized, `{"method":"thread/started","params":{"thread":{"id":"t"}}}`, `{"id":`, `[]`, `null`, `{"id":1,"result":{}}`}, "\n"), i)
 	}
-	f.Fuzz(func(t *testing.T, messages string, which int) {
+	f.Fuzz(func(t *testing.T, messages string, outcome int) {
 		r := &recording{}
 		for line := range strings.SplitSeq(messages, "\n") {
 			r.messages = append(r.messages, []byte(line))
 		}
-		asks := &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]}
+		asks := &hooktest.Client{Outcome: unapproved[uint(outcome)%uint(len(unapproved))]}
 		f := &Follower{Asks: asks, Note: func(string) {}}
 		s := newSession(f, f.asker(), r)
 		r.atEnd = s.dialogs.Wait // the asks must not end with the connection

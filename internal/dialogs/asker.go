@@ -59,7 +59,7 @@ func (a *Asker) Ask(ctx context.Context, r askback.Request, deliver func(askback
 
 // NoteUnasked notes that a request is left to the program, and why.
 func (a *Asker) NoteUnasked(err error) {
-	a.Note("This is not asked in Askback, so " + a.Otherwise + ": " + err.Error())
+	a.Note("Askback cannot ask about one request, so " + a.Otherwise + ": " + err.Error())
 }
 
 // NoteAttached notes that a program is followed. What is true about the inbox is claimed only if Askback can

@@ -56,11 +56,11 @@ func FuzzServer(f *testing.F) {
 		f.Add(questionEvent, `null`, i)
 		f.Add("data: []\ndata: {\n"+strings.ReplaceAll(permissionEvent, `"bash"`, `"once"`), `[`, i)
 	}
-	f.Fuzz(func(t *testing.T, events, message string, which int) {
+	f.Fuzz(func(t *testing.T, events, message string, outcome int) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &recording{events: events, message: message}
 			a := &Follower{
-				Asks: &hooktest.Client{Outcome: unapproved[uint(which)%uint(len(unapproved))]},
+				Asks: &hooktest.Client{Outcome: unapproved[uint(outcome)%uint(len(unapproved))]},
 				Note: func(string) {},
 			}
 			a.prepare()
@@ -73,7 +73,7 @@ func FuzzServer(f *testing.F) {
 				if body != "" && json.Unmarshal([]byte(body), &reply) != nil {
 					t.Fatalf("sent %s", body)
 				}
-				if said, ok := reply["reply"]; ok && said != "reject" {
+				if decision, ok := reply["reply"]; ok && decision != "reject" {
 					t.Fatalf("sent %s", body)
 				}
 			}
