@@ -75,8 +75,10 @@ func (f *Follower) keepFollowing(ctx context.Context) error {
 		switch status, ok := errors.AsType[errStatus](err); {
 		case ctx.Err() != nil:
 			return nil
+		case ok && status.status == http.StatusUnauthorized && f.Password != "":
+			return errors.New("the server of OpenCode rejects the password: check OPENCODE_SERVER_PASSWORD and OPENCODE_SERVER_USERNAME")
 		case ok && status.status == http.StatusUnauthorized:
-			return err
+			return errors.New("the server of OpenCode requires a password: set OPENCODE_SERVER_PASSWORD")
 		case attached:
 			noted = ""
 			f.asker.Note("The connection to OpenCode at " + f.URL + " has ended. Waiting for it …")

@@ -312,10 +312,12 @@ func TestUnknownEventsAreIgnored(t *testing.T) {
 	}
 }
 
-// A wrong password ends the command.
+// A password that is missing or wrong ends the command.
 func TestPasswordIsRequired(t *testing.T) {
-	f := &Follower{Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: "other", Note: func(string) {}}
-	if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "OPENCODE_SERVER_PASSWORD") {
-		t.Errorf("got %v", err)
+	for given, want := range map[string]string{"": "requires a password: set OPENCODE_SERVER_PASSWORD", "other": "rejects the password: check OPENCODE_SERVER_PASSWORD"} {
+		f := &Follower{Asks: askbacktest.New(t).Agent("local"), URL: newFake(t).URL, User: "opencode", Password: given, Note: func(string) {}}
+		if err := f.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with the password %q, got %v, want %q", given, err, want)
+		}
 	}
 }

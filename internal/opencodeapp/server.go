@@ -52,9 +52,6 @@ type errStatus struct {
 }
 
 func (e errStatus) Error() string {
-	if e.status == http.StatusUnauthorized {
-		return "the server of OpenCode requires a password: set OPENCODE_SERVER_PASSWORD"
-	}
 	return fmt.Sprintf("%s: %d %s", e.path, e.status, http.StatusText(e.status))
 }
 
