@@ -91,7 +91,8 @@ func (e *Engine) cancelChild(ctx context.Context, f store.Effect, w runWork) err
 	return e.finish(ctx, f, "", nil)
 }
 
-// endChild ends a child for good, if it was started.
+// endChild ends a child for good, if it was started. One whose turn has ended stays as it is: its
+// parent may have stopped waiting because it has the result.
 func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) error {
 	row, err := e.store.ReadKey(ctx, kindSession, childKey(parent.row.ID, w))
 	if errors.Is(err, store.ErrNotFound) {
@@ -102,7 +103,7 @@ func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) err
 	}
 	return e.update(ctx, func(t *tx) error {
 		r, err := t.run(row.ID)
-		if err != nil {
+		if err != nil || r.state.Phase == conversation.Idle {
 			return err
 		}
 		r.cancel = lifecycle.Cancelled{

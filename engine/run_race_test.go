@@ -84,18 +84,46 @@ func TestToolDoesNotRunIfItsStartMayBeAnothersCommit(t *testing.T) {
 	})
 }
 
-// A lateChild is a store that calls before, once, when a new child is committed.
+// A lateChild is a store that calls before and after, once, when a new child is committed.
 type lateChild struct {
 	engine.Store
 	before func(parent string)
+	after  func()
 	called atomic.Bool
 }
 
 func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
-	if i := slices.IndexFunc(c.Put, func(r store.Record) bool { return r.Version == 0 && strings.HasPrefix(r.Key, "child:") }); i >= 0 && s.called.CompareAndSwap(false, true) {
+	i := slices.IndexFunc(c.Put, func(r store.Record) bool { return r.Version == 0 && strings.HasPrefix(r.Key, "child:") })
+	if i < 0 || !s.called.CompareAndSwap(false, true) {
+		return s.Store.Commit(ctx, c)
+	}
+	if s.before != nil {
 		s.before(strings.Split(c.Put[i].Key, ":")[1])
 	}
-	return s.Store.Commit(ctx, c)
+	n, err := s.Store.Commit(ctx, c)
+	if s.after != nil {
+		s.after()
+	}
+	return n, err
+}
+
+// A child that ends before the process that started it looks at its parent again is not
+// cancelled: its parent no longer waits for it because it has its result.
+func TestChildThatEndsAtOnceIsNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
+			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("I helped.")},
+		}}}
+		h.start(&lateChild{Store: memstore.New(), after: func() { <-time.After(time.Second) }})
+		defer h.stop()
+		h.run("Go.")
+		<-time.After(time.Minute)
+		page, err := h.ana.Sessions(t.Context(), askback.SessionQuery{})
+		for _, s := range page.Items {
+			h.check(s.Agent, s.Status, askback.SessionCompleted)
+		}
+		h.check("sessions", fmt.Sprint(len(page.Items) > 1, err), "true <nil>")
+	})
 }
 
 // A child whose parent is cancelled while it starts is cancelled, too: its parent found no child
