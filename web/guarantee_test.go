@@ -29,7 +29,7 @@ const skeleton = `(() => {
 			} else if (k.nodeType === 1) {
 				if (k.matches(".hidden-badge, .notice-line, [id^=live-]")) continue;
 				const attributes = [...k.attributes]
-					.filter((a) => !a.value.includes("ask_") && !a.value.includes("grt_") && !["open", "rows", "datetime", "title", "hx-sse:connect", "data-keys"].includes(a.name))
+					.filter((a) => !a.value.includes("ask_") && !a.value.includes("grt_") && !["open", "rows", "datetime", "title", "hx-sse:connect", "data-keys", "data-htmx-powered"].includes(a.name))
 					// A link that selects what an agent named has the name in its query, escaped.
 					.map((a) => a.name + "=" + a.value.replace(/^(\/\w*\?(?:agent|tag)=)[\w%+.~-]+$/, "$1(name)")).sort().join(" ");
 				if (k.matches(frames)) {
@@ -66,7 +66,7 @@ func sampleInjections(step int) (some []string) {
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
-	w.waitUntil(`!document.querySelector("#list > .row:not(.is-measured)")`) // the script marks them later
+	w.waitUntil(`!!document.querySelector("[data-htmx-powered]") && !document.querySelector("#list > .row:not(.is-measured)")`) // scripts mark both later
 	var out string
 	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
