@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Definition is a hosted agent: what it is told, its model and its tools (E12). docs/hosted.md
@@ -71,8 +71,8 @@ const (
 var builtIn = []string{AskUserQuestion, ConfirmAction, TodoWrite, SpawnAgents}
 
 var (
-	definitionName = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-	toolsetName    = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
+	definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+	toolsetName    = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
 )
 
 // Check returns an error that has every mistake in the definition, one in a line. It does not
@@ -82,7 +82,7 @@ func (d *Definition) Check() error {
 	add := func(format string, args ...any) {
 		all = append(all, fmt.Errorf("agent %s: "+format, append([]any{d.Name}, args...)...))
 	}
-	if !definitionName.MatchString(d.Name) {
+	if !definitionName().MatchString(d.Name) {
 		all = append(all, fmt.Errorf("name: %q is not a name of an agent: write at most 64 lower-case letters, digits, dots, - and _", d.Name))
 	}
 	if d.Model == nil {
@@ -130,7 +130,7 @@ func (d *Definition) checkToolsets(add func(format string, args ...any)) {
 			}
 		}
 		switch name := t.Name(); {
-		case !toolsetName.MatchString(name) || slices.Contains(builtIn, name):
+		case !toolsetName().MatchString(name) || slices.Contains(builtIn, name):
 			add("%q is not a name of a server: write at most 32 letters, digits, - and _", name)
 		case slices.Contains(names, name):
 			add("two servers have the name %s", name)

@@ -45,7 +45,7 @@ func (s session) plan(c conversation.Call, o offer) conversation.Call {
 
 // validTool returns a name that every provider accepts when it gets the call back.
 func validTool(name string) string {
-	name = notModelName.ReplaceAllString(name, "_")
+	name = notModelName().ReplaceAllString(name, "_")
 	if name == "" {
 		return "_"
 	}

@@ -6,13 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/spelling"
 )
 
@@ -182,8 +182,8 @@ const separator = "__"
 const maxModelName = 64
 
 var (
-	notModelName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
-	endsInHash   = regexp.MustCompile(`_[0-9a-f]{10}$`)
+	notModelName = lazyregexp.New(`[^a-zA-Z0-9_-]`)
+	endsInHash   = lazyregexp.New(`_[0-9a-f]{10}$`)
 )
 
 // modelName returns the name of a tool for models: that of its server, the separator, and its
@@ -194,13 +194,13 @@ var (
 // of one tool only.
 func modelName(server, tool string) string {
 	name := server + separator + tool
-	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_") && !endsInHash.MatchString(name)
-	if plain && len(name) <= maxModelName && tool != "" && !notModelName.MatchString(name) {
+	plain := !strings.Contains(server, separator) && !strings.HasSuffix(server, "_") && !endsInHash().MatchString(name)
+	if plain && len(name) <= maxModelName && tool != "" && !notModelName().MatchString(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(server + "\x00" + tool))
 	hash := "_" + hex.EncodeToString(sum[:5])
-	name = notModelName.ReplaceAllString(name, "_")
+	name = notModelName().ReplaceAllString(name, "_")
 	return name[:min(len(name), maxModelName-len(hash))] + hash
 }
 

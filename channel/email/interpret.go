@@ -1,12 +1,12 @@
 package email
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/view"
 )
 
@@ -91,7 +91,7 @@ func decision(text string) (askback.Answer, unclear) {
 }
 
 // number matches the beginning of the answer to one of several questions.
-var number = regexp.MustCompile(`^\s*([1-9])\s*[:.)]\s*(.*)$`)
+var number = lazyregexp.New(`^\s*([1-9])\s*[:.)]\s*(.*)$`)
 
 // numbered returns the text for each question. A line without a number belongs to the answer
 // above it.
@@ -99,7 +99,7 @@ func numbered(questions []askback.Question, text string) (parts []string, why un
 	parts = make([]string, len(questions))
 	at := -1
 	for line := range strings.SplitSeq(withoutClosing(text), "\n") {
-		if m := number.FindStringSubmatch(line); m != nil {
+		if m := number().FindStringSubmatch(line); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			if n > len(questions) || parts[n-1] != "" {
 				return nil, notNumbered
@@ -158,14 +158,14 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
 		return askback.QuestionAnswer{}, moreThanLabel
 	}
-	if q.NoOther || onlyNumbers.MatchString(text) {
+	if q.NoOther || onlyNumbers().MatchString(text) {
 		return askback.QuestionAnswer{}, notAnOption
 	}
 	return askback.QuestionAnswer{ID: q.ID, Other: text}, ""
 }
 
 // onlyNumbers matches what must be numbers of options, even if there are no such options.
-var onlyNumbers = regexp.MustCompile(`^[\s\d,;.#]+$`)
+var onlyNumbers = lazyregexp.New(`^[\s\d,;.#]+$`)
 
 // option returns the label of the option that a text names.
 func option(q askback.Question, text string) (label string, why unclear) {
@@ -233,23 +233,23 @@ func appendNew(labels []string, label string) []string {
 }
 
 // closing matches a line that ends a letter.
-var closing = regexp.MustCompile(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
+var closing = lazyregexp.New(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
 	`(mit )?(freundlichen|freundliche|besten|beste|herzlichen|herzliche|schönen|schöne|lieben|liebe|vielen|viele) grüßen?|grüße|gruß|mfg|lg|vg|danke|vielen dank|` +
 	`cordialement|bien à vous|merci|saludos|un saludo|gracias|atentamente|saluti|cordiali saluti|grazie|obrigad[oa]|atenciosamente|abraços|` +
 	`met vriendelijke groet(en)?|groet(en)?|mvh|med vänlig(a)? hälsning(ar)?|hilsen|med vennlig hilsen|pozdrawiam|s pozdravem|с уважением)[ ,.!]*$`)
 
 // postscript matches a line with something to be read after the end of a letter.
-var postscript = regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
+var postscript = lazyregexp.New(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
 
 // withoutClosing returns a text without its end of a letter, which is the name of a person and
 // often that of a company. A text with a postscript is returned unchanged.
 func withoutClosing(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if i == 0 || !closing.MatchString(strings.TrimSpace(l)) {
+		if i == 0 || !closing().MatchString(strings.TrimSpace(l)) {
 			continue
 		}
-		if len(lines)-i > 15 || slices.ContainsFunc(lines[i:], postscript.MatchString) {
+		if len(lines)-i > 15 || slices.ContainsFunc(lines[i:], postscript().MatchString) {
 			return text
 		}
 		return strings.Join(lines[:i], "\n")

@@ -2,10 +2,10 @@ package post
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/notice"
 )
 
@@ -164,18 +164,18 @@ const homeAssistantMaxBody = 3000
 
 // changedByAndroid matches what Home Assistant's app for Android would change: it reads HTML,
 // the escapes of line ends, and names of emoji.
-var changedByAndroid = regexp.MustCompile(`[<&]|\\[rn]|:[-+\w|]+:`)
+var changedByAndroid = lazyregexp.New(`[<&]|\\[rn]|:[-+\w|]+:`)
 
 // drawHomeAssistant draws a message for Home Assistant: for an action notify, or for the
 // webhook of an automation, which finds the same members in trigger.json. A message with the
 // same tag replaces the one before.
 func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 	for _, l := range m.All() {
-		if changedByAndroid.MatchString(l.Foreign) {
+		if changedByAndroid().MatchString(l.Foreign) {
 			return content{}, false
 		}
 	}
-	if changedByAndroid.MatchString(m.Title) {
+	if changedByAndroid().MatchString(m.Title) {
 		return content{}, false
 	}
 	data := map[string]any{"tag": m.Tag, "group": "askback"}

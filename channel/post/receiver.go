@@ -3,12 +3,12 @@ package post
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Receiver is where messages go: a phone, or a room of a chat.
@@ -45,7 +45,7 @@ var Templates = []Template{Ntfy, Pushover, Gotify, Discord, Teams, Mattermost, H
 const pushoverURL = "https://api.pushover.net/1/messages.json"
 
 // topic is what ntfy accepts as the name of a topic.
-var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+var topic = lazyregexp.New(`^[-_A-Za-z0-9]{1,64}$`)
 
 // Check returns what is wrong with a receiver, and with which of its settings, or "". It does
 // not repeat an address or a token.
@@ -86,7 +86,7 @@ func (r Receiver) checkReplies() (setting, problem string) {
 		return "reply_topic", "is for the template ntfy only"
 	case r.ReplyTopic == "":
 		return "reply_token", "needs a reply_topic"
-	case !topic.MatchString(r.ReplyTopic):
+	case !topic().MatchString(r.ReplyTopic):
 		return "reply_topic", "must be one topic of 1 to 64 letters, digits, - and _"
 	case err == nil && strings.Trim(u.Path, "/") == r.ReplyTopic:
 		return "reply_topic", "must be another topic than that of the questions"
@@ -124,7 +124,7 @@ func (r Receiver) pathProblem() string {
 	}
 	path := strings.Trim(u.Path, "/")
 	switch {
-	case r.Template == Ntfy && !topic.MatchString(path):
+	case r.Template == Ntfy && !topic().MatchString(path):
 		return "must be the address of the server and one topic of 1 to 64 letters, digits, - and _"
 	case r.Template == Ntfy && u.RawQuery != "":
 		return "must have nothing after the topic"

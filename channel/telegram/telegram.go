@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/view"
@@ -69,11 +69,11 @@ type Channel struct {
 }
 
 // tokenForm is the form of the token of a bot.
-var tokenForm = regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
+var tokenForm = lazyregexp.New(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
 
 // CheckToken returns what is wrong with a token, without repeating it, or "".
 func CheckToken(token string) string {
-	if !tokenForm.MatchString(token) {
+	if !tokenForm().MatchString(token) {
 		return "is not the token of a bot: digits, a colon and letters, as @BotFather gives it"
 	}
 	return ""

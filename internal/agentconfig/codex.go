@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // locationVariables are the environment variables that determine which server a command of
@@ -33,9 +35,9 @@ func editCodex(f File, o Options, present []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate := o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard.Match(present)
+	gate := o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard().Match(present)
 	f.paste = codexTables(o, gate)
-	if guard := ownGuard.FindString(string(present)); gate && guard != "" {
+	if guard := ownGuard().FindString(string(present)); gate && guard != "" {
 		f.paste = withGuard(f.paste, guard)
 	}
 	if gate && !f.remove {
@@ -48,11 +50,11 @@ func editCodex(f File, o Options, present []byte) ([]byte, error) {
 }
 
 // ownGuard matches the command of the guard, up to what follows its flags.
-var ownGuard = regexp.MustCompile(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
+var ownGuard = lazyregexp.New(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
 
 // withGuard returns tables with the flags of a guard that is there.
 func withGuard(tables, guard string) string {
-	before, own, after := cutMatch(tables, ownGuard)
+	before, own, after := cutMatch(tables, ownGuard())
 	return before + withFlags(own, guard, "codex") + after
 }
 

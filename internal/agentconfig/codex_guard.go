@@ -1,9 +1,10 @@
 package agentconfig
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // With a terminal of its own, a command that a person approved can get further input from the
@@ -15,8 +16,8 @@ const (
 )
 
 var (
-	ttyKey      = regexp.MustCompile(`(?m)^\s*["']?unified_exec_tty["']?\s*=`)
-	featuresKey = regexp.MustCompile(`(?m)^\s*["']?features["']?\s*[=.]`)
+	ttyKey      = lazyregexp.New(`(?m)^\s*["']?unified_exec_tty["']?\s*=`)
+	featuresKey = lazyregexp.New(`(?m)^\s*["']?features["']?\s*[=.]`)
 )
 
 // withoutTTYSetting returns the text without ttySetting, and without a table that has nothing
@@ -50,8 +51,8 @@ func withTTYSetting(text string) (string, bool) {
 	var out strings.Builder
 	found := false
 	for _, t := range tables {
-		found = found || t.is("features") || t.path == nil && featuresKey.MatchString(t.text())
-		if t.is("features") && !t.array && !ttyKey.MatchString(t.text()) {
+		found = found || t.is("features") || t.path == nil && featuresKey().MatchString(t.text())
+		if t.is("features") && !t.array && !ttyKey().MatchString(t.text()) {
 			header, newline := t.lines[0], withNewlines(text, "\n")
 			if !strings.HasSuffix(header, "\n") {
 				header += newline

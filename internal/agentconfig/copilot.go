@@ -2,8 +2,9 @@ package agentconfig
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // copilotServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
@@ -62,7 +63,7 @@ func copilotHooks(path string, o Options) File {
 	}
 	f := file(o.Gate != nil && *o.Gate)
 	f.write = func(f File, present []byte) ([]byte, error) {
-		changed := file(o.Gate != nil && *o.Gate || o.Gate == nil && ownCopilotGuard.Match(present))
+		changed := file(o.Gate != nil && *o.Gate || o.Gate == nil && ownCopilotGuard().Match(present))
 		changed.remove = f.remove
 		return editJSON(changed, present)
 	}
@@ -74,7 +75,7 @@ func copilotHooks(path string, o Options) File {
 const copilotGuard = " hook " + copilotHookName + " --gate --wait 23h"
 
 // ownCopilotGuard matches the flag of a guard that Askback or a person wrote.
-var ownCopilotGuard = regexp.MustCompile(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
+var ownCopilotGuard = lazyregexp.New(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
 
 // hookVersion is the version of the format of the file with hooks.
 var hookVersion = edit{path: []string{"version"}, value: "1", keepWithOthers: true}

@@ -2,8 +2,9 @@ package agentconfig
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Hook is a hook of Askback, as the configuration of a client has it: a command for the shell, or
@@ -69,7 +70,7 @@ func hookOf(event, group, entry string) Hook {
 }
 
 // tomlText matches a key with a string on one line.
-var tomlText = regexp.MustCompile(`(?:^|[\s{,])["']?(command|matcher)["']?\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
+var tomlText = lazyregexp.New(`(?:^|[\s{,])["']?(command|matcher)["']?\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
 
 // hooksInTOML returns the hooks of Askback in the configuration of Codex.
 func hooksInTOML(text string) (hooks []Hook) {
@@ -87,7 +88,7 @@ func hooksInTOML(text string) (hooks []Hook) {
 			matchers[event] = ""
 		}
 		var commands []string
-		for _, m := range tomlText.FindAllStringSubmatch(t.text(), -1) {
+		for _, m := range tomlText().FindAllStringSubmatch(t.text(), -1) {
 			value := tomlString(m[2])
 			switch {
 			case m[1] == "command":
@@ -97,7 +98,7 @@ func hooksInTOML(text string) (hooks []Hook) {
 			}
 		}
 		for _, command := range commands {
-			if ownHook.MatchString(command) {
+			if ownHook().MatchString(command) {
 				hooks = append(hooks, Hook{Event: event, Matcher: matchers[event], Command: command})
 			}
 		}

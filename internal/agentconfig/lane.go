@@ -2,8 +2,9 @@ package agentconfig
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Lane is how a client reaches Askback over MCP, as its configuration has it: a command, or a
@@ -98,7 +99,7 @@ func laneInTOML(text string) (l Lane, ok bool) {
 }
 
 // secret matches names of variables that Gemini CLI does not pass on.
-var secret = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
+var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
 
 // Environment returns the variables that the client passes to the command, of those in
 // environ (NAME=value).
@@ -106,7 +107,7 @@ func (l Lane) Environment(environ []string) map[string]string {
 	passed := map[string]string{}
 	for _, one := range environ {
 		name, value, _ := strings.Cut(one, "=")
-		allowed := l.passed == nil && (!l.withoutSecrets || !secret.MatchString(name))
+		allowed := l.passed == nil && (!l.withoutSecrets || !secret().MatchString(name))
 		for _, other := range l.passed {
 			allowed = allowed || other == name
 		}
@@ -118,7 +119,7 @@ func (l Lane) Environment(environ []string) map[string]string {
 }
 
 // reference matches a reference to an environment variable, in the forms of all clients.
-var reference = regexp.MustCompile(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`)
+var reference = lazyregexp.New(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`)
 
 // Expand returns the headers with the values of environment variables. ok is false if one is
 // not set, or if the client asks its user for it.
@@ -126,8 +127,8 @@ func (l Lane) Expand(lookup func(name string) string) (headers map[string]string
 	headers, ok = map[string]string{}, true
 	for name, value := range l.Headers {
 		ok = ok && !strings.Contains(value, "${input:")
-		headers[name] = reference.ReplaceAllStringFunc(value, func(ref string) string {
-			m := reference.FindStringSubmatch(ref)
+		headers[name] = reference().ReplaceAllStringFunc(value, func(ref string) string {
+			m := reference().FindStringSubmatch(ref)
 			v := lookup(m[1] + m[2] + m[3])
 			ok = ok && v != ""
 			return v

@@ -3,8 +3,9 @@ package agentconfig
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Record is what is needed to restore a file as it was before Askback was added to it, to
@@ -81,12 +82,12 @@ func SameExceptSpace(a, b []byte) bool { return squeeze(a) == squeeze(b) }
 func IsBlank(content []byte) bool { return squeeze(content) == "" }
 
 // emptyMember matches a member without content, and the comma after it.
-var emptyMember = regexp.MustCompile(`"[^"\\]*":(\{\}|\[\]),?`)
+var emptyMember = lazyregexp.New(`"[^"\\]*":(\{\}|\[\]),?`)
 
 func squeeze(content []byte) string {
 	s := strings.Join(strings.Fields(string(content)), "")
 	for before := ""; s != before; {
-		before, s = s, emptyMember.ReplaceAllString(s, "")
+		before, s = s, emptyMember().ReplaceAllString(s, "")
 		s = strings.NewReplacer(",}", "}", ",]", "]").Replace(s)
 	}
 	if s == "{}" {

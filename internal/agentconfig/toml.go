@@ -2,9 +2,10 @@ package agentconfig
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // In a TOML file, the lines of Askback are a block that starts with tomlBegin and ends with
@@ -24,10 +25,10 @@ func isMarker(line string) bool {
 // The keys with which a person may have written what Askback adds. A table that was written so
 // cannot be extended.
 var (
-	rootKey   = regexp.MustCompile(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
-	serverKey = regexp.MustCompile(`(?m)^\s*["']?askback["']?\s*[.=]`)
-	hooksKey  = regexp.MustCompile(`(?m)^\s*["']?hooks["']?\s*[=.]`)
-	eventKey  = regexp.MustCompile(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`)
+	rootKey   = lazyregexp.New(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
+	serverKey = lazyregexp.New(`(?m)^\s*["']?askback["']?\s*[.=]`)
+	hooksKey  = lazyregexp.New(`(?m)^\s*["']?hooks["']?\s*[=.]`)
+	eventKey  = lazyregexp.New(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`)
 )
 
 // editTOML adds, replaces or removes the block of Askback. A new block is added at the end,
@@ -135,9 +136,9 @@ func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
 			}
 		case t.isBelow("mcp_servers", "askback"):
 			own[i] = remove // settings of the client for this server, which are invalid without it
-		case t.path == nil && rootKey.MatchString(body), t.is("mcp_servers") && serverKey.MatchString(body):
+		case t.path == nil && rootKey().MatchString(body), t.is("mcp_servers") && serverKey().MatchString(body):
 			return nil, obstacle{"the MCP server askback, or the table it belongs to, is already there and was written by hand", "remove it from the file"}
-		case t.path == nil && hooksKey.MatchString(body), t.is("hooks") && eventKey.MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
+		case t.path == nil && hooksKey().MatchString(body), t.is("hooks") && eventKey().MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
 			if !remove {
 				return nil, obstacle{"the hooks are not written as [[hooks.EVENT]], so that others cannot be added", "write them so"}
 			}
@@ -162,10 +163,10 @@ func isOwnServer(body string) bool {
 
 // ownHook matches the commands of the hooks that Askback adds, and those that its
 // documentation once recommended.
-var ownHook = regexp.MustCompile(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
+var ownHook = lazyregexp.New(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
 
 // commandKey matches the command of a hook.
-var commandKey = regexp.MustCompile(`\bcommand["']?\s*=`)
+var commandKey = lazyregexp.New(`\bcommand["']?\s*=`)
 
 // addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no
 // other hooks.
@@ -176,11 +177,11 @@ func addOwnHooks(tables []tomlTable, own []bool) error {
 		if len(t.path) < 2 || t.path[0] != "hooks" {
 			continue
 		}
-		event, runs := t.path[1], ownHook.MatchString(t.text())
+		event, runs := t.path[1], ownHook().MatchString(t.text())
 		switch {
 		case len(t.path) == 2 && t.array:
 			group[event] = i
-			commands := len(commandKey.FindAllString(t.text(), -1))
+			commands := len(commandKey().FindAllString(t.text(), -1))
 			if runs && commands > 1 {
 				return obstacle{fmt.Sprintf("a hook of askback for %s is in a list with other hooks", event), "remove it from the file"}
 			}

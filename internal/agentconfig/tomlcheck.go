@@ -3,8 +3,9 @@ package agentconfig
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // checkTOML returns an error with a line if a text is not TOML: Codex would then not start, and
@@ -95,7 +96,7 @@ func (s *tomlScanner) pair(seen map[string]bool) error {
 }
 
 // tomlBare matches values without quotes and brackets: dates, times, numbers and booleans.
-var tomlBare = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?|` +
+var tomlBare = lazyregexp.New(`^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?|` +
 	`0x[0-9A-Fa-f]+(?:_[0-9A-Fa-f]+)*|0o[0-7]+(?:_[0-7]+)*|0b[01]+(?:_[01]+)*|` +
 	`[+-]?(?:inf|nan|(?:0|[1-9]\d*(?:_\d+)*)(?:\.\d+(?:_\d+)*)?(?:[eE][+-]?\d+(?:_\d+)*)?)|true|false)`)
 
@@ -113,7 +114,7 @@ func (s *tomlScanner) value() error {
 		seen := map[string]bool{}
 		return s.list('}', func() error { return s.pair(seen) })
 	}
-	bare := tomlBare.FindString(s.rest)
+	bare := tomlBare().FindString(s.rest)
 	s.rest = s.rest[len(bare):]
 	if bare == "" || s.rest != "" && strings.IndexByte(" \t\r\n,]}#", s.rest[0]) < 0 {
 		return errors.New("this is not a TOML value; a text needs quotation marks")

@@ -2,11 +2,11 @@ package agentconfig
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // Written describes what askback init writes on this machine. Files of a project can come from a
@@ -65,9 +65,9 @@ func (w Written) HasHook(client string, scope Scope, h Hook) bool {
 }
 
 // changeableFlags matches the flags of askback hook that a person may add or change.
-var changeableFlags = regexp.MustCompile(` --(?:gate|strict|(?:limit|wait|defer) [0-9][0-9a-z.]*)\b`)
+var changeableFlags = lazyregexp.New(` --(?:gate|strict|(?:limit|wait|defer) [0-9][0-9a-z.]*)\b`)
 
-func withoutFlags(command string) string { return changeableFlags.ReplaceAllString(command, "") }
+func withoutFlags(command string) string { return changeableFlags().ReplaceAllString(command, "") }
 
 type writtenFile struct {
 	path    string

@@ -16,7 +16,7 @@ var layers = map[string][]string{
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/schedule", "internal/spelling"},
+	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/lazyregexp", "internal/schedule", "internal/spelling"},
 	"agent/host":                    {".", "agent", "engine", "store/memstore", "store/sqlite"},
 	"agent/scripted":                {"agent", "conversation"},
 	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
@@ -49,12 +49,12 @@ var layers = map[string][]string{
 	"web/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
+	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/lazyregexp", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":               {".", "internal/loopback", "internal/notice", "internal/view"},
+	"channel/email":               {".", "internal/lazyregexp", "internal/loopback", "internal/notice", "internal/view"},
 	"channel/email/emailtest":     {},
-	"channel/post":                {".", "internal/answerlink", "internal/egress", "internal/loopback", "internal/notice"},
+	"channel/post":                {".", "internal/answerlink", "internal/egress", "internal/lazyregexp", "internal/loopback", "internal/notice"},
 	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
 	"channel/channeltest":         {".", "engine", "store/memstore", "internal/safetext"},
 	"channel/slack":               {".", "internal/egress", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
@@ -78,7 +78,7 @@ var layers = map[string][]string{
 	"internal/jcs":             {"."},
 	"internal/codec":           {},
 	"internal/codecgen":        {"internal/codec"},
-	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
+	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/lazyregexp", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
 	"internal/dialogs":         {".", "internal/hook", "internal/pause"},
 	"internal/directory":       {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
@@ -97,6 +97,7 @@ var layers = map[string][]string{
 	"internal/opencodeapp":     {".", "internal/dialogs", "internal/hook", "internal/opencodehook", "internal/pause"},
 	"internal/ids":             {},
 	"internal/jsonrpc2":        {"internal/jcs"},
+	"internal/lazyregexp":      {},
 	"internal/leftout":         {},
 	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/instance":        {"internal/pause"},
@@ -118,7 +119,7 @@ var layers = map[string][]string{
 	"internal/serverlog":       {".", "internal/answerlink", "internal/revision"},
 	"internal/telemetry":       {".", "engine"},
 	"internal/spelling":        {},
-	"internal/agentconfig":     {"internal/claudehook", "internal/jcs", "internal/opencodehook"},
+	"internal/agentconfig":     {"internal/claudehook", "internal/jcs", "internal/lazyregexp", "internal/opencodehook"},
 	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
 	"internal/githubaction/actiontest": {},

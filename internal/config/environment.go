@@ -1,8 +1,9 @@
 package config
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
@@ -27,7 +28,7 @@ func (l *loader) expand(v value, text string) (string, bool) {
 		}
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
-		if !closed || !variablePattern.MatchString(name) {
+		if !closed || !variablePattern().MatchString(name) {
 			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, l.excerpt(text[i:]))
 			return "", false
 		}
@@ -43,4 +44,4 @@ func (l *loader) expand(v value, text string) (string, bool) {
 
 // variablePattern matches a name of at most 200 characters that a shell can give to a
 // variable.
-var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
+var variablePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)

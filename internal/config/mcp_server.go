@@ -4,9 +4,9 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/loopback"
 )
 
@@ -23,8 +23,8 @@ type MCPServer struct {
 var (
 	// serverName is the form of the name of a server. It has no dot, which is before the name
 	// of a tool, and no more letters than names of tools for models have room for.
-	serverName   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`)
-	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
+	serverName   = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	headerName   = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
 	ownedHeaders = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Transfer-Encoding"}
 )
 
@@ -32,7 +32,7 @@ func serverNameProblem(name string) (problem, fix string) {
 	switch {
 	case slices.Contains(BuiltInTools, name):
 		return "is the name of a tool that no server has", "choose another name"
-	case !serverName.MatchString(name):
+	case !serverName().MatchString(name):
 		return "is not the name of a server", "use at most 32 lower-case letters, digits, - and _, as in files"
 	}
 	return "", ""
@@ -130,7 +130,7 @@ func (l *loader) secretTexts(v value, example string, check func(string) (proble
 }
 
 func variableProblem(name string) (problem, fix string) {
-	if !variablePattern.MatchString(name) {
+	if !variablePattern().MatchString(name) {
 		return "is not the name of a variable", "write letters, digits and _, as in LOG_LEVEL"
 	}
 	return "", ""
@@ -142,7 +142,7 @@ func newHeaderProblem() func(name string) (problem, fix string) {
 	return func(name string) (problem, fix string) {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
-		case !headerName.MatchString(name):
+		case !headerName().MatchString(name):
 			return "is not the name of a header", "write letters, digits and -, as in X-Api-Key"
 		case slices.Contains(ownedHeaders, canonical):
 			return "is a header that Askback sets", "remove it"

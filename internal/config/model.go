@@ -2,7 +2,6 @@ package config
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback/agent/anthropic"
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/modelhttp"
 )
 
@@ -101,7 +101,7 @@ func (l *loader) named(v value, example string, check func(name string) (problem
 }
 
 func modelNameProblem(name string) (problem, fix string) {
-	if !agentName.MatchString(name) {
+	if !agentName().MatchString(name) {
 		return "is not the name of a model", "use lower-case letters, digits, -, _ and ., as in local"
 	}
 	return "", ""
@@ -191,7 +191,7 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 }
 
 // price is the form of a price.
-var price = regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`)
+var price = lazyregexp.New(`^[0-9]{1,6}(\.[0-9]{1,6})?$`)
 
 // prices reads what a million tokens cost.
 func (l *loader) prices(v value, p *Prices) {
@@ -212,7 +212,7 @@ func (l *loader) prices(v value, p *Prices) {
 					return
 				}
 			}
-			if !price.MatchString(text) {
+			if !price().MatchString(text) {
 				l.addProblem(v.at, "write "+example, "%s is not a price", v.key)
 			}
 			*dst, _ = strconv.ParseFloat(text, 64)

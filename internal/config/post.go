@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -9,6 +8,7 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A PostReceiver is a phone or a room of a chat that gets the questions of a person.
@@ -19,7 +19,7 @@ type PostReceiver struct {
 
 // receiverName is what the names of receivers consist of, so that they can be written in a
 // command.
-var receiverName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+var receiverName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
 // post reads channels.post: receivers by name.
 func (l *loader) post(v value, c *Channels) {
@@ -39,7 +39,7 @@ func (l *loader) post(v value, c *Channels) {
 			continue
 		}
 		seen[name] = here
-		if !receiverName.MatchString(name) {
+		if !receiverName().MatchString(name) {
 			l.addProblem(here, "use lower-case letters, digits and -, as in phone", "%s: %s is not the name of a receiver", v.key, quote(name))
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // RouteFile are routes for the API, from a file.
@@ -23,7 +23,7 @@ type RouteFile struct {
 	from     []value // the place of each route in the file
 }
 
-var routePointer = regexp.MustCompile(`^/items/(\d+)(/.*)?$`)
+var routePointer = lazyregexp.New(`^/items/(\d+)(/.*)?$`)
 
 // Locate returns err with the places of the file instead of the pointers of the API, if the
 // API has found problems in the routes.
@@ -34,7 +34,7 @@ func (f RouteFile) Locate(err error) error {
 	}
 	out := Invalid{File: f.name}
 	for _, p := range invalid {
-		m := routePointer.FindStringSubmatch(p.Pointer)
+		m := routePointer().FindStringSubmatch(p.Pointer)
 		if m == nil {
 			return err
 		}

@@ -2,9 +2,9 @@ package config
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
+	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/loopback"
 )
 
@@ -19,8 +19,8 @@ type Slack struct {
 }
 
 var (
-	slackChannel = regexp.MustCompile(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`)
-	slackTeam    = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
+	slackChannel = lazyregexp.New(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`)
+	slackTeam    = lazyregexp.New(`^T[A-Z0-9]{2,20}$`)
 )
 
 // slack reads channels.slack. Its problems do not repeat tokens and secrets.
@@ -43,13 +43,13 @@ func (l *loader) slack(v value, s *Slack) {
 		token("signing_secret", "", "SLACK_SIGNING_SECRET", &s.SigningSecret),
 		token("app_token", "xapp-", "SLACK_APP_TOKEN", &s.AppToken),
 		{key: "channel", read: l.textTo(&s.Channel, `the id or the name of a channel, as in C012AB3CD or "#agents"`, func(text string) string {
-			if !slackChannel.MatchString(text) {
+			if !slackChannel().MatchString(text) {
 				return "is not a channel of Slack"
 			}
 			return ""
 		})},
 		{key: "team", read: l.textTo(&s.Team, "the id of the workspace, as in T012AB3CD", func(text string) string {
-			if !slackTeam.MatchString(text) {
+			if !slackTeam().MatchString(text) {
 				return "is not the id of a workspace of Slack"
 			}
 			return ""
