@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 
 missing=()  # Debian packages to install
+faster=()   # Debian packages to install that make tests faster
 awaiting=() # "command<tab>purpose", searched again after the installation
 
 # need COMMAND PURPOSE PACKAGE… requests the packages if the command is missing.
@@ -13,6 +14,10 @@ need() {
 		awaiting+=("$command"$'\t'"$what")
 	fi
 }
+
+# prefer COMMAND PACKAGE requests the package if the command is missing. Without it tests take
+# longer.
+prefer() { command -v "$1" >/dev/null || faster+=("$2"); }
 
 # as_root runs a command as root, directly or with sudo. It asks for a password
 # only if stdin is a terminal.
@@ -36,7 +41,7 @@ install_missing() {
 		IFS=$'\t' read -r command what <<<"$entry"
 		echo "$command is not installed; it is for $what"
 	done
-	if ((${#missing[@]} == 0)); then
+	if ((${#missing[@]} + ${#faster[@]} == 0)); then
 		echo "nothing is missing"
 	elif [[ ${INSTALL:-} == no ]]; then
 		echo "INSTALL=no: nothing is installed"
@@ -52,13 +57,20 @@ install_missing() {
 }
 
 apt_install() {
-	local log=$scratch/apt.log
-	echo "going to install the Debian packages ${missing[*]} as root (make test INSTALL=no installs nothing)"
-	if as_root apt-get update -q >"$log" 2>&1 &&
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
-		echo "installed ${missing[*]}"
+	local log=$scratch/apt.log both=("${missing[@]}" "${faster[@]}")
+	echo "going to install the Debian packages ${both[*]} as root (make test INSTALL=no installs nothing)"
+	as_root apt-get update -q >"$log" 2>&1
+	# A release without one of the latter still gets the former.
+	apt_get_install "${missing[@]}"
+	apt_get_install "${faster[@]}"
+}
+
+apt_get_install() {
+	(($# > 0)) || return 0
+	if as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@" >>"$log" 2>&1; then
+		echo "installed $*"
 	else
-		echo "they could not be installed:"
+		echo "$* could not be installed:"
 		[[ ! -s $log ]] || tail -n 5 "$log"
 	fi
 }

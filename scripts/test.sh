@@ -117,6 +117,7 @@ need fish "completion in fish" fish
 need python3 "the package for Python" python3
 need mypy "the types of the package for Python" mypy
 need chromium "the pages in a real browser" chromium
+prefer chromium-headless-shell chromium-headless-shell
 # A mail server that is installed would be removed by another, and with systemd a new one would
 # start on its own: there the test skips.
 if [[ ! -d /run/systemd/system ]] && { command -v exim4 || ! command -v sendmail; } >/dev/null; then

@@ -24,18 +24,23 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// sharedBrowser is the browser of all tests of this package, because its start
-// takes longer than most tests. The first test that needs it starts it.
-var sharedBrowser struct {
+// A sharedBrowser is the browser of several tests, because its start takes longer than most
+// tests. The first test that needs it starts it.
+type sharedBrowser struct {
 	sync.Once
 	*browsertest.Browser
 	err error
 }
 
+// anyBrowser is for all tests, except for those that need wholeBrowser.
+var anyBrowser, wholeBrowser sharedBrowser
+
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if sharedBrowser.Browser != nil {
-		sharedBrowser.Stop()
+	for _, b := range []*sharedBrowser{&anyBrowser, &wholeBrowser} {
+		if b.Browser != nil {
+			b.Stop()
+		}
 	}
 	os.Exit(code)
 }
@@ -44,22 +49,34 @@ func TestMain(m *testing.M) {
 type chromium struct {
 	*server
 	browsertest.Monitor
-	base string
-	down atomic.Bool // the server is not reachable
+	browser *sharedBrowser
+	base    string
+	down    atomic.Bool // the server is not reachable
 }
 
 // newChromium returns a server for a test, which runs in parallel with others.
 func newChromium(t *testing.T) *chromium {
 	t.Helper()
+	return newChromiumOf(t, &anyBrowser, browsertest.Start)
+}
+
+// newWholeChromium is like newChromium, and the browser shows notifications.
+func newWholeChromium(t *testing.T) *chromium {
+	t.Helper()
+	return newChromiumOf(t, &wholeBrowser, browsertest.StartWhole)
+}
+
+func newChromiumOf(t *testing.T, b *sharedBrowser, start func() (*browsertest.Browser, error)) *chromium {
+	t.Helper()
 	t.Parallel()
-	sharedBrowser.Do(func() { sharedBrowser.Browser, sharedBrowser.err = browsertest.Start() })
-	if errors.Is(sharedBrowser.err, browsertest.ErrNotInstalled) {
+	b.Do(func() { b.Browser, b.err = start() })
+	if errors.Is(b.err, browsertest.ErrNotInstalled) {
 		leftout.Skip(t, "the pages in a real browser (chromium is not installed)")
 	}
-	if sharedBrowser.err != nil {
-		t.Fatalf("start chromium: %v", sharedBrowser.err)
+	if b.err != nil {
+		t.Fatalf("start chromium: %v", b.err)
 	}
-	c := &chromium{server: newServer(t)}
+	c := &chromium{server: newServer(t), browser: b}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.down.Load() {
 			panic(http.ErrAbortHandler) // closes the connection
@@ -84,7 +101,7 @@ type window struct {
 
 func (c *chromium) window(v browsertest.Viewport) window {
 	c.t.Helper()
-	return window{c, sharedBrowser.NewWindow(c.t, v, &c.Monitor)}
+	return window{c, c.browser.NewWindow(c.t, v, &c.Monitor)}
 }
 
 // login logs in by a cookie, which is faster than a link. It opens no page.

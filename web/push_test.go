@@ -297,7 +297,7 @@ func (w window) waitNoNotification(what string) {
 // The whole way: a press on the button subscribes the browser; a question arrives encrypted, is
 // shown whole, and is replaced by how it ended; the button turns it off again (F3).
 func TestChromiumShowsQuestionsAsNotifications(t *testing.T) {
-	c := newChromium(t)
+	c := newWholeChromium(t)
 	p := withPush(t, c.server)
 	b := p.service.Subscribe(t, p.key)
 	w := c.window(phone)
