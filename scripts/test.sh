@@ -33,13 +33,18 @@ no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(
 # six times and finds nothing in it: a connection is used by one goroutine at a time.
 race=(-race -gcflags='modernc.org/...=-race=false')
 
-# Pages in a browser take longest, so they are tested from the beginning, half of them beside
-# the other half: a browser often waits.
+# At most this many lists of packages are tested at the same time: enough that no core is idle
+# while a test waits, and few enough that a test does not wait long for a core.
+lanes=$(($(getconf _NPROCESSORS_ONLN) + 3))
+
+# The lists start in order, so those that take longest come first: pages in a browser, half of
+# them beside the other half, because a browser often waits; the program; and packages that wait
+# for programs or clocks.
 longest='/web$'
 in_browser='^TestChromium'
-
-# These packages wait for programs that they start, so they have a lane of their own.
-waiting='/test/faults$'
+program='/cmd/askback$'
+faults='/test/faults$'
+waiting='/(engine|httpapi|mcpserver|store/sqlite|agent/mcptools|channel/[a-z]+)$'
 
 # The short fault tests repeat these with more kills.
 repeated='^(TestKillsLoseNothing|TestKilledHostedRunsEndAlike)$'
@@ -78,31 +83,34 @@ build_race() {
 }
 
 # Each test runs once: with the race detector if its package has goroutines, unless it is
-# omitted. The lanes run at the same time, so that no core is idle while a test waits.
+# omitted.
 # With the race detector a property is tested with fewer cases, because what a test draws
 # seldom changes how goroutines meet.
 with_race() {
-	local half
+	local half folders names
+	cases=100 add < <(grep -E "$program" <<<"$all")
 	for half in '[A-I]' '[^A-I]'; do
-		cases=25 add "${race[@]}" -run "$in_browser$half" < <(grep -E "$longest" <<<"$all")
 		tests+=(';')
+		cases=25 add "${race[@]}" -run "$in_browser$half" < <(grep -E "$longest" <<<"$all")
 	done
-	cases=25 add "${race[@]}" -skip "$in_browser" < <(grep -E "$longest" <<<"$all")
 	tests+=(';')
-	cases=25 add "${race[@]}" < <(grep -Ev "$no_race|$longest" <<<"$all")
-	tests+=(';')
-	cases=100 add < <(grep -E "$no_race" <<<"$all" | grep -Ev "$waiting|$checked")
-	tests+=(';')
-	cases=100 add -skip "$repeated" < <(grep -E "$waiting" <<<"$all")
+	cases=100 add -skip "$repeated" < <(grep -E "$faults" <<<"$all")
 	# One list for all packages: a test that another package has under the same name runs twice.
-	local folders names
 	for half in -E -Ev; do
 		folders=$(omitted | cut -f 1 | sort -u | grep $half "$longest")
 		names=$(omitted | grep -Fwf <(echo "$folders") | cut -f 2 | sort -u | paste -sd '|')
 		tests+=(';')
 		cases=100 add -run "^($names)\$" < <(go list $folders)
 	done
-	"${frugal[@]}" "$scratch/gotest" "$notes" "${tests[@]}"
+	tests+=(';')
+	cases=25 add "${race[@]}" < <(grep -E "$waiting" <<<"$all")
+	tests+=(';')
+	cases=100 add < <(grep -E "$no_race" <<<"$all" | grep -Ev "$program|$faults|$checked")
+	tests+=(';')
+	cases=25 add "${race[@]}" -skip "$in_browser" < <(grep -E "$longest" <<<"$all")
+	tests+=(';')
+	cases=25 add "${race[@]}" < <(grep -Ev "$no_race|$longest|$waiting" <<<"$all")
+	"${frugal[@]}" "$scratch/gotest" -lanes "$lanes" "$notes" "${tests[@]}"
 }
 
 without_race() {

@@ -60,7 +60,8 @@ func newChromium(t *testing.T) *chromium {
 	return newChromiumOf(t, &anyBrowser, browsertest.Start)
 }
 
-// newWholeChromium is like newChromium, and the browser shows notifications.
+// newWholeChromium is like newChromium, and the browser shows notifications and does not drop
+// the requests of a page that is left.
 func newWholeChromium(t *testing.T) *chromium {
 	t.Helper()
 	return newChromiumOf(t, &wholeBrowser, browsertest.StartWhole)

@@ -126,7 +126,7 @@ func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 
 // A draft is saved when a person leaves the page, and not after it was discarded or sent.
 func TestChromiumDraftIsSavedOnLeaving(t *testing.T) {
-	c := newChromium(t)
+	c := newWholeChromium(t)
 	w := c.window(desktop)
 	w.login("ana")
 	one, two := inOrder(c.ask(single), c.ask(free))

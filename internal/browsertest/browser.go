@@ -42,7 +42,8 @@ var (
 
 // Start starts Chromium, or returns [ErrNotInstalled]. The caller must call
 // [Browser.Stop]. It prefers the headless shell: the same pages, in about half of the
-// processor time, but without notifications.
+// processor time. But it shows no notifications, and may drop the last requests of a page that
+// is left.
 func Start() (*Browser, error) { return start(slices.Concat(headless, whole)) }
 
 // StartWhole is like [Start], and the browser also has what the headless shell lacks.

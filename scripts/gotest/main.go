@@ -4,17 +4,20 @@
 // of failed tests and the messages of tests that need a missing program to the
 // file NOTES.
 //
-//	gotest NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…] runs go test -json ARGUMENT…
+//	gotest [-lanes N] NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…] runs go test -json ARGUMENT…
 //
 // If there are several lists of arguments, it runs go test for each: for lists with a comma
-// in between one after the other, for lists with a semicolon in between at the same time.
+// in between one after the other, for lists with a semicolon in between at the same time. With
+// -lanes, at most N run at the same time, and the others start in order when one has ended.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -26,13 +29,15 @@ import (
 const quiet = 20 * time.Second
 
 func main() {
-	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…]")
+	lanes := flag.Int("lanes", math.MaxInt, "how many lists run at the same time")
+	flag.Parse()
+	if flag.NArg() < 2 || *lanes < 1 {
+		fmt.Fprintln(os.Stderr, "usage: gotest [-lanes N] NOTES ARGUMENT… [',' ARGUMENT…] [';' ARGUMENT…]")
 		os.Exit(2)
 	}
 	r := newReport(os.Stdout)
-	err := run(r, os.Args[2:])
-	if noteErr := appendTo(os.Args[1], r.notes()); noteErr != nil {
+	err := run(r, *lanes, flag.Args()[1:])
+	if noteErr := appendTo(flag.Arg(0), r.notes()); noteErr != nil {
 		fmt.Fprintf(os.Stderr, "gotest: write the notes: %v\n", noteErr)
 		os.Exit(2)
 	}
@@ -53,19 +58,34 @@ type line struct {
 	text []byte
 }
 
-// run runs go test for the lists of arguments and prints the progress. If a test fails, the
-// error is an [exec.ExitError].
-func run(r *report, args []string) error {
+// run runs go test for the lists of arguments, at most so many lanes at the same time, and prints
+// the progress. If a test fails, the error is an [exec.ExitError].
+func run(r *report, lanes int, args []string) error {
 	lines := make(chan line)
+	var failed error
+	go func() {
+		defer close(lines)
+		failed = testAll(lanes, args, lines)
+	}()
+	follow(r, lines)
+	return failed
+}
+
+// testAll runs go test for the lists of arguments, and returns the last error.
+func testAll(lanes int, args []string, lines chan<- line) error {
+	all := split(args, ";")
+	free := make(chan struct{}, min(lanes, len(all)))
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
 	lists := 0
-	for _, lane := range split(args, ";") {
+	for _, lane := range all {
 		parts := split(lane, ",")
 		first := lists
 		lists += len(parts)
+		free <- struct{}{}
 		group.Go(func() {
+			defer func() { <-free }()
 			for i, list := range parts {
 				if err := test(list, first+i, lines); err != nil {
 					mu.Lock()
@@ -75,11 +95,7 @@ func run(r *report, args []string) error {
 			}
 		})
 	}
-	go func() {
-		group.Wait()
-		close(lines)
-	}()
-	follow(r, lines)
+	group.Wait()
 	return failed
 }
 

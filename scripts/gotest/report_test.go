@@ -146,7 +146,7 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 	t.Chdir(dir)
 	var out strings.Builder
 	r := newReport(&out)
-	if err := run(r, []string{"./bad", "./none", ";", "./none", ",", "./good"}); err == nil {
+	if err := run(r, 2, []string{"./bad", "./none", ";", "./none", ",", "./good"}); err == nil {
 		t.Error("it did not fail")
 	}
 	for _, want := range []string{"it is bad", "undefined: undefined", "ok  ", "example.com/tried/good"} {
@@ -159,5 +159,28 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
+	}
+}
+
+// With one lane, the lists run one after the other, in order.
+func TestLanesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module example.com/tried\n",
+		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(300 * time.Millisecond)\n\t_ = os.WriteFile(\"../a.ended\", nil, 0o600)\n}\n",
+		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tif _, err := os.Stat(\"../a.ended\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out strings.Builder
+	if err := run(newReport(&out), 1, []string{"./a", ";", "./b"}); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
