@@ -12,13 +12,7 @@ export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
 newcomers() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
 
-# The agents take longest and keep the processors busy; the others often wait, so they run
-# beside.
-clients() {
-	local others
-	mapfile -t others < <(go list ./test/interop/... | grep -v /agents$)
-	go run ./scripts/gotest "$notes" -timeout 25m ./test/interop/agents ';' -p 1 -timeout 25m "${others[@]}"
-}
+clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 25m ./test/interop/...; }
 
 step "go test ./test/newcomer" newcomers
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
