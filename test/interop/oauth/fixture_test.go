@@ -143,20 +143,31 @@ func (f *fixture) changePerson(name, email string) {
 // minutes; such a process is replaced.
 func (f *fixture) open() {
 	f.t.Helper()
-	var last error
 	for range 3 {
 		f.issuer = run(f.t, "issuer.mjs", f.setup)
-		for over := time.Now().Add(patience / 3); time.Now().Before(over); time.Sleep(50 * time.Millisecond) {
-			var res *http.Response
-			if res, last = http.Get(f.setup.Issuer + "/.well-known/openid-configuration"); last == nil {
-				_ = res.Body.Close()
-				return
-			}
+		if f.listens(patience / 3) {
+			return
 		}
 		f.issuer.end()
-		f.t.Logf("the issuer did not listen: %v", last)
 	}
-	f.t.Fatalf("the issuer does not run: %v", last)
+	f.t.Fatal("the issuer does not listen")
+}
+
+// listens waits until the issuer replies, and reports whether it does within the time.
+func (f *fixture) listens(within time.Duration) bool {
+	over := time.After(within)
+	client := http.Client{Timeout: within}
+	for {
+		res, err := client.Get(f.setup.Issuer + "/.well-known/openid-configuration")
+		if err == nil {
+			return res.Body.Close() == nil
+		}
+		select {
+		case <-over:
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // close stops the issuer.
