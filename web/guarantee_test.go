@@ -29,7 +29,7 @@ const skeleton = `(() => {
 			} else if (k.nodeType === 1) {
 				if (k.matches(".hidden-badge, .notice-line, [id^=live-]")) continue;
 				const attributes = [...k.attributes]
-					.filter((a) => !a.value.includes("ask_") && !a.value.includes("grt_") && !["open", "rows", "datetime", "title", "hx-sse:connect", "data-keys", "data-htmx-powered"].includes(a.name))
+					.filter((a) => !a.value.includes("ask_") && !a.value.includes("grt_") && !["open", "rows", "datetime", "title", "hx-sse:connect", "data-keys"].includes(a.name))
 					// A link that selects what an agent named has the name in its query, escaped.
 					.map((a) => a.name + "=" + a.value.replace(/^(\/\w*\?(?:agent|tag)=)[\w%+.~-]+$/, "$1(name)")).sort().join(" ");
 				if (k.matches(frames)) {
