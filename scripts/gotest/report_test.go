@@ -127,14 +127,11 @@ func TestRunningTestsArePrinted(t *testing.T) {
 	}
 }
 
-func TestResultsOfGoTestAreReported(t *testing.T) {
+// enterModule writes these files to a new folder and enters it.
+func enterModule(t *testing.T, files map[string]string) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":            "module example.com/tried\n",
-		"good/good_test.go": "package good\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) { t.Skip(\"LEFT OUT: the moon\") }\n",
-		"bad/bad_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n",
-		"none/none_test.go": "package none\n\nfunc broken() { undefined() }\n",
-	} {
+	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -144,6 +141,15 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
+}
+
+func TestResultsOfGoTestAreReported(t *testing.T) {
+	enterModule(t, map[string]string{
+		"go.mod":            "module example.com/tried\n",
+		"good/good_test.go": "package good\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) { t.Skip(\"LEFT OUT: the moon\") }\n",
+		"bad/bad_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n",
+		"none/none_test.go": "package none\n\nfunc broken() { undefined() }\n",
+	})
 	var out strings.Builder
 	r := newReport(&out)
 	if err := run(r, 2, []string{"./bad", "./none", ";", "./none", ",", "./good"}); err == nil {
@@ -164,21 +170,11 @@ func TestResultsOfGoTestAreReported(t *testing.T) {
 
 // With one lane, the lists run one after the other, in order.
 func TestLanesAreBounded(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	enterModule(t, map[string]string{
 		"go.mod":      "module example.com/tried\n",
 		"a/a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestA(t *testing.T) {\n\ttime.Sleep(300 * time.Millisecond)\n\t_ = os.WriteFile(\"../a.ended\", nil, 0o600)\n}\n",
 		"b/b_test.go": "package b\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tif _, err := os.Stat(\"../a.ended\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
+	})
 	var out strings.Builder
 	if err := run(newReport(&out), 1, []string{"./a", ";", "./b"}); err != nil {
 		t.Errorf("%v\n%s", err, out.String())
