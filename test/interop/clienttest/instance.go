@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/instance"
 )
 
 // patience is how long each wait may take: on a busy machine, a client may need a minute to start.
@@ -95,7 +95,9 @@ func (p *Instance) Environ(more ...string) []string {
 	return append(environ, more...)
 }
 
-// Start starts the server at p.URL, and waits until it accepts connections.
+// Start starts the server at p.URL, and waits until it serves the database. A command that runs
+// in the background may have opened the database before, and then serves it at the same address
+// until it hands over.
 func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))
@@ -106,12 +108,12 @@ func (p *Instance) Start() {
 	ended := make(chan struct{})
 	p.ended = ended
 	go func(cmd *exec.Cmd) { _ = cmd.Wait(); close(ended) }(p.server)
+	place := instance.Place{Database: filepath.Join(p.Home, "state", "askback", "askback.db")}
 	p.until("the server runs", func() error {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-		if err == nil {
-			_ = conn.Close()
+		if now, _ := place.Last(); now.PID != p.server.Process.Pid {
+			return fmt.Errorf("process %d serves the database", now.PID)
 		}
-		return err
+		return nil
 	})
 }
 
