@@ -59,6 +59,26 @@ func TestHelpBeginsWithAVerb(t *testing.T) {
 	}
 }
 
+// Each command is below a heading of the help, and no heading is empty.
+func TestHelpGroupsCommands(t *testing.T) {
+	count := map[string]int{}
+	for _, c := range (&commands{}).parser().Model.Children {
+		if c.Hidden {
+			continue
+		}
+		if c.Group == nil || !slices.ContainsFunc(commandGroups, func(g kong.Group) bool { return g.Key == c.Group.Key }) {
+			t.Errorf("%s is in the group %+v", c.Name, c.Group)
+			continue
+		}
+		count[c.Group.Key]++
+	}
+	for _, g := range commandGroups {
+		if count[g.Key] == 0 {
+			t.Errorf("no command is in the group %s", g.Key)
+		}
+	}
+}
+
 // leafCommands returns the commands without subcommands.
 func leafCommands(n *kong.Node) []*kong.Node {
 	if len(n.Children) == 0 {

@@ -44,41 +44,56 @@ type commands struct {
 	Config  string           `complete:"file" help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
-	Ask      askCommand      `cmd:"" help:"Ask a question and wait for the answer."`
-	Confirm  confirmCommand  `cmd:"" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
-	Answer   answerCommand   `cmd:"" help:"Answer a question, or approve or deny a call."`
-	Decline  declineCommand  `cmd:"" help:"Decline to answer an ask."`
-	Reassign reassignCommand `cmd:"" help:"Give an ask to other people."`
-	Cancel   cancelCommand   `cmd:"" help:"Withdraw an ask on behalf of its agent."`
-	List     listCommand     `cmd:"" help:"List asks, by default the open ones."`
-	Inbox    inboxCommand    `cmd:"" help:"Show the open asks, live, and answer them with keys."`
-	Snooze   snoozeCommand   `cmd:"" help:"Hide an ask from your own list until a time."`
-	Show     showCommand     `cmd:"" help:"Show an ask and how it ended."`
-	Run      runCommand      `cmd:"" help:"Run a hosted agent in this terminal."`
-	Serve    serveCommand    `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
-	Agent    agentCommand    `cmd:"" help:"Check, write and list the agents that a server hosts."`
-	MCP      mcpCommand      `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook     hookCommand     `cmd:"" help:"Handle the hooks of coding agents."`
-	GitHub   githubCommand   `cmd:"" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
-	ACP      acpCommand      `cmd:"" name:"acp" help:"Run an agent behind an editor, and ask people what it asks there; the first answer counts."`
-	Attach   attachCommand   `cmd:"" help:"Ask people what another program asks at its terminal."`
-	Init     initCommand     `cmd:"" help:"Add Askback to the configuration of another program."`
-	Login    loginCommand    `cmd:"" help:"Print a link that logs a browser in."`
-	Grant    grantCommand    `cmd:"" help:"List and revoke standing approvals."`
-	Token    tokenCommand    `cmd:"" help:"Create, list and revoke tokens."`
-	Person   personCommand   `cmd:"" help:"List, add and remove the people who may answer."`
-	Group    groupCommand    `cmd:"" help:"List, make and remove groups of people."`
-	Route    routeCommand    `cmd:"" help:"List and replace the routes, which decide who gets an ask."`
-	Link     linkCommand     `cmd:"" help:"Link a chat to you, so that it gets your asks."`
-	Contact  contactCommand  `cmd:"" help:"List and remove the chats and browsers that get your asks."`
-	Notify   notifyCommand   `cmd:"" help:"Test the phones and chats of the settings."`
-	Webhook  webhookCommand  `cmd:"" help:"List, pause, test and change the receivers of webhooks."`
-	Doctor   doctorCommand   `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
+	Ask     askCommand     `cmd:"" group:"ask" help:"Ask a question and wait for the answer."`
+	Confirm confirmCommand `cmd:"" group:"ask" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
+	Cancel  cancelCommand  `cmd:"" group:"ask" help:"Withdraw an ask on behalf of its agent."`
 
-	Completion completionCommand `cmd:"" help:"Print the script that completes command lines in a shell."`
+	Inbox    inboxCommand    `cmd:"" group:"answer" help:"Show the open asks, live, and answer them with keys."`
+	List     listCommand     `cmd:"" group:"answer" help:"List asks, by default the open ones."`
+	Show     showCommand     `cmd:"" group:"answer" help:"Show an ask and how it ended."`
+	Answer   answerCommand   `cmd:"" group:"answer" help:"Answer a question, or approve or deny a call."`
+	Decline  declineCommand  `cmd:"" group:"answer" help:"Decline to answer an ask."`
+	Reassign reassignCommand `cmd:"" group:"answer" help:"Give an ask to other people."`
+	Snooze   snoozeCommand   `cmd:"" group:"answer" help:"Hide an ask from your own list until a time."`
+	Grant    grantCommand    `cmd:"" group:"answer" help:"List and revoke standing approvals."`
 
-	Man     manCommand     `cmd:"" help:"Print the manual page in the format of man."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Init   initCommand   `cmd:"" group:"agents" help:"Add Askback to the configuration of another program."`
+	MCP    mcpCommand    `cmd:"" group:"agents" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
+	Hook   hookCommand   `cmd:"" group:"agents" help:"Handle the hooks of coding agents."`
+	Attach attachCommand `cmd:"" group:"agents" help:"Ask people what another program asks at its terminal."`
+	ACP    acpCommand    `cmd:"" group:"agents" name:"acp" help:"Run an agent behind an editor, and ask people what it asks there; the first answer counts."`
+	GitHub githubCommand `cmd:"" group:"agents" name:"github" help:"Ask from a step of a GitHub workflow, with its inputs in the environment."`
+	Agent  agentCommand  `cmd:"" group:"agents" help:"Check, write and list the agents that a server hosts."`
+	Run    runCommand    `cmd:"" group:"agents" help:"Run a hosted agent in this terminal."`
+
+	Serve  serveCommand  `cmd:"" group:"server" help:"Run the server: the HTTP API, MCP and the web pages."`
+	Login  loginCommand  `cmd:"" group:"server" help:"Print a link that logs a browser in."`
+	Doctor doctorCommand `cmd:"" group:"server" help:"Check the installation and print what is wrong, but change nothing."`
+
+	Token  tokenCommand  `cmd:"" group:"people" help:"Create, list and revoke tokens."`
+	Person personCommand `cmd:"" group:"people" help:"List, add and remove the people who may answer."`
+	Group  groupCommand  `cmd:"" group:"people" help:"List, make and remove groups of people."`
+	Route  routeCommand  `cmd:"" group:"people" help:"List and replace the routes, which decide who gets an ask."`
+
+	Link    linkCommand    `cmd:"" group:"channels" help:"Link a chat to you, so that it gets your asks."`
+	Contact contactCommand `cmd:"" group:"channels" help:"List and remove the chats and browsers that get your asks."`
+	Notify  notifyCommand  `cmd:"" group:"channels" help:"Test the phones and chats of the settings."`
+	Webhook webhookCommand `cmd:"" group:"channels" help:"List, pause, test and change the receivers of webhooks."`
+
+	Completion completionCommand `cmd:"" group:"program" help:"Print the script that completes command lines in a shell."`
+	Man        manCommand        `cmd:"" group:"program" help:"Print the manual page in the format of man."`
+	Version    versionCommand    `cmd:"" group:"program" help:"Print the version."`
+}
+
+// commandGroups are the headings of the commands in the help.
+var commandGroups = []kong.Group{
+	{Key: "ask", Title: "Ask:"},
+	{Key: "answer", Title: "Answer:"},
+	{Key: "agents", Title: "Agents:"},
+	{Key: "server", Title: "Server:"},
+	{Key: "people", Title: "People and access:"},
+	{Key: "channels", Title: "Chats, phones and programs:"},
+	{Key: "program", Title: "This program:"},
 }
 
 // run runs a command and returns its exit code. The flags --help and --version end the
@@ -155,6 +170,7 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 			k.Model.HelpFlag.Help = "Describe the command and its flags, and exit."
 			return nil
 		}),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ExplicitGroups(commandGroups),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)...)
 }
