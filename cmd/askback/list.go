@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +43,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 		defer noteSnoozed(ctx, io, conn.User, c.Agent)
 	}
 	if len(page.Items) == 0 {
-		note(io.err, c.empty(page.NextCursor))
+		note(io.err, c.empty(page.NextCursor)+c.similar(ctx, conn.User))
 		return nil
 	}
 	if screen := terminal.StreamOptions(io.out); screen != nil {
@@ -78,6 +80,32 @@ func (c *listCommand) empty(next string) string {
 		return `No open questions. To ask one: askback ask "Which database?" PostgreSQL SQLite`
 	}
 	return strings.TrimSpace("No "+kind) + " asks."
+}
+
+// maxSimilar is how many names of agents the note for an empty list has at most.
+const maxSimilar = 5
+
+// similar returns a sentence with the names of agents that contain c.Agent, among the newest
+// asks. A name can have two parts, such as "codex · shop", and the list needs the whole name.
+func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string {
+	if c.Agent == "" || c.Cursor != "" {
+		return ""
+	}
+	page, err := client.List(ctx, askback.Query{Status: askback.AnyStatus, Limit: askback.MaxLimit})
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, ask := range page.Items {
+		name := strconv.Quote(ask.Agent)
+		if ask.Agent != c.Agent && strings.Contains(strings.ToLower(ask.Agent), strings.ToLower(c.Agent)) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " Agents with similar names: " + strings.Join(names[:min(len(names), maxSimilar)], ", ") + "."
 }
 
 // listLine formats an ask as one line for programs: id, status, age, agent and headline. At
