@@ -12,6 +12,7 @@ import (
 // The adapters for Python, called with objects as the frameworks have them: an approval is one
 // for the approved arguments, once; everything else is a denial (F9).
 func TestAdaptersOfPythonDecideAsPeopleDo(t *testing.T) {
+	t.Parallel()
 	adapters := []struct {
 		name string
 		// edits is true if a person may change the arguments, and reasons if the framework has

@@ -13,6 +13,7 @@ import (
 
 // The Claude Agent SDK asks people about its tools, and asks them the questions of its model (F9).
 func TestClaudeAgentSDKAsksPeople(t *testing.T) {
+	t.Parallel()
 	raw, err := os.ReadFile("frameworks/claude-agent-sdk.ts")
 	if err != nil {
 		t.Fatal(err)

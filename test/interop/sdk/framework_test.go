@@ -47,6 +47,7 @@ func (p *caller) agentResult() (r agentResult) {
 // An agent of each framework pauses for an approval, and does what the person decided: also if
 // it, or the server, was killed between (F9).
 func TestAgentsOfFrameworksPauseForApproval(t *testing.T) {
+	t.Parallel()
 	files := map[string]string{}
 	for _, f := range frameworks {
 		raw, err := os.ReadFile(filepath.Join("frameworks", f.name+".ts"))

@@ -25,6 +25,7 @@ func outcomeOf(status, decision, digest string) string {
 // Nothing but an approval that the server consumed for this call is an approval: no reply that
 // is unknown, incomplete or of another ask, no error and no silence.
 func TestUnusableRepliesNeverApprove(t *testing.T) {
+	t.Parallel()
 	approved := confirmation("answered", outcomeOf("answered", `"approved"`, `"sha256:1"`))
 	tests := []struct {
 		name             string
@@ -92,6 +93,7 @@ func TestUnusableRepliesNeverApprove(t *testing.T) {
 
 // A server that cannot be reached, or accepts connections and is silent, is an error.
 func TestSilentServerNeverApproves(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		done := make(chan struct{})
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -74,6 +74,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // The clients for Python use the proxies of the environment, for http and https, but not for
 // hosts of NO_PROXY. Without the proxy, nothing is approved.
 func TestPythonUsesTheProxyOfTheEnvironment(t *testing.T) {
+	t.Parallel()
 	askback := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Proxy-Authorization") != "" {
 			t.Error("the server got the password of the proxy")

@@ -65,6 +65,7 @@ func compile(t *testing.T, files map[string]string) string {
 // The programs of the README and of the page of each package run as they are, and the types of
 // those in TypeScript are checked strictly.
 func TestReadmeProgramRuns(t *testing.T) {
+	t.Parallel()
 	const root = "../../../"
 	style := askback.Choose("haiku")
 	deploy := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to": "staging"}`)}
@@ -112,6 +113,7 @@ func TestReadmeProgramRuns(t *testing.T) {
 
 // The types of the package for Python are complete, and checked strictly.
 func TestTypesOfPythonAreStrict(t *testing.T) {
+	t.Parallel()
 	mypy, err := exec.LookPath("mypy")
 	if err != nil {
 		leftout.Skip(t, "the types of the package for Python (mypy is missing)")
@@ -126,6 +128,7 @@ func TestTypesOfPythonAreStrict(t *testing.T) {
 // The examples of docs/frameworks.md are valid: those for TypeScript with the types of the
 // frameworks, those for Python with the names of the package.
 func TestExamplesOfFrameworksAreValid(t *testing.T) {
+	t.Parallel()
 	page := "../../../docs/frameworks.md"
 	t.Run("Python", func(t *testing.T) {
 		check := `import ast, importlib, sys
@@ -152,6 +155,7 @@ for node in ast.walk(ast.parse(sys.argv[1])):
 
 // The description of the API is accepted by a generator of types, and by a linter without errors.
 func TestDescriptionOfTheAPIIsAcceptedByTools(t *testing.T) {
+	t.Parallel()
 	modules := filepath.Join(clienttest.Packages(t), "node_modules")
 	server := clienttest.New(t)
 	reply, err := http.Get(server.URL + "/api/openapi.json")

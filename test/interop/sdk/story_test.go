@@ -20,6 +20,7 @@ func deploy(key string) object {
 // The answer arrives at a caller that waited while the server was killed and restarted, at one
 // that was started again with the same key, and at one that calls after the answer (F9).
 func TestAnswerArrivesAfterRestartsOfServerAndCaller(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		c := call{Call: "ask", Request: database}
@@ -47,6 +48,7 @@ func TestAnswerArrivesAfterRestartsOfServerAndCaller(t *testing.T) {
 
 // A denial has the reason, and consumes nothing.
 func TestDenialHasItsReason(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		p := d.start(t, server.URL, server.AgentToken, call{Call: "confirm", Request: deploy("a")})
@@ -63,6 +65,7 @@ func TestDenialHasItsReason(t *testing.T) {
 // The caller gets the arguments to which a person changed those of the agent, and the approval
 // is used once: a second call with the key gets an error.
 func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		p := d.start(t, server.URL, server.AgentToken, call{Call: "confirm", Request: deploy("a")})
@@ -84,6 +87,7 @@ func TestApprovalWithChangedArgumentsIsUsedOnce(t *testing.T) {
 
 // The digest is checked for the arguments that will run, and a mismatch leaves the approval.
 func TestApprovalIsForTheApprovedArgumentsOnly(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		others := []object{{"to": "prod", "count": 4}, {"to": "prod"}, {}}
@@ -106,6 +110,7 @@ func TestApprovalIsForTheApprovedArgumentsOnly(t *testing.T) {
 
 // The deadline passes: an error that is not an answer. A default is marked as one.
 func TestExpiredAskIsNoAnswer(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		with := func(r object, more object) object {
@@ -138,6 +143,7 @@ func TestExpiredAskIsNoAnswer(t *testing.T) {
 
 // Without the address of a server or a token, the error has what to set.
 func TestMissingVariableIsExplained(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		c := call{Call: "ask", Request: database}
 		for _, p := range []struct {
@@ -160,6 +166,7 @@ func TestMissingVariableIsExplained(t *testing.T) {
 
 // Two callers with one key have one ask, and one of them may run the call.
 func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		c := call{Call: "confirm", Request: deploy("a")}
@@ -182,6 +189,7 @@ func TestTwoCallersWithOneKeyRunOneCall(t *testing.T) {
 
 // Errors have a type, the message of the server, and the place of the mistake.
 func TestErrorsHaveTheWordsOfTheServer(t *testing.T) {
+	t.Parallel()
 	eachLanguage(t, func(t *testing.T, d driver) {
 		server := clienttest.New(t)
 		zero := 0
@@ -216,6 +224,7 @@ func TestErrorsHaveTheWordsOfTheServer(t *testing.T) {
 
 // Canonical JSON is that of the server, on which digests depend.
 func TestCanonicalJSONIsThatOfTheServer(t *testing.T) {
+	t.Parallel()
 	values := []string{
 		`{"b":[1,2.5,-0,1e21,1e-7,0.000001,123456789012345680000,5e-324,1.7976931348623157e308,4.35,100,1e20,333333333.3333333],"a":{"é":null,"e":true}}`,
 		"{\"\\ufb33\":1,\"\\ud83d\\ude00\":2,\"\\r\":3,\"1\":4,\"\\u0080\":5,\"€\":6}",
