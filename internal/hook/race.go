@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -39,9 +40,14 @@ const (
 // returns the answer to that ask. It asks anew if that ask was withdrawn, or if its approval has
 // been consumed but apparently was not delivered.
 func Race(ctx context.Context, client Client, r askback.Request, failed func(error)) (askback.Ask, error) {
-	reported := false
+	reported, open := false, "" // open is the id of an ask that may be open
+	defer func() { withdrawLost(ctx, client, open) }()
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		ask, err := raceOnce(ctx, client, r)
+		open = cmp.Or(ask.ID, open)
+		if ask.Settled() {
+			open = ""
+		}
 		if err == nil || ctx.Err() != nil || isRefusal(err) {
 			return ask, err
 		}
@@ -65,15 +71,16 @@ func isRefusal(err error) bool {
 
 var errNotConsumed = errors.New("the approval could not be consumed")
 
+// raceOnce asks and waits. If the call that waits fails, it returns the ask as it was before.
 func raceOnce(ctx context.Context, client Client, r askback.Request) (askback.Ask, error) {
 	for {
-		ask, err := findDialog(ctx, client, r)
+		asked, err := findDialog(ctx, client, r)
 		if err != nil {
-			return ask, err
+			return asked, err
 		}
-		if ask, err = client.Wait(ctx, ask.ID); err != nil {
-			withdrawLost(ctx, client, ask.ID)
-			return ask, err
+		ask, err := client.Wait(ctx, asked.ID)
+		if err != nil {
+			return asked, err
 		}
 		if ctx.Err() != nil {
 			return ask, context.Cause(ctx) // it was answered too late
@@ -105,11 +112,11 @@ func findDialog(ctx context.Context, client Client, r askback.Request) (askback.
 	return askback.Ask{}, errTooOften
 }
 
-// withdrawLost withdraws an ask whose race has ended. It does nothing if ctx has not ended, or
-// ended with [ErrDetached].
+// withdrawLost withdraws an ask whose race has ended, unless id is "". It does nothing if ctx has
+// not ended, or ended with [ErrDetached].
 func withdrawLost(ctx context.Context, client Client, id string) {
 	cause := context.Cause(ctx)
-	if cause == nil || errors.Is(cause, ErrDetached) {
+	if id == "" || cause == nil || errors.Is(cause, ErrDetached) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), WithdrawTime)

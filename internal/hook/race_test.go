@@ -96,6 +96,49 @@ func TestRaceTriesAgain(t *testing.T) {
 	})
 }
 
+// A lostClient has one open ask. Its calls that wait fail without the ask: at once, or after ctx has
+// ended.
+type lostClient struct {
+	hook.Client
+	atOnce    bool
+	withdrawn []string // id and reason of each call
+}
+
+func (*lostClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
+	return askback.Ask{ID: "ask_1", Status: askback.Pending}, nil
+}
+
+func (c *lostClient) Wait(ctx context.Context, _ string) (askback.Ask, error) {
+	if !c.atOnce {
+		<-ctx.Done()
+	}
+	return askback.Ask{}, askback.ErrUnreachable
+}
+
+func (c *lostClient) Cancel(_ context.Context, id, reason string) (askback.Ask, error) {
+	c.withdrawn = append(c.withdrawn, id+": "+reason)
+	return askback.Ask{}, nil
+}
+
+// If the dialog ends while the server cannot be reached, the ask of its race is withdrawn.
+func TestRaceThatLostItsServerWithdraws(t *testing.T) {
+	for name, c := range map[string]*lostClient{
+		"the call that waits ends with the dialog": {},
+		"the call that waits fails before":         {atOnce: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, end := context.WithCancelCause(t.Context())
+			time.AfterFunc(time.Minute, func() { end(hook.Reason("decided in the dialog")) })
+			if _, err := hook.Race(ctx, c, askback.Request{Key: "k"}, func(error) {}); err == nil {
+				t.Errorf("%s: got no error", name)
+			}
+			if want := []string{"ask_1: decided in the dialog"}; !slices.Equal(c.withdrawn, want) {
+				t.Errorf("%s: withdrawn are %q, want %q", name, c.withdrawn, want)
+			}
+		})
+	}
+}
+
 // A raced is the end of a race.
 type raced struct {
 	ask askback.Ask
