@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -79,10 +80,19 @@ func (f *fixture) terminal(prompt string) *clienttest.Screen {
 	return clienttest.NewScreen(f.t, f.project, f.environ(), f.program, prompt)
 }
 
-// stopDaemon stops the daemon of Codex at the end of the test.
+// stopDaemon stops the daemon of Codex at the end of the test, and the process that updates it.
 func (f *fixture) stopDaemon() {
 	f.t.Helper()
 	f.t.Cleanup(func() {
+		var updater struct {
+			PID int `json:"pid"`
+		}
+		raw, err := os.ReadFile(filepath.Join(f.Home, ".codex", "app-server-daemon", "daemon-updater.pid"))
+		if err == nil && json.Unmarshal(raw, &updater) == nil && updater.PID > 1 {
+			if process, err := os.FindProcess(updater.PID); err == nil {
+				_ = process.Kill()
+			}
+		}
 		cmd := exec.Command(f.program, "app-server", "daemon", "stop")
 		cmd.Env = f.environ()
 		if out, err := cmd.CombinedOutput(); err != nil {
