@@ -40,7 +40,7 @@ type packageRun struct {
 	cached  bool
 	output  []string            // outside of tests
 	tests   map[string][]string // output of tests that have not passed
-	running []string            // running tests, the latest last
+	running []string            // tests that have not ended: those that are paused, then those that run, the latest last
 	failed  []string
 }
 
@@ -93,6 +93,15 @@ func (p *packageRun) take(e event) {
 	switch e.Action {
 	case "run":
 		p.running = append(p.running, e.Test)
+		return
+	case "pause", "cont": // a paused test is before those that run
+		p.end(e.Test)
+		if e.Action == "cont" {
+			p.running = append(p.running, e.Test)
+		} else {
+			p.running = slices.Insert(p.running, 0, e.Test)
+		}
+		return
 	case "output":
 		p.tests[e.Test] = append(p.tests[e.Test], e.Output)
 		return
@@ -103,9 +112,12 @@ func (p *packageRun) take(e event) {
 	default:
 		return
 	}
-	if e.Action != "run" {
-		p.running = slices.DeleteFunc(p.running, func(t string) bool { return t == e.Test })
-	}
+	p.end(e.Test)
+}
+
+// end removes a test from those that run.
+func (p *packageRun) end(test string) {
+	p.running = slices.DeleteFunc(p.running, func(t string) bool { return t == test })
 }
 
 // end prints the result of a package, unless it was skipped. If the package failed, it also
@@ -147,7 +159,7 @@ func failures(name string, p *packageRun) (all []string) {
 }
 
 // stillRunning prints each package that is running tests, with the test that
-// began last. If no test is running, it prints "building".
+// began or continued last. If no test is running, it prints "building".
 func (r *report) stillRunning() {
 	var all []string
 	for key, p := range r.packages {

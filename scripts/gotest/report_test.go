@@ -127,6 +127,26 @@ func TestRunningTestsArePrinted(t *testing.T) {
 	}
 }
 
+// A paused test does not run until it continues.
+func TestPausedTestIsNotPrinted(t *testing.T) {
+	for _, c := range []struct{ actions, want string }{
+		{"A run, B run, C run, C pause", "B"},
+		{"A run, A pause, B run, B pause, C run, C pause, B cont, A cont", "A"},
+		{"A run, A pause, B run, B pause, C run, C pause, B cont, A cont, A pass", "B"},
+	} {
+		var out strings.Builder
+		r := newReport(&out)
+		for step := range strings.SplitSeq(c.actions, ", ") {
+			test, action, _ := strings.Cut(step, " ")
+			r.take(event{Package: "github.com/askback/askback/web", Test: test, Action: action})
+		}
+		r.stillRunning()
+		if got, want := out.String(), "   still running: ./web "+c.want+"\n"; got != want {
+			t.Errorf("%s: got %q, want %q", c.actions, got, want)
+		}
+	}
+}
+
 // enterModule writes these files to a new folder and enters it.
 func enterModule(t *testing.T, files map[string]string) {
 	t.Helper()
