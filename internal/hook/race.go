@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -40,13 +39,16 @@ const (
 // returns the answer to that ask. It asks anew if that ask was withdrawn, or if its approval has
 // been consumed but apparently was not delivered.
 func Race(ctx context.Context, client Client, r askback.Request, failed func(error)) (askback.Ask, error) {
-	reported, open := false, "" // open is the id of an ask that may be open
+	open := "" // the id of an ask that may be open
 	defer func() { withdrawLost(ctx, client, open) }()
+	reported := false
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		ask, err := raceOnce(ctx, client, r)
-		open = cmp.Or(ask.ID, open)
-		if ask.Settled() {
+		switch {
+		case ask.Settled():
 			open = ""
+		case ask.ID != "":
+			open = ask.ID
 		}
 		if err == nil || ctx.Err() != nil || isRefusal(err) {
 			return ask, err

@@ -121,7 +121,7 @@ func (c *lostClient) Cancel(_ context.Context, id, reason string) (askback.Ask, 
 }
 
 // If the dialog ends while the server cannot be reached, the ask of its race is withdrawn.
-func TestRaceThatLostItsServerWithdraws(t *testing.T) {
+func TestAskIsWithdrawnIfServerWasUnreachable(t *testing.T) {
 	for name, c := range map[string]*lostClient{
 		"the call that waits ends with the dialog": {},
 		"the call that waits fails before":         {atOnce: true},
