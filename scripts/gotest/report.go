@@ -40,7 +40,7 @@ type packageRun struct {
 	cached  bool
 	output  []string            // outside of tests
 	tests   map[string][]string // output of tests that have not passed
-	running []string            // tests that have not ended: those that are paused, then those that run, the latest last
+	unended []string            // first the paused tests, then the running ones, the latest last
 	failed  []string
 }
 
@@ -91,16 +91,11 @@ func (r *report) take(e event) (printed bool) {
 // take handles an event of a test.
 func (p *packageRun) take(e event) {
 	switch e.Action {
-	case "run":
-		p.running = append(p.running, e.Test)
+	case "run", "cont":
+		p.unended = append(p.without(e.Test), e.Test)
 		return
-	case "pause", "cont": // a paused test is before those that run
-		p.end(e.Test)
-		if e.Action == "cont" {
-			p.running = append(p.running, e.Test)
-		} else {
-			p.running = slices.Insert(p.running, 0, e.Test)
-		}
+	case "pause":
+		p.unended = slices.Insert(p.without(e.Test), 0, e.Test)
 		return
 	case "output":
 		p.tests[e.Test] = append(p.tests[e.Test], e.Output)
@@ -112,12 +107,12 @@ func (p *packageRun) take(e event) {
 	default:
 		return
 	}
-	p.end(e.Test)
+	p.unended = p.without(e.Test)
 }
 
-// end removes a test from those that run.
-func (p *packageRun) end(test string) {
-	p.running = slices.DeleteFunc(p.running, func(t string) bool { return t == test })
+// without returns the tests that have not ended, except for one.
+func (p *packageRun) without(test string) []string {
+	return slices.DeleteFunc(p.unended, func(t string) bool { return t == test })
 }
 
 // end prints the result of a package, unless it was skipped. If the package failed, it also
@@ -149,7 +144,7 @@ func failures(name string, p *packageRun) (all []string) {
 			all = append(all, short(name)+" "+test)
 		}
 	}
-	for _, test := range p.running {
+	for _, test := range p.unended {
 		all = append(all, short(name)+" "+test+" (did not end)")
 	}
 	if len(all) == 0 {
@@ -163,8 +158,8 @@ func failures(name string, p *packageRun) (all []string) {
 func (r *report) stillRunning() {
 	var all []string
 	for key, p := range r.packages {
-		if len(p.running) > 0 {
-			all = append(all, short(key.name)+" "+p.running[len(p.running)-1])
+		if len(p.unended) > 0 {
+			all = append(all, short(key.name)+" "+p.unended[len(p.unended)-1])
 		}
 	}
 	slices.Sort(all)
