@@ -84,21 +84,27 @@ func (f *fixture) terminal(prompt string) *clienttest.Screen {
 func (f *fixture) stopDaemon() {
 	f.t.Helper()
 	f.t.Cleanup(func() {
-		var updater struct {
-			PID int `json:"pid"`
-		}
-		raw, err := os.ReadFile(filepath.Join(f.Home, ".codex", "app-server-daemon", "daemon-updater.pid"))
-		if err == nil && json.Unmarshal(raw, &updater) == nil && updater.PID > 1 {
-			if process, err := os.FindProcess(updater.PID); err == nil {
-				_ = process.Kill()
-			}
-		}
+		f.killUpdater()
 		cmd := exec.Command(f.program, "app-server", "daemon", "stop")
 		cmd.Env = f.environ()
 		if out, err := cmd.CombinedOutput(); err != nil {
 			f.t.Logf("stop the daemon: %v\n%s", err, out)
 		}
 	})
+}
+
+// killUpdater ends the process that updates the daemon of Codex. It does nothing if there is none.
+func (f *fixture) killUpdater() {
+	var updater struct {
+		PID int `json:"pid"`
+	}
+	raw, err := os.ReadFile(filepath.Join(f.Home, ".codex", "app-server-daemon", "daemon-updater.pid"))
+	if err != nil || json.Unmarshal(raw, &updater) != nil || updater.PID <= 1 {
+		return
+	}
+	if process, err := os.FindProcess(updater.PID); err == nil {
+		_ = process.Kill()
+	}
 }
 
 // shows waits until the screen contains a text.
