@@ -43,7 +43,11 @@ func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 		defer noteSnoozed(ctx, io, conn.User, c.Agent)
 	}
 	if len(page.Items) == 0 {
-		note(io.err, c.empty(page.NextCursor)+c.similar(ctx, conn.User))
+		text := c.empty(page.NextCursor)
+		if page.NextCursor == "" && c.Cursor == "" {
+			text += c.similar(ctx, conn.User)
+		}
+		note(io.err, text)
 		return nil
 	}
 	if screen := terminal.StreamOptions(io.out); screen != nil {
@@ -88,7 +92,7 @@ const maxSimilar = 5
 // similar returns a sentence with the names of agents that contain c.Agent, among the newest
 // asks. A name can have two parts, such as "codex · shop", and the list needs the whole name.
 func (c *listCommand) similar(ctx context.Context, client askback.Inbox) string {
-	if c.Agent == "" || c.Cursor != "" {
+	if c.Agent == "" {
 		return ""
 	}
 	page, err := client.List(ctx, askback.Query{Status: askback.AnyStatus, Limit: askback.MaxLimit})

@@ -80,9 +80,9 @@ type commands struct {
 	Notify  notifyCommand  `cmd:"" group:"channels" help:"Test the phones and chats of the settings."`
 	Webhook webhookCommand `cmd:"" group:"channels" help:"List, pause, test and change the receivers of webhooks."`
 
-	Completion completionCommand `cmd:"" group:"program" help:"Print the script that completes command lines in a shell."`
-	Man        manCommand        `cmd:"" group:"program" help:"Print the manual page in the format of man."`
-	Version    versionCommand    `cmd:"" group:"program" help:"Print the version."`
+	Completion completionCommand `cmd:"" group:"other" help:"Print the script that completes command lines in a shell."`
+	Man        manCommand        `cmd:"" group:"other" help:"Print the manual page in the format of man."`
+	Version    versionCommand    `cmd:"" group:"other" help:"Print the version."`
 }
 
 // commandGroups are the headings of the commands in the help.
@@ -92,8 +92,8 @@ var commandGroups = []kong.Group{
 	{Key: "agents", Title: "Agents:"},
 	{Key: "server", Title: "Server:"},
 	{Key: "people", Title: "People and access:"},
-	{Key: "channels", Title: "Chats, phones and programs:"},
-	{Key: "program", Title: "This program:"},
+	{Key: "channels", Title: "Channels:"},
+	{Key: "other", Title: "Other:"},
 }
 
 // run runs a command and returns its exit code. The flags --help and --version end the
@@ -168,6 +168,11 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 			"An ask is one or more questions, or a call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {
 			k.Model.HelpFlag.Help = "Describe the command and its flags, and exit."
+			for _, c := range k.Model.Children {
+				for _, sub := range c.Children { // otherwise, they have the heading of c
+					sub.Group = &kong.Group{Key: "commands", Title: "Commands:"}
+				}
+			}
 			return nil
 		}),
 		kong.ExplicitGroups(commandGroups),
