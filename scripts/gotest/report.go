@@ -92,10 +92,10 @@ func (r *report) take(e event) (printed bool) {
 func (p *packageRun) take(e event) {
 	switch e.Action {
 	case "run", "cont":
-		p.unended = append(p.without(e.Test), e.Test)
+		p.unended = append(p.remove(e.Test), e.Test)
 		return
 	case "pause":
-		p.unended = slices.Insert(p.without(e.Test), 0, e.Test)
+		p.unended = slices.Insert(p.remove(e.Test), 0, e.Test)
 		return
 	case "output":
 		p.tests[e.Test] = append(p.tests[e.Test], e.Output)
@@ -107,11 +107,11 @@ func (p *packageRun) take(e event) {
 	default:
 		return
 	}
-	p.unended = p.without(e.Test)
+	p.unended = p.remove(e.Test)
 }
 
-// without returns the tests that have not ended, except for one.
-func (p *packageRun) without(test string) []string {
+// remove removes a test from p.unended, and returns the others.
+func (p *packageRun) remove(test string) []string {
 	return slices.DeleteFunc(p.unended, func(t string) bool { return t == test })
 }
 
