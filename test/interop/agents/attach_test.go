@@ -93,7 +93,7 @@ func (f *fixture) stopDaemon() {
 	})
 }
 
-// killUpdater ends the process that updates the daemon of Codex. It does nothing if there is none.
+// killUpdater ends the process that updates the daemon of Codex, if it runs.
 func (f *fixture) killUpdater() {
 	var updater struct {
 		PID int `json:"pid"`
