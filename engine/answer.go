@@ -58,7 +58,7 @@ func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (
 	if in.Token, err = t.engine.Root(t.ctx, c.who.Token); err != nil {
 		return nil, err
 	}
-	in.GrantID, err = ids.New(ids.Grant, in.At, t.engine.rand)
+	in.GrantID, err = t.engine.ids.New(ids.Grant, in.At)
 	return in, err
 }
 

@@ -211,7 +211,7 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	}
 	in.Ask.FollowUps = followUps(n.route, t.now)
 	var err error
-	if in.Ask.ID, err = ids.New(ids.Ask, t.now, t.engine.rand); err != nil {
+	if in.Ask.ID, err = t.engine.ids.New(ids.Ask, t.now); err != nil {
 		return nil, err
 	}
 	// Another caller can find the ask in a list as soon as it is committed. The

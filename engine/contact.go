@@ -141,7 +141,7 @@ func (t *tx) putContact(c *contact) (*contact, error) {
 			t.Delete(old)
 			old.Version = 0
 		}
-		if made.ID, err = ids.New(ids.Contact, t.now, e.rand); err != nil {
+		if made.ID, err = e.ids.New(ids.Contact, t.now); err != nil {
 			return nil, err
 		}
 		made.CreatedAt = t.now

@@ -75,7 +75,7 @@ func (c *client) ContactCode(ctx context.Context, channel string) (askback.Conta
 		if err != nil {
 			return err
 		}
-		id, err := ids.New(ids.ContactCode, t.now, c.engine.rand)
+		id, err := c.engine.ids.New(ids.ContactCode, t.now)
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (t *tx) makeEndpoint(owner, address string, hasSecret bool) (r *endpointRec
 			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, as many as it may; delete some", n), After: performMaxPause,
 		}
 	}
-	id, err := ids.New(ids.Endpoint, t.now, e.rand)
+	id, err := e.ids.New(ids.Endpoint, t.now)
 	if err != nil {
 		return nil, "", err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -295,7 +294,7 @@ func (c *client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 	if err != nil {
 		return askback.EndpointTest{Error: err.Error()}, nil
 	}
-	message, err := ids.New("test_", e.clock(), e.rand)
+	message, err := e.ids.New("test_", e.clock())
 	if err != nil {
 		return out, err
 	}

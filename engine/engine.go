@@ -22,6 +22,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -131,6 +132,7 @@ type Engine struct {
 	store     Store
 	now       func() time.Time
 	rand      io.Reader
+	ids       *ids.Generator
 	log       *slog.Logger
 	observer  Observer
 	locks     keyedMutex
@@ -177,7 +179,7 @@ func New(s Store, o *Options) *Engine {
 	if e.now == nil {
 		e.now = time.Now
 	}
-	e.noEffects = o.NoEffects
+	e.ids, e.noEffects = ids.NewGenerator(e.rand), o.NoEffects
 	e.endpoints = endpoints{ownSecrets: o.EndpointSecrets, sealer: sealer{key: o.SecretKey, rand: e.rand}}
 	for _, c := range o.Channels {
 		_, coded := c.(CodeChannel)
@@ -185,7 +187,7 @@ func New(s Store, o *Options) *Engine {
 		e.hasContacts = e.hasContacts || coded || added
 	}
 	e.Authority = auth.New(auth.Options{
-		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
+		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, IDs: e.ids, Unreadable: e.logUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
 			return e.update(ctx, func(t *tx) error { return fn(t.ctx, t) })
 		},

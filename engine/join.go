@@ -72,7 +72,7 @@ func (c *client) accept(ctx context.Context, n *newAsk, found *askback.Ask) (*as
 				return err
 			}
 		}
-		id, err := ids.New(ids.JoinedKey, t.now, t.engine.rand)
+		id, err := t.engine.ids.New(ids.JoinedKey, t.now)
 		if err != nil {
 			return err
 		}

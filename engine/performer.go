@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -117,7 +116,7 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 	if w.renew.Swap(false) {
 		// The claims of the old name expire when its heartbeats stop: see beatOld.
 		var err error
-		if w.node, err = ids.New("node_", now, e.rand); err != nil {
+		if w.node, err = e.ids.New("node_", now); err != nil {
 			w.renew.Store(true)
 			return err
 		}

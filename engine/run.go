@@ -201,7 +201,7 @@ func resultOf(text string) json.RawMessage {
 
 // startRun adds a new session and its run to the tx.
 func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string, prompt conversation.Message, limits conversation.Limits) (*sessionRecord, error) {
-	id, err := ids.New(ids.Session, t.now, t.engine.rand)
+	id, err := t.engine.ids.New(ids.Session, t.now)
 	if err != nil {
 		return nil, err
 	}

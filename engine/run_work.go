@@ -11,7 +11,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
 
@@ -53,7 +52,7 @@ func (r *runRecord) queue(t *tx, kind string, w runWork) error {
 
 // addWork adds an effect of a run to the change.
 func (t *tx) addWork(kind, subjectKind, subject, stream string, w runWork) error {
-	id, err := ids.New("run_", t.now, t.engine.rand)
+	id, err := t.engine.ids.New("run_", t.now)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func sessionCallback(row store.Record, err error, n *newAsk) (id, callback strin
 
 // startSession adds a new session to the tx.
 func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
-	id, err := ids.New(ids.Session, t.now, c.engine.rand)
+	id, err := c.engine.ids.New(ids.Session, t.now)
 	if err != nil {
 		return nil, err
 	}

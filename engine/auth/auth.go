@@ -51,6 +51,7 @@ type Options struct {
 	Update func(ctx context.Context, fn func(context.Context, Tx) error) error
 	Now    func() time.Time // in whole milliseconds
 	Rand   io.Reader
+	IDs    *ids.Generator
 	// People returns the people who may sign in, and the issuer that verifies
 	// their addresses. The issuer "" disables sign-in.
 	People func() (issuer string, people []askback.Person)
@@ -203,7 +204,7 @@ func (a *Authority) issue(kind string, who askback.Principal, lasts time.Duratio
 		t.ExpiresAt = now.Add(lasts)
 	}
 	var err error
-	if t.ID, err = ids.New(ids.Token, now, a.o.Rand); err != nil {
+	if t.ID, err = a.o.IDs.New(ids.Token, now); err != nil {
 		return store.Record{}, t, err
 	}
 	row, err := encode(kind, credential{t, who.Token, by}, secret)

@@ -147,7 +147,6 @@ type raced struct {
 
 // race starts a race about the call of newCall, and returns when it waits.
 func race(t *testing.T, f *hooktest.Fixture) (end context.CancelCauseFunc, ended <-chan raced) {
-	<-time.After(time.Second) // so that no two asks have the same time
 	ctx, cancel := context.WithCancelCause(t.Context())
 	out := make(chan raced, 1)
 	go func() {
@@ -164,7 +163,6 @@ func TestRaceAsksAgainAfterEarlyWithdrawal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := hooktest.NewFixture(t), true
 		_, ended := race(t, f)
-		<-time.After(time.Second) // the second ask has another time
 		if err := newSweeper(f, &blind).Withdraw(t.Context(), f.WantAsks("one waits", askback.Pending)[0]); err != nil {
 			t.Fatal(err)
 		}

@@ -1,14 +1,17 @@
 // Package ids generates the ids of records: a prefix and a ULID in lower case.
 //
 // A ULID (github.com/ulid/spec) has 48 bits of milliseconds and 80 random bits, in
-// Crockford's base32. Ids sort by time of creation and cannot be guessed.
+// Crockford's base32. Ids sort by time of creation and cannot be guessed. Those of one
+// [Generator] also sort within a millisecond.
 package ids
 
 import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,15 +36,67 @@ const (
 // New returns a new id for the time at, with random bits from r. Its error wraps
 // that of r.
 func New(prefix string, at time.Time, r io.Reader) (string, error) {
-	var b [16]byte
+	b, err := newBits(at, r)
+	if err != nil {
+		return "", err
+	}
+	return encode(prefix, b), nil
+}
+
+// newBits returns the 128 bits of a new id.
+func newBits(at time.Time, r io.Reader) (b [16]byte, err error) {
 	ms := uint64(at.UnixMilli())
 	for i := range 6 {
 		b[i] = byte(ms >> (40 - 8*i))
 	}
 	if _, err := io.ReadFull(r, b[6:]); err != nil {
-		return "", fmt.Errorf("make an id: %w", err)
+		return b, fmt.Errorf("make an id: %w", err)
 	}
+	return b, nil
+}
+
+// A Generator makes ids that sort in the order in which it made them, also those of the same
+// millisecond. It is safe for concurrent use.
+type Generator struct {
+	rand io.Reader
+	mu   sync.Mutex
+	last [16]byte
+}
+
+// NewGenerator returns a [Generator] with random bits from r, which must be safe for concurrent
+// use.
+func NewGenerator(r io.Reader) *Generator { return &Generator{rand: r} }
+
+// New returns a new id for the time at. The first id of a millisecond has random bits, and the
+// next ones are each larger by a random number of 64 bits, so that they cannot be guessed
+// either. There are tens of thousands before the bits are used up; then they are drawn again.
+func (g *Generator) New(prefix string, at time.Time) (string, error) {
+	b, err := newBits(at, g.rand)
+	if err != nil {
+		return "", err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if next, ok := after(g.last, b); ok {
+		b = next
+	} else {
+		b[6] &= 0x7f // leaves room for the next ones
+	}
+	g.last = b
 	return encode(prefix, b), nil
+}
+
+// after returns the bits last, increased by the last 64 bits of random and one. It reports false if
+// they have other milliseconds, or the sum has none of these milliseconds.
+func after(last, random [16]byte) (next [16]byte, ok bool) {
+	if [6]byte(last[:6]) != [6]byte(random[:6]) {
+		return next, false
+	}
+	lo, carry := bits.Add64(bigEndian(last[8:]), bigEndian(random[8:]), 1)
+	hi, over := bits.Add64(bigEndian(last[:8]), 0, carry)
+	binary.BigEndian.PutUint64(next[:8], hi)
+	binary.BigEndian.PutUint64(next[8:], lo)
+	return next, over == 0 && [6]byte(next[:6]) == [6]byte(last[:6])
 }
 
 // encode returns prefix followed by the 128 bits of b as 26 digits of five bits. The first

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -35,6 +36,78 @@ func TestIDsSortByTime(t *testing.T) {
 	if early >= late {
 		t.Errorf("%s does not sort before %s", early, late)
 	}
+}
+
+// Ids of one generator sort in the order in which they were made, also within a millisecond.
+func TestIDsOfAGeneratorSortByCreation(t *testing.T) {
+	g, at, last := ids.NewGenerator(rand.Reader), time.UnixMilli(1469922850259), ""
+	for i := range 30_000 {
+		id, err := g.New(ids.Ask, at.Add(time.Duration(i/10_000)*time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := at.UnixMilli() + int64(i/10_000); id <= last || !ids.Valid(ids.Ask, id) || ids.Time(id).UnixMilli() != want {
+			t.Fatalf("got %s of %d after %s, want a later id of %d", id, ids.Time(id).UnixMilli(), last, want)
+		}
+		last = id
+	}
+}
+
+// An id is not guessed from the one before: it is larger by a random number.
+func TestNextIDOfAMillisecondIsRandom(t *testing.T) {
+	at, seen := time.UnixMilli(1469922850259), map[string]bool{}
+	for i := range byte(100) {
+		first := make([]byte, 10)
+		g := ids.NewGenerator(bytes.NewReader(append(first, 0, 0, i, i, i, i, i, i, i, i)))
+		if _, err := g.New(ids.Ask, at); err != nil {
+			t.Fatal(err)
+		}
+		id, err := g.New(ids.Ask, at)
+		if err != nil || seen[id] {
+			t.Fatalf("got %s, %v; want another id", id, err)
+		}
+		seen[id] = true
+	}
+}
+
+// If the bits of a millisecond are used up, the next id has the same time, and is drawn again.
+func TestGeneratorStaysWithinTheMillisecond(t *testing.T) {
+	at := time.UnixMilli(1469922850259)
+	g := ids.NewGenerator(endless(0xff))
+	for range 200_000 {
+		id, err := g.New(ids.Ask, at)
+		if err != nil || !ids.Time(id).Equal(at) {
+			t.Fatalf("got %s of %v, %v; want %v", id, ids.Time(id), err, at)
+		}
+	}
+}
+
+// An endless is a stream that repeats a byte.
+type endless byte
+
+func (e endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(e)
+	}
+	return len(b), nil
+}
+
+// Concurrent calls get different ids.
+func TestConcurrentIDsDiffer(t *testing.T) {
+	g := ids.NewGenerator(rand.Reader)
+	var group sync.WaitGroup
+	var seen sync.Map
+	for range 8 {
+		group.Go(func() {
+			for range 1000 {
+				id, err := g.New(ids.Ask, time.UnixMilli(1469922850259))
+				if _, again := seen.LoadOrStore(id, true); again || err != nil {
+					t.Errorf("got %s, %v again", id, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestValidRequiresThePrefixAndAULID(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -33,7 +32,6 @@ func (f *Fixture) Client() askback.Client {
 
 // Start runs a hook, and returns when it waits. leave cancels the hook. An error fails the test.
 func (f *Fixture) Start(run func(ctx context.Context) (hook.Reply, error)) (leave func(), replies <-chan hook.Reply) {
-	<-time.After(time.Second) // so that no two asks have the same time
 	ctx, cancel := context.WithCancel(f.t.Context())
 	out := make(chan hook.Reply, 1)
 	go func() {
@@ -55,7 +53,7 @@ func (f *Fixture) WantAsks(when string, status ...askback.Status) []askback.Ask 
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	slices.SortFunc(page.Items, func(a, b askback.Ask) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	slices.Reverse(page.Items)
 	var got []askback.Status
 	for _, a := range page.Items {
 		got = append(got, a.Status)
