@@ -78,11 +78,13 @@ type Fault struct {
 // A Server is a Slack with one workspace and one app. It is safe for concurrent use.
 type Server struct {
 	URL string // for the option of the client; it ends with a slash
-	// AckTime is how long it waits for the acknowledgement of an action; New sets the three
-	// seconds of Slack.
-	AckTime time.Duration
-	Now     func() time.Time // for timestamps and triggers; it may be set before the first call
-	Strict  bool             // refuse messages that follow another one in a channel too fast
+	// AckTime is how long it waits for the acknowledgement of an action, and TriggerTime how long
+	// a modal can be opened after it. Slack's three seconds may be too few for a busy machine, so
+	// New sets two minutes.
+	AckTime, TriggerTime time.Duration
+
+	Now    func() time.Time // for timestamps and triggers; it may be set before the first call
+	Strict bool             // refuse messages that follow another one in a channel too fast
 	// Fault returns what the next call does instead, after the faults of Fail. It may be nil.
 	Fault func(method string) (Fault, bool)
 
@@ -117,7 +119,7 @@ type trigger struct {
 // New starts a Slack until the test ends.
 func New(t testing.TB) *Server {
 	s := &Server{
-		AckTime: 3 * time.Second, Now: time.Now, t: t, clock: 1_700_000_000, messages: map[string]*Message{}, views: map[string]*View{},
+		AckTime: 2 * time.Minute, TriggerTime: 2 * time.Minute, Now: time.Now, t: t, clock: 1_700_000_000, messages: map[string]*Message{}, views: map[string]*View{},
 		triggers: map[string]trigger{}, posted: map[string]time.Time{}, tickets: map[string]bool{}, pending: map[string]chan []byte{}, changed: make(chan struct{}),
 	}
 	mux := http.NewServeMux()
@@ -148,10 +150,10 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// Wait waits until a condition holds, for at most ten seconds.
+// Wait waits until a condition holds, for at most a minute.
 func (s *Server) Wait(what string, holds func() bool) {
 	s.t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(time.Minute)
 	for {
 		s.mu.Lock()
 		changed := s.changed

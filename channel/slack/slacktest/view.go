@@ -3,7 +3,6 @@ package slacktest
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 )
 
 // A View is a modal.
@@ -74,7 +73,7 @@ func parseView(raw []byte) (v View, err error) {
 	return v, nil
 }
 
-// open is views.open. A trigger works once, for three seconds.
+// open is views.open. A trigger works once, for [Server.TriggerTime].
 func (s *Server) open(args map[string]string) (map[string]any, error) {
 	id := args["trigger_id"]
 	t, ok := s.triggers[id]
@@ -112,7 +111,7 @@ func (s *Server) View(u User) (View, bool) {
 // newTrigger returns a trigger for a modal. The caller holds the lock.
 func (s *Server) newTrigger(u User) string {
 	id := s.id("trigger")
-	s.triggers[id] = trigger{until: s.Now().Add(3 * time.Second), user: u.ID}
+	s.triggers[id] = trigger{until: s.Now().Add(s.TriggerTime), user: u.ID}
 	return id
 }
 
