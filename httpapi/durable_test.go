@@ -115,7 +115,10 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 	ask := w.ask(databases)
 	w.watch(secret)
 	heard := make(chan reply, 1)
-	go func() { heard <- w.send("GET", "/api/v1/asks/"+ask.ID+"?wait=60s", secret, "") }()
+	go func() {
+		defer close(heard) // also if the request fails
+		heard <- w.send("GET", "/api/v1/asks/"+ask.ID+"?wait=60s", secret, "")
+	}()
 	<-w.seen
 	if _, err := w.engine.As(root).RevokeToken(ctx, made.ID); err != nil {
 		t.Fatal(err)

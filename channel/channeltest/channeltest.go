@@ -40,7 +40,7 @@ type Driver struct {
 	// Without has what this service cannot do or suffer, with the reason: a [Failure] or an
 	// [Attack].
 	Without map[string]string
-	// Patience is how long the suite waits for what happens on other goroutines; 0: 10 seconds.
+	// Patience is how long the suite waits for what happens on other goroutines; 0: a minute.
 	Patience time.Duration
 }
 

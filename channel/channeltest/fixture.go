@@ -217,7 +217,7 @@ func (f *fixture) settled(id string) askback.Ask {
 }
 
 // patience returns how long the suite waits for what happens on other goroutines.
-func (f *fixture) patience() time.Duration { return cmp.Or(f.driver.Patience, 10*time.Second) }
+func (f *fixture) patience() time.Duration { return cmp.Or(f.driver.Patience, time.Minute) }
 
 // eventually waits until something is true.
 func (f *fixture) eventually(what string, ok func() bool) bool {

@@ -24,7 +24,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/channel/email/emailtest"
+	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/internal/proctest"
 )
 
 // The user of the real servers.
@@ -60,12 +62,7 @@ func startRealServer(t *testing.T) *realServer {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &realServer{dir: dir, ports: map[string]int{}, roots: x509.NewCertPool()}
 	for _, name := range []string{"PORT_IMAPS", "PORT_SMTPS", "PORT_IMAP", "PORT_LMTP"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		s.ports[name] = l.Addr().(*net.TCPAddr).Port
+		s.ports[name] = freeport.Pick(t)
 	}
 	s.certify(t)
 	s.own(t, "mail", "mail")
@@ -92,12 +89,15 @@ func (s *realServer) run(t *testing.T) {
 		var out bytes.Buffer
 		c := exec.Command(args[0], args[1:]...)
 		c.Stdout, c.Stderr = &out, &out
+		proctest.Bind(c)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
 			_ = c.Process.Signal(os.Interrupt)
+			ended := time.AfterFunc(30*time.Second, func() { _ = proctest.Kill(c) })
 			_ = c.Wait()
+			ended.Stop()
 			if t.Failed() {
 				log, _ := filepath.Glob(s.dir + "/log/*")
 				for _, f := range log {
@@ -124,7 +124,7 @@ func wait(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(30 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for !ok() {
 		select {
 		case <-tick.C:

@@ -210,7 +210,7 @@ func (b *bot) reply(user, chatID, message int64, text string) {
 // outcome waits for the outcome of an ask.
 func (b *bot) outcome(id string) askback.Outcome {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
 	a, err := b.agent.Wait(ctx, id)
 	if err != nil {

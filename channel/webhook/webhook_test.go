@@ -255,12 +255,12 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	free := speaks("")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	holder, err := net.Dial("tcp", speaks("")) // holds its own port, so that no server gets it
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuses := l.Addr().String()
-	_ = l.Close()
+	defer holder.Close()
+	refuses := holder.LocalAddr().String()
 	for name, in := range map[string]struct{ address, want string }{
 		"nothing":        {"http://" + free, "no reply: the connection failed, or the reply was not HTTP"},
 		"another server": {"http://" + speaks("SSH-2.0-secret_9.6\r\n"), "no reply: the connection failed, or the reply was not HTTP"},

@@ -44,7 +44,7 @@ func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
 		})
 	}()
 	t.Cleanup(func() { _ = exec.Command("sh", "-c", `kill "$(cat "$1")"`, "sh", pid).Run() })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	write := func(line string) {
 		if _, err := io.WriteString(editor, line+"\n"); err != nil {
@@ -96,7 +96,7 @@ func TestAgentRunsWithoutAskback(t *testing.T) {
 		if !strings.HasPrefix(note, "Askback cannot be reached, so only the editor asks: ") {
 			t.Errorf("got the note %q", note)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("there is no note")
 	}
 	if err := editor.Close(); err != nil {

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/askback/askback/internal/proctest"
 )
 
 // testTimeout is how long a test waits for a condition. It is generous, so that a
@@ -100,6 +102,7 @@ func (p *process) start(name string, args ...string) error {
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}
+	proctest.Bind(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		return err
 	}
@@ -125,7 +128,7 @@ func launchIn(t *testing.T, dir string, env []string, args ...string) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
+		_ = proctest.Kill(p.cmd)
 		<-p.ended
 	})
 	return p

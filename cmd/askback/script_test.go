@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/proctest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -94,7 +95,7 @@ type scriptState struct{ processes map[string]*process }
 
 func (s *scriptState) kill() {
 	for _, p := range s.processes {
-		_ = p.cmd.Process.Kill()
+		_ = proctest.Kill(p.cmd)
 		<-p.ended
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // patience is the deadline of each wait.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 const (
 	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`

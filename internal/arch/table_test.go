@@ -70,6 +70,8 @@ var layers = map[string][]string{
 
 	"internal/arch":            {},
 	"internal/browsertest":     {},
+	"internal/freeport":        {},
+	"internal/proctest":        {},
 	"internal/egress":          {"."},
 	"internal/fakes":           {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/loopback", "internal/pause"},
 	"internal/filltest":        {},
@@ -133,7 +135,8 @@ var layers = map[string][]string{
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"internal/fakes"},
 	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/modelhttp/modeltest", "store/memstore"},
-	"test/newcomer":    {"internal/fakes", "internal/pause"},
+	"test/newcomer":    {"internal/fakes", "internal/freeport", "internal/pause"},
+	"test/program":     {},
 	"test/screens":     {"*"},
 	"scripts/...":      {},
 }
@@ -270,7 +273,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
+var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "internal/freeport", "internal/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

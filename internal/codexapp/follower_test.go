@@ -14,7 +14,7 @@ import (
 )
 
 // patience is the deadline of each wait.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // An attachment is a follower of an app-server, with a person.
 type attachment struct {

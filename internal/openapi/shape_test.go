@@ -273,7 +273,7 @@ func fillBlanks(v map[string]any) (bare bool) {
 // The results of an engine match their schemas: asks, sessions, grants, tokens, statistics
 // and events (docs/wire.md §4). The replies in the formats of other programs do, too.
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	e := engine.New(memstore.New(), nil)
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is the deadline of each wait.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // A fake is a server of OpenCode that behaves as documented by its OpenAPI document.
 type fake struct {

@@ -1,4 +1,4 @@
-package main
+package proctest
 
 import (
 	"errors"
@@ -6,18 +6,17 @@ import (
 	"syscall"
 )
 
-// bind makes the child the leader of a new process group, which kill can end. Linux kills
-// the child if this process ends.
+// bind makes the program the leader of a new process group. Linux kills it if this process ends.
 func bind(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// kill sends SIGKILL to a child and the processes that it started. It returns nil if the
-// child has exited.
-func kill(cmd *exec.Cmd) error {
+// Kill sends SIGKILL to a program and the processes that it started. It returns nil if they have
+// exited.
+func Kill(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {
-		return nil // the child has exited
+		return nil
 	}
 	return err
 }

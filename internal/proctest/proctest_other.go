@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package proctest
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"os/exec"
 )
 
-// bind does nothing: on this system, a child is not killed if this process ends.
+// bind does nothing: on this system, a program is not killed if this process ends.
 func bind(*exec.Cmd) {}
 
-// kill sends SIGKILL to a child. It returns nil if the child has exited.
-func kill(cmd *exec.Cmd) error {
+// Kill sends SIGKILL to a program. It returns nil if it has exited.
+func Kill(cmd *exec.Cmd) error {
 	err := cmd.Process.Kill()
 	if errors.Is(err, os.ErrProcessDone) {
 		return nil

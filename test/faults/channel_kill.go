@@ -20,6 +20,7 @@ import (
 	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/internal/proctest"
 )
 
 // A channelKillTest kills the server while it sends through all channels at once and people
@@ -99,7 +100,7 @@ func startFakes(ctx context.Context) (*fakes.Program, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, append([]string{fakesArg, "-bound"}, programServices()...)...)
-	bind(cmd)
+	proctest.Bind(cmd)
 	return fakes.StartProgram(cmd)
 }
 
@@ -159,7 +160,7 @@ func (t *channelKillTest) serve(ctx context.Context, during func(context.Context
 		t.violate(failed, "the server did not start: %v: %s", err, c.notes.String())
 		err = nil
 	}
-	err = errors.Join(err, kill(c.cmd))
+	err = errors.Join(err, proctest.Kill(c.cmd))
 	<-printed
 	code, endErr := c.end(func([]byte) {})
 	if code >= 0 && ctx.Err() == nil {

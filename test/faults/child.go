@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"time"
+
+	"github.com/askback/askback/internal/proctest"
 )
 
 // A child is a process that the tests start and kill.
@@ -23,8 +25,7 @@ type child struct {
 func startChild(ctx context.Context, env []string, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), lines: make(chan []byte, 64)}
 	c.cmd.Env = env
-	bind(c.cmd)
-	c.cmd.Cancel = func() error { return kill(c.cmd) }
+	proctest.Bind(c.cmd)
 	c.cmd.Stderr = &c.notes
 	stdin, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *child) read(stdout io.Reader) {
 // end kills the child if it still runs, calls take for the remaining lines, and waits for
 // the child. It returns the exit code, or -1 if the child was killed.
 func (c *child) end(take func([]byte)) (code int, err error) {
-	err = kill(c.cmd)
+	err = proctest.Kill(c.cmd)
 	return c.ended(take), err
 }
 

@@ -36,6 +36,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/program"
 )
 
 // childArg is the first argument of the child process, which runs the load.
@@ -128,38 +129,38 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 // killProgram builds the program unless there is one, kills it, and kills its server without and with event
 // streams, with channels, and while it runs agents.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
-	program := o.program
-	if program == "" {
+	path := o.program
+	if path == "" {
 		var err error
-		if program, err = build(ctx, dir); err != nil {
+		if path, err = program.Build(ctx, dir); err != nil {
 			return err
 		}
 	}
-	b, err := newProgramTest(dir, program, o.seed)
+	b, err := newProgramTest(dir, path, o.seed)
 	if err != nil {
 		return err
 	}
 	if err := r.add(ctx, b, o.binary); err != nil || len(r.bad) > 0 {
 		return err
 	}
-	s, err := newServerTest(dir, program, o.seed, o.mutant)
+	s, err := newServerTest(dir, path, o.seed, o.mutant)
 	if err != nil {
 		return err
 	}
 	if err := r.add(ctx, s, o.server); err != nil || len(r.bad) > 0 {
 		return err
 	}
-	f, err := newStreamTest(dir, program, o.seed, o.mutant)
+	f, err := newStreamTest(dir, path, o.seed, o.mutant)
 	if err != nil {
 		return err
 	}
 	if err := r.add(ctx, f, o.streams); err != nil || len(r.bad) > 0 {
 		return err
 	}
-	if err := r.add(ctx, newChannelKillTest(dir, program, o.seed, o.mutant), o.reach); err != nil || len(r.bad) > 0 {
+	if err := r.add(ctx, newChannelKillTest(dir, path, o.seed, o.mutant), o.reach); err != nil || len(r.bad) > 0 {
 		return err
 	}
-	h, err := newHostedTest(dir, program, o.seed)
+	h, err := newHostedTest(dir, path, o.seed)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/program"
 )
 
 // TestMain runs the load, or the fakes of services, if the test binary is started as a child.
@@ -40,11 +41,11 @@ func TestMain(m *testing.M) {
 // builtIn is the folder of the program that the tests kill. It is made when a test needs it.
 var builtIn string
 
-var buildOnce = sync.OnceValues(func() (program string, err error) {
+var buildOnce = sync.OnceValues(func() (path string, err error) {
 	if builtIn, err = os.MkdirTemp("", "askback-faults-test-*"); err != nil {
 		return "", err
 	}
-	return build(context.Background(), builtIn)
+	return program.Build(context.Background(), builtIn)
 })
 
 // builtProgram returns the path of the program, which is built once for all tests.

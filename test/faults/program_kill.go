@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"time"
@@ -38,16 +37,6 @@ type programTest struct {
 	rounds  int
 	kills   int
 	bad     []violation
-}
-
-// build builds the program from this module.
-func build(ctx context.Context, dir string) (string, error) {
-	program := filepath.Join(dir, "askback")
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/askback/askback/cmd/askback").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the program: %w: %s", err, out)
-	}
-	return program, nil
 }
 
 func newProgramTest(dir, program string, seed uint64) (*programTest, error) {

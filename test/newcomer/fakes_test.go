@@ -2,6 +2,7 @@ package newcomer
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/internal/pause"
 )
 
@@ -82,10 +84,5 @@ func TestChannelIsTriedWithoutItsService(t *testing.T) {
 
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", freeport.Pick(t))
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/test/faults/disk"
+	"github.com/askback/askback/test/program"
 )
 
 func TestEarlyRepliesAreDetected(t *testing.T) {
@@ -66,9 +67,9 @@ func TestServerSyncsBeforeItReplies(t *testing.T) {
 	if out, err := exec.Command(strace, "-o", "/dev/null", "true").CombinedOutput(); err != nil {
 		leftout.Skip(t, "system calls of a commit (ptrace is refused here: %v: %s)", err, out)
 	}
-	binary := filepath.Join(dir, "program")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/askback/askback/cmd/askback").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	binary, err := program.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "trace")
 	stop := serve(t, dir, strace, "-f", "-yy", "-s", "80", "-e", "trace=read,write,fsync,fdatasync", "-o", file,

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -199,13 +200,13 @@ func (f *fixture) start(args ...string) *run {
 	r := &run{f: f}
 	r.cmd = exec.CommandContext(bounded(f.t), f.program, slices.Concat(f.client.args, args)...)
 	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
-	r.cmd.WaitDelay = time.Minute // its child processes may keep its output open
+	proctest.Bind(r.cmd)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	if err := r.cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() {
-		_ = r.cmd.Process.Kill()
+		_ = proctest.Kill(r.cmd)
 		_ = r.cmd.Wait()
 		if f.t.Failed() {
 			f.t.Logf("the client wrote:\n%s", r.out.String())

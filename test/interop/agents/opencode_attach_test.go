@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/internal/freeport"
 )
 
 // An openCodeServer is opencode serve.
@@ -30,7 +30,7 @@ func serveOpenCode(t *testing.T, script ...call) *openCodeServer {
 	c.environ = func(f *fixture) []string { return append(opencode.environ(f), "OPENCODE_SERVER_PASSWORD=secret") }
 	f := newFixture(t, c, script...)
 	f.mustRun(f.Program, "init", "opencode", "--remove") // the plugin would ask as well
-	port := clienttest.FreePort(t)
+	port := freeport.Pick(t)
 	s := &openCodeServer{f, fmt.Sprintf("http://127.0.0.1:%d", port)}
 	f.background(f.program, "serve", "--port", fmt.Sprint(port))
 	f.eventually("opencode serve runs", func() error {

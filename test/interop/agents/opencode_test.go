@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/internal/freeport"
 )
 
 const opencodeVersion = "1.18.33"
@@ -166,7 +166,7 @@ func TestGateOfOpenCodeRunsOnlyApprovedCalls(t *testing.T) {
 // With Askback away, the gate lets nothing run.
 func TestGateOfOpenCodeBlocksWithoutAskback(t *testing.T) {
 	t.Parallel()
-	away := fmt.Sprintf("ASKBACK_URL=http://127.0.0.1:%d", clienttest.FreePort(t))
+	away := fmt.Sprintf("ASKBACK_URL=http://127.0.0.1:%d", freeport.Pick(t))
 	f := newFixture(t, gated(away, "ASKBACK_TOKEN=x"), touch("call_1", "one"))
 	r := f.start("Do it.")
 	if got := f.model.result("call_1"); !strings.Contains(got, "This call was not run") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/proctest"
 )
 
 // A run is a running claude -p.
@@ -35,7 +36,7 @@ func (f *fixture) start(args ...string) *run {
 	r := &run{f: f}
 	r.cmd = exec.CommandContext(bounded(f.t), f.claude, append([]string{"-p", "--output-format", "json"}, args...)...)
 	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
-	r.cmd.WaitDelay = patience // its child processes may keep its output open
+	proctest.Bind(r.cmd)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.said
 	if err := r.cmd.Start(); err != nil {
 		f.t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/program"
 )
 
 // patience is how long each wait may take: on a busy machine, a client may need a minute to start.
@@ -55,13 +59,13 @@ func New(t testing.TB) *Instance {
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
 	// The path is short, because Codex has a socket in its home.
-	home, err := os.MkdirTemp("", "askback-")
+	home, err := os.MkdirTemp("", "a-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	p := &Instance{Home: home, Program: program(t), t: t}
-	p.URL = fmt.Sprintf("http://127.0.0.1:%d", FreePort(t))
+	p := &Instance{Home: home, Program: builtProgram(t), t: t}
+	p.URL = fmt.Sprintf("http://127.0.0.1:%d", freeport.Pick(t))
 	if settings != nil {
 		p.Settings = filepath.Join(p.Home, "askback.yaml")
 		if err := os.WriteFile(p.Settings, []byte(settings(p.URL)), 0o600); err != nil {
@@ -102,6 +106,7 @@ func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))
 	p.server.Env, p.server.Stderr = p.Environ(), &p.log
+	proctest.Bind(p.server)
 	if err := p.server.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -119,7 +124,7 @@ func (p *Instance) Start() {
 
 // Kill kills the server with SIGKILL and waits for its end.
 func (p *Instance) Kill() {
-	_ = p.server.Process.Kill()
+	_ = proctest.Kill(p.server)
 	<-p.ended
 }
 
@@ -180,33 +185,19 @@ func (p *Instance) until(what string, try func() error) {
 	}
 }
 
-// programVariable is the environment variable with the path of the program, in a
-// process that [Loopback] starts.
-const programVariable = "ASKBACK_TEST_PROGRAM"
-
 // built is the folder of the program, once it is built.
 var built string
 
-var build = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv(programVariable); path != "" {
-		return path, nil // set by the parent process
-	}
-	dir, err := os.MkdirTemp("", "askback-client-")
-	if err != nil {
+var build = sync.OnceValues(func() (path string, err error) {
+	if built, err = os.MkdirTemp("", "askback-client-"); err != nil {
 		return "", err
 	}
-	built = dir
-	path := filepath.Join(dir, "askback")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/askback/askback/cmd/askback").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("build askback: %w\n%s", err, out)
-	}
-	return path, err
+	return program.Build(context.Background(), built)
 })
 
-// program returns the path of askback, which is built once for all tests of a
+// builtProgram returns the path of askback, which is built once for all tests of a
 // package.
-func program(t testing.TB) string {
+func builtProgram(t testing.TB) string {
 	t.Helper()
 	path, err := build()
 	if err != nil {
@@ -218,6 +209,7 @@ func program(t testing.TB) string {
 // Main runs the tests of a package, removes the program that was built for them, calls the
 // functions in clean, and exits.
 func Main(m *testing.M, clean ...func()) {
+	http.DefaultClient.Timeout = patience
 	code := m.Run()
 	for _, f := range clean {
 		f()

@@ -11,10 +11,15 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/askback/askback/test/program"
 )
 
 // capNetAdmin is CAP_NET_ADMIN, which is needed to bring an interface up.
 const capNetAdmin = 12
+
+// apartVariable is the environment variable that is set in a process that [Loopback] starts.
+const apartVariable = "ASKBACK_TEST_APART"
 
 // Loopback is like [Main], but runs the tests in a network namespace with loopback only.
 // Before, it installs the npm packages and builds the program. If the system does not permit
@@ -24,7 +29,7 @@ func Loopback(m *testing.M) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":
 		Main(m)
-	case os.Getenv(programVariable) != "":
+	case os.Getenv(apartVariable) != "":
 		if err := raiseLoopback(); err != nil {
 			fmt.Fprintln(os.Stderr, "bring loopback up:", err)
 			os.Exit(1)
@@ -49,7 +54,7 @@ func runApart(m *testing.M, cache string) int {
 	}
 	defer os.RemoveAll(built)
 	cmd := exec.Command(os.Args[0], os.Args[1:]...)
-	cmd.Env = append(os.Environ(), programVariable+"="+path)
+	cmd.Env = append(os.Environ(), program.Variable+"="+path, apartVariable+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // patience is the deadline of each wait. It is longer than the default timeout
 // of the SDK.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // short is a client timeout that passes before there is an answer.
 const short = 1200 * time.Millisecond
@@ -164,6 +165,7 @@ func newAgent(t *testing.T, script string, s setup) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
+	proctest.Bind(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -184,6 +185,7 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 		"--import", filepath.Join(dir, "suite.mjs"), program, "server", "--url", address, "--suite", "all", "--output-dir", out,
 	}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	proctest.Bind(cmd)
 	output, _ := cmd.CombinedOutput()
 	paths, err := filepath.Glob(filepath.Join(out, "*", "checks.json"))
 	if err != nil || len(paths) < 30 {

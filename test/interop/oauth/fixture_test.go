@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -91,7 +92,7 @@ func newFixture(t *testing.T, change func(*issuerSetup)) *fixture {
 // retries.
 func (f *fixture) waitForIssuer() {
 	f.t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	until(f.t, "Askback finds the issuer", func() error {
 		res, err := client.Get(f.URL + "/login/oidc")
 		if err != nil {
@@ -106,7 +107,7 @@ func (f *fixture) waitForIssuer() {
 func newFixtureWithoutIssuer(t *testing.T, change func(*issuerSetup)) *fixture {
 	t.Helper()
 	clienttest.Packages(t)
-	port := strconv.Itoa(clienttest.FreePort(t))
+	port := strconv.Itoa(freeport.Pick(t))
 	f := &fixture{t: t, setup: issuerSetup{
 		Issuer: "http://localhost:" + port, Port: port, Accounts: accounts, AccessTokenTTL: 3600, Alg: "RS256",
 	}}
@@ -148,6 +149,7 @@ func (f *fixture) open() {
 		if f.listens(patience / 3) {
 			return
 		}
+		f.t.Logf("the issuer does not listen, and is replaced: %s", f.issuer.state())
 		f.issuer.end()
 	}
 	f.t.Fatal("the issuer does not listen")

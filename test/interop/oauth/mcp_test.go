@@ -218,7 +218,10 @@ func (f *fixture) agentName(c claims) (name string, in bool) {
 		return "", false
 	}
 	done := make(chan response, 1)
-	go func() { done <- f.callTool(token, "ask_user_question", map[string]any{"question": "Who?"}) }()
+	go func() {
+		defer close(done) // also if the call fails
+		done <- f.callTool(token, "ask_user_question", map[string]any{"question": "Who?"})
+	}()
 	k := f.Open(1)[0]
 	f.Answer(k.ID, askback.Choose("I, "+k.Agent))
 	if got := <-done; got.status != http.StatusOK || !strings.Contains(got.body, "I, ") {

@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -61,6 +64,7 @@ func run(t *testing.T, name string, setup any) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
+	proctest.Bind(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +84,29 @@ func run(t *testing.T, name string, setup any) *process {
 
 // end kills the script.
 func (s *process) end() {
-	_ = s.cmd.Process.Kill()
-	<-s.ended
+	_ = proctest.Kill(s.cmd)
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.t.Errorf("%s was killed and has not ended: %s", s.name, s.state())
+	}
+}
+
+// state returns what Linux shows about the process, for a test that waits in vain.
+func (s *process) state() string {
+	dir := fmt.Sprintf("/proc/%d/", s.cmd.Process.Pid)
+	status, err := os.ReadFile(dir + "status")
+	if err != nil {
+		return err.Error()
+	}
+	text := ""
+	for line := range strings.Lines(string(status)) {
+		if key, _, _ := strings.Cut(line, ":"); slices.Contains([]string{"State", "Threads", "VmRSS", "voluntary_ctxt_switches"}, key) {
+			text += strings.TrimSpace(line) + "; "
+		}
+	}
+	at, _ := os.ReadFile(dir + "wchan")
+	return text + "it waits in " + string(at)
 }
 
 // scriptFolder returns a folder with the scripts and their packages.
@@ -170,7 +195,7 @@ func (s *process) await(c <-chan reply, into any) error {
 			}
 		}
 	case <-time.After(patience):
-		s.t.Fatalf("%s does not reply", s.name)
+		s.t.Fatalf("%s does not reply: %s", s.name, s.state())
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -73,7 +74,7 @@ func TestClaudeAgentSDKAsksPeople(t *testing.T) {
 	t.Run("nothing runs without the server", func(t *testing.T) {
 		folder := t.TempDir()
 		d := driver{args: []string{node(t), program, folder, t.Name(), "deferring"}}
-		r := d.start(t, fmt.Sprintf("http://127.0.0.1:%d", clienttest.FreePort(t)), server.AgentToken, write).agentResult()
+		r := d.start(t, fmt.Sprintf("http://127.0.0.1:%d", freeport.Pick(t)), server.AgentToken, write).agentResult()
 		if _, err := os.Stat(filepath.Join(folder, "target")); err == nil || len(r.Ran) != 1 {
 			t.Errorf("got %+v, %v, want a deferred call", r, err)
 		}

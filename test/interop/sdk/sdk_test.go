@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
@@ -136,6 +137,7 @@ func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 	p.cmd = exec.CommandContext(t.Context(), d.args[0], append(d.args[1:len(d.args):len(d.args)], string(raw))...)
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "ASKBACK_URL=" + url, "ASKBACK_TOKEN=" + token}, d.environ...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, os.Stderr
+	proctest.Bind(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,7 @@ func (d driver) start(t *testing.T, url, token string, argument any) *caller {
 
 // kill ends the process at once.
 func (p *caller) kill() {
-	_ = p.cmd.Process.Kill()
+	_ = proctest.Kill(p.cmd)
 	<-p.done
 }
 

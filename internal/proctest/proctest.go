@@ -1,0 +1,22 @@
+// Package proctest ends the programs that tests start: none outlives its test.
+package proctest
+
+import (
+	"os/exec"
+	"time"
+)
+
+// outputTime is how long the output of a killed program may last, before [exec.Cmd.Wait] returns
+// anyway. A process that it has started may have the output open.
+const outputTime = 30 * time.Second
+
+// Bind prepares a command that is not started yet. It ends with this process at the latest, and
+// [Kill] ends the processes that it has started, too. It has a process group of its own, so it
+// gets no signals of a terminal.
+func Bind(cmd *exec.Cmd) {
+	bind(cmd)
+	cmd.WaitDelay = outputTime
+	if cmd.Cancel != nil { // the command has a context
+		cmd.Cancel = func() error { return Kill(cmd) }
+	}
+}
