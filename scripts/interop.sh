@@ -8,6 +8,9 @@ cd "$(dirname "$0")/.." || exit
 
 source scripts/steps.sh
 
+# Servers and clients have their homes in one folder, which is deleted at the end.
+export TMPDIR=$scratch
+
 export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
 newcomers() { ASKBACK_LONG=1 go test -count=1 -v -timeout 15m ./test/newcomer; }
@@ -17,8 +20,11 @@ clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 25m ./test/interop/..
 step "go test ./test/newcomer" newcomers
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
 	leave_out "clients from npm (npm, or its registry, cannot be reached)"
+	step "processes left behind" left_behind "$scratch"
 	summary
 	exit 3
 fi
+step "build the program" build_program
 step "go test ./test/interop/..." clients
+step "processes left behind" left_behind "$scratch"
 summary

@@ -57,8 +57,9 @@ summary`)
 one
 two
 == try: summary (0:00 in all)
-   ok       0:00  first
-   FAILED beside  slow
+            time  cores  step
+   ok       0:00   0:00  first
+   FAILED beside         slow
 try: FAILED: [slow]
 `
 	if d := cmp.Diff(want, got); d != "" || code != 1 {
@@ -82,15 +83,34 @@ it is bad
 hello
 LEFT OUT: the moon (no rocket)
 == try: summary (0:00 in all)
-   ok       0:00  first
-   FAILED   0:00  second
-   ok       0:00  third
+            time  cores  step
+   ok       0:00   0:00  first
+   FAILED   0:00   0:00  second
+   ok       0:00   0:00  third
    FAILED: ./web TestX
    LEFT OUT: the moon (no rocket)
 try: FAILED: [second]
 `
 	if d := cmp.Diff(want, got); d != "" || code != 1 {
 		t.Errorf("exit code %d, want 1; -want +got\n%s", code, d)
+	}
+}
+
+// A process that a step leaves behind is printed and killed, also if it has a session of its own. The
+// step that looks for it fails.
+func TestProcessLeftBehindFailsTheStep(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("there is no /proc")
+	}
+	got, code := script(t, `
+patience=1
+mark=left=$scratch/
+env "$mark" sh -c 'sleep 1000 &'
+step left left_behind "$mark"
+step none left_behind "$mark"
+summary`)
+	if !strings.Contains(got, "is left behind: sleep 1000 (in ") || !strings.HasSuffix(got, "try: FAILED: [left]\n") || code != 1 {
+		t.Errorf("exit code %d, want 1, and the process in\n%s", code, got)
 	}
 }
 

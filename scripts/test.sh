@@ -13,9 +13,10 @@ source scripts/need.sh
 export TMPDIR=$scratch
 
 # A copied checkout may belong to another user. Git then returns no version,
-# which must not fail a test that builds the binary.
+# which must not fail a test that builds the binary. Without the path of the checkout in packages,
+# its copies share what is built.
 flags=$(go env GOFLAGS)
-export GOFLAGS="${flags:+$flags }-buildvcs=false"
+export GOFLAGS="${flags:+$flags }-buildvcs=false -trimpath"
 
 # Property tests draw the same cases in each run, so that the result of a commit
 # is reproducible. A plain go test draws random ones.
@@ -136,6 +137,7 @@ fi
 step "programs that tests need" install_missing
 run_checks
 step "build what runs the tests" go build -o "$scratch/" ./scripts/gotest ./test/faults
+step "build the program" build_program
 if command -v "$(go env CC)" >/dev/null; then
 	export CGO_ENABLED=1
 	step "build with the race detector" build_race
@@ -146,5 +148,6 @@ else
 	step "go test ./..." without_race
 	step "short fault tests" "$scratch/faults" -short -seed "$seed"
 fi
+step "processes left behind" left_behind "$scratch"
 echo "LEFT OUT: most code points of large uniform ranges, most injections in a browser (run: make prove N=1000)" >>"$notes"
 summary
