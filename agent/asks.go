@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +38,19 @@ func (r *Runner) Question(run conversation.Run, call conversation.Call) (askback
 		q, err = q.Normalize()
 	}
 	return q, err
+}
+
+// Asks returns the people and groups whom the asks of a run name, if it may ask people. The error is
+// [askback.ErrNotFound] if the agent of the run is gone.
+func (r *Runner) Asks(run conversation.Run) (to []string, asks bool, err error) {
+	s, ok := r.session(run)
+	switch {
+	case !ok:
+		return nil, false, fmt.Errorf("agent %s: %w", run.Agent, askback.ErrNotFound)
+	case s.asker == nil:
+		return nil, false, nil
+	}
+	return slices.Clone(s.asker.To), true, nil
 }
 
 // An advice is an error that tells the model what to do instead.

@@ -193,6 +193,7 @@ type Event struct {
 	Tool     string
 	Input    json.RawMessage
 	IsError  bool
+	Kind     Kind // what is done with the call
 }
 
 // An EventType is the type of an [Event].

@@ -77,7 +77,21 @@ const (
 	KindAsk      Kind = "ask"      // ask people
 	KindDelegate Kind = "delegate" // start children, which are runs of their own
 	KindRejected Kind = "rejected" // return an error to the model
+
+	// KindConfirm is that of a tool which a person must approve. Only events have it.
+	KindConfirm Kind = "confirm"
 )
+
+// kind returns the kind of the call for its events.
+func (p Plan) kind() Kind {
+	if p.Kind == KindTool && p.Confirm {
+		return KindConfirm
+	}
+	return p.Kind
+}
+
+// Asks reports whether people are asked about a call of this kind.
+func (k Kind) Asks() bool { return k == KindAsk || k == KindConfirm }
 
 // A ToolResult is what a call returned to the model.
 type ToolResult struct {

@@ -45,7 +45,7 @@ func (t *step) add(m Message, final bool) {
 	t.changed = true
 	t.event(Event{Type: EventMessage, Role: m.Role, Text: m.Text, By: m.By, Provider: m.Provider, Final: final})
 	for _, c := range m.Calls {
-		t.event(Event{Type: EventToolInput, Call: c.N, ID: c.ID, Tool: c.Tool, Input: c.Input})
+		t.event(Event{Type: EventToolInput, Call: c.N, ID: c.ID, Tool: c.Tool, Input: c.Input, Kind: c.kind()})
 	}
 }
 
@@ -173,7 +173,7 @@ func (t *step) result(text string, isError bool) {
 	c := t.s.Open[0]
 	t.s.Open, t.s.Children = t.s.Open[1:], nil
 	t.changed = true
-	t.event(Event{Type: EventToolComplete, Call: c.N, ID: c.ID, Tool: c.Tool, Text: text, IsError: isError})
+	t.event(Event{Type: EventToolComplete, Call: c.N, ID: c.ID, Tool: c.Tool, Text: text, IsError: isError, Kind: c.kind()})
 }
 
 func (t *step) modelFailed(in ModelFailed) {

@@ -219,12 +219,13 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return nil, err
 	}
-	var callback string // of the session
-	if in.Ask.SessionID, callback, err = c.sessionOf(t, n, &in.Ask); err != nil {
+	var to callback // of the session
+	if in.Ask.SessionID, to, err = c.sessionOf(t, n, &in.Ask); err != nil {
 		return nil, err
 	}
 	if in.Callback == "" && c.engine.channels[channelWebhook] != nil {
-		in.Callback = cmp.Or(callback, c.engine.callback())
+		in.Callback = cmp.Or(to.address, c.engine.callback())
+		in.CallbackOf = to.of
 	}
 	a := add(t, store.Record{
 		Kind: kindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.key, Owner: in.Owner, Agent: in.Ask.Agent, Created: in.At,
@@ -235,9 +236,9 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	if err := c.engine.approveByGrant(t, a); err != nil {
 		return &a.state.Ask, err
 	}
-	to, err := c.engine.receiversOf(t.ctx, &a.state.Ask, in.Channels, t.now)
-	if err == nil && len(to) > 0 {
-		err = a.step(t, lifecycle.ReceiversAdded{Receivers: to, At: t.now})
+	receivers, err := c.engine.receiversOf(t.ctx, &a.state.Ask, in.Channels, t.now)
+	if err == nil && len(receivers) > 0 {
+		err = a.step(t, lifecycle.ReceiversAdded{Receivers: receivers, At: t.now})
 	}
 	return &a.state.Ask, err
 }

@@ -169,7 +169,7 @@ func withoutContent(a askback.Ask) askback.Ask {
 		out.Confirmation = &askback.Confirmation{ToolName: c.ToolName, Input: []byte("{}"), Tier: c.Tier, Digest: c.Digest}
 	}
 	if o := a.Outcome; o != nil {
-		out.Outcome = &askback.Outcome{Status: o.Status, Actor: o.Actor, Channel: o.Channel, At: o.At}
+		out.Outcome = &askback.Outcome{Status: o.Status, Actor: askback.Actor{Kind: o.Actor.Kind}, At: o.At}
 	}
 	return out
 }

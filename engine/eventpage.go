@@ -30,6 +30,7 @@ type pageEvent struct {
 	readable bool // the event and its ask could be read
 	history  lifecycle.Event
 	ask      *askRecord      // the ask that it is about, or nil
+	parts    []part          // the asks to which its content belongs
 	data     json.RawMessage // for readers who may see the whole text; their events share it
 	err      error
 }
@@ -82,9 +83,18 @@ func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	p.full, p.err = len(rows) == historyChunk, err
 	p.events = make([]pageEvent, 0, len(rows))
 	size, asks := 0, 0
-	for _, row := range rows {
+	finder := e.newPartFinder()
+	for i, row := range rows {
 		ev := e.pageEvent(ctx, row)
+		if ev.readable && ev.err == nil {
+			ev.parts, ev.err = finder.parts(ctx, rows, i, ev.history)
+		}
 		p.events = append(p.events, ev)
+		for _, one := range ev.parts {
+			if one.ask != nil {
+				asks += askBytes(&one.ask.Ask)
+			}
+		}
 		size += len(row.Data) + len(ev.data)
 		if ev.ask != nil {
 			asks += askBytes(&ev.ask.state.Ask) + ev.ask.kept

@@ -24,8 +24,9 @@ type eventStream struct {
 	follower *member
 	pos      position
 
-	live     *liveText // the text of which the reader has got the first liveSent bytes
-	liveSent int
+	live       *liveText // the text of which the reader has got the first liveSent bytes
+	liveSent   int
+	liveHidden bool // the reader gets nothing of that text
 }
 
 // A position is a place in the history. seq is the number of an event over all streams,
@@ -64,7 +65,7 @@ func (c *client) Events(ctx context.Context, sessionID string, after askback.Cur
 		err := f.yieldApart(yield, func() (*askback.Event, error) { return f.begin(ctx, after) })
 		for err == nil {
 			if err = f.read(ctx, yield); err == nil {
-				err = f.yieldLive(yield)
+				err = f.yieldLive(ctx, yield)
 			}
 			if err == nil {
 				err = f.follower.wait(ctx)
@@ -278,27 +279,11 @@ func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event
 	if !e.readable || e.err != nil {
 		return ev, false, e.err
 	}
-	if e.ask != nil {
-		err := f.client.authorizeAsk(askback.ActGet, &e.ask.state)
-		if errors.Is(err, askback.ErrNotFound) {
-			return ev, false, nil // the principal may not see it
-		}
-		if err != nil {
-			return ev, false, err
-		}
-	}
-	data := e.data
-	if h := e.history; f.client.visibleText(h.Text, false) != h.Text {
-		hosted, err := f.client.engine.isHosted(ctx, e.row.Stream)
-		if err != nil {
-			return ev, false, err
-		}
-		h.Text = f.client.visibleText(h.Text, hosted)
-		if data, err = f.client.engine.eventData(h, e.ask); err != nil {
-			return ev, false, err
-		}
+	data, ok, err := f.client.shown(ctx, e)
+	if err != nil || !ok {
+		return ev, false, err
 	}
 	return askback.Event{
 		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At, Data: data,
-	}, err == nil, err
+	}, true, nil
 }

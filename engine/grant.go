@@ -71,8 +71,8 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
 		state, err := decodeGrant(row)
 		g := state.Grant
-		if c.who.Kind == askback.Operator {
-			g.Input = nil // an operator may not see what agents send
+		if err == nil {
+			g, err = c.shownGrant(ctx, g)
 		}
 		if err == nil && !q.Ended {
 			g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
@@ -114,5 +114,5 @@ func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	if err != nil {
 		return askback.Grant{}, fmt.Errorf("revoke %s: %w", id, err)
 	}
-	return g.state.Grant, nil
+	return c.shownGrant(ctx, g.state.Grant)
 }

@@ -42,18 +42,17 @@ type CallbackRunner interface {
 	Callback(agent string) string
 }
 
-// agentCallback returns the address that receives the events of a new run: that of the request
-// or else that of the agent, or "".
-func (e *Engine) agentCallback(r askback.SessionRequest) (string, error) {
+// agentCallback returns the address that receives the events of the runs of an agent, or "".
+func (e *Engine) agentCallback(agent string) (string, error) {
 	c, ok := e.runner.(CallbackRunner)
-	if r.CallbackURL != "" || !ok {
-		return r.CallbackURL, nil
+	if !ok {
+		return "", nil
 	}
-	callback := c.Callback(r.Agent)
-	if err := e.checkCallback(callback); err != nil {
-		return "", fmt.Errorf("the callback of agent %s: %w", r.Agent, err)
+	address := c.Callback(agent)
+	if err := e.checkCallback(address); err != nil {
+		return "", fmt.Errorf("the callback of agent %s: %w", agent, err)
 	}
-	return callback, nil
+	return address, nil
 }
 
 // isHosted reports whether a session is that of a hosted agent.

@@ -9,6 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -84,6 +85,21 @@ func containsFold(search string, texts ...string) bool {
 	return false
 }
 
+// shareMessage reports whether the principal gets a message, which is the event at an index of
+// rows.
+func (c *client) shareMessage(ctx context.Context, f *partFinder, rows []store.Event, i int, h lifecycle.Event) (bool, error) {
+	if c.who.Kind == askback.Agent {
+		return true, nil // the session is its own
+	}
+	parts, err := f.parts(ctx, rows, i, h)
+	for _, p := range parts {
+		if ok, err := c.sharePart(ctx, p); err != nil || !ok {
+			return false, err
+		}
+	}
+	return err == nil, err
+}
+
 // Messages implements [askback.Sessions].
 func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
 	var page askback.MessagePage
@@ -106,7 +122,8 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		if err != nil {
 			return page, fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
-		for _, l := range rows {
+		finder := c.engine.newPartFinder()
+		for i, l := range rows {
 			if l.Type == string(askback.EventMessage) && (len(page.Items) == limit || size > listBytes) {
 				page.NextCursor = string(at.cursor())
 				return page, nil
@@ -119,8 +136,14 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 			if !ok || h.Text == "" { // a message that only has calls
 				continue
 			}
-			size += len(l.Data)
-			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text, one.Hosted), At: l.At})
+			ok, err := c.shareMessage(ctx, finder, rows, i, h)
+			if err != nil {
+				return page, fmt.Errorf("messages %s: %w", id, err)
+			}
+			if ok {
+				size += len(l.Data)
+				page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text, one.Hosted), At: l.At})
+			}
 		}
 		if len(rows) < historyChunk {
 			return page, nil
@@ -144,12 +167,20 @@ func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
-		for _, l := range rows {
+		for i, l := range rows {
 			before = l.Seq
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			if h, ok := c.engine.decodeEvent(l); ok && h.Role == askback.RoleAssistant && h.Text != "" {
+			h, ok := c.engine.decodeEvent(l)
+			if !ok || h.Role != askback.RoleAssistant || h.Text == "" {
+				continue
+			}
+			ok, err := c.shareMessage(ctx, c.engine.newPartFinder(), rows[i:i+1], 0, h)
+			if err != nil {
+				return "", fmt.Errorf("messages %s: %w", id, err)
+			}
+			if ok {
 				return c.visibleText(h.Text, one.Hosted), nil
 			}
 		}

@@ -200,7 +200,7 @@ func resultOf(text string) json.RawMessage {
 }
 
 // startRun adds a new session and its run to the tx.
-func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string, prompt conversation.Message, limits conversation.Limits) (*sessionRecord, error) {
+func (t *tx) startRun(fixed runFixed, one askback.Session, key string, to callback, prompt conversation.Message, limits conversation.Limits) (*sessionRecord, error) {
 	id, err := t.engine.ids.New(ids.Session, t.now)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,9 @@ func (t *tx) startRun(fixed runFixed, one askback.Session, key, callback string,
 	s := add(t, store.Record{
 		Kind: kindSession, ID: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.now,
 	}, lifecycle.SessionState{})
-	err = s.step(t, lifecycle.SessionStarted{Session: one, Callback: callback, Configured: t.engine.callback(), At: t.now})
+	err = s.step(t, lifecycle.SessionStarted{
+		Session: one, Callback: to.address, CallbackOf: to.of, Configured: t.engine.callback(), At: t.now,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -233,11 +235,14 @@ func (c *client) startHosted(t *tx, r askback.SessionRequest, key string) (*sess
 	} else {
 		fixed.StartedBy, prompt.By = c.who.Name, c.who.Name
 	}
-	callback, err := c.engine.agentCallback(r)
-	if err != nil {
-		return nil, err
+	to := callback{r.CallbackURL, c.callbackOf()}
+	if to.address == "" {
+		to = callback{}
+		if to.address, err = c.engine.agentCallback(r.Agent); err != nil {
+			return nil, err
+		}
 	}
-	return t.startRun(fixed, one, key, callback, prompt, limits)
+	return t.startRun(fixed, one, key, to, prompt, limits)
 }
 
 // promptOf returns the first message of a run. The payload comes from a program and is data:
@@ -350,7 +355,7 @@ func (c *client) runInput(t *tx, r *runRecord, one askback.Session, cmd askback.
 func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
 	h = lifecycle.Event{
 		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,
-		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider,
+		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider, Kind: string(e.Kind),
 	}
 	if e.Type == conversation.EventStateChange {
 		h.State = string(e.Phase)

@@ -61,7 +61,7 @@ func (e *Engine) startChild(ctx context.Context, f store.Effect, w runWork) erro
 		fixed := runFixed{StartedBy: parent.fixed.StartedBy, Parent: f.Subject, Call: w.Call, Child: w.Child, Run: conversation.Run{
 			Agent: agent, Path: append(slices.Clip(parent.fixed.Path), parent.fixed.Agent), Unattended: parent.fixed.Unattended,
 		}}
-		_, err = t.startRun(fixed, askback.Session{Owner: owner.Session.Owner}, childKey(f.Subject, w), "",
+		_, err = t.startRun(fixed, askback.Session{Owner: owner.Session.Owner}, childKey(f.Subject, w), callback{},
 			conversation.Message{Role: conversation.RoleUser, Text: prompt}, limits)
 		return err
 	})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -78,7 +79,7 @@ func (l *liveText) after(offset int) string {
 }
 
 // yieldLive yields what the reader has not got of the text that the model is writing.
-func (f *eventStream) yieldLive(yield func(askback.Event, error) bool) error {
+func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, error) bool) error {
 	if f.session == "" {
 		return nil
 	}
@@ -87,10 +88,14 @@ func (f *eventStream) yieldLive(yield func(askback.Event, error) bool) error {
 		return nil
 	}
 	if l != f.live {
-		f.live, f.liveSent = l, 0
+		isFor, err := f.client.isAskedBy(ctx, f.session) // the text may be part of an ask
+		if err != nil {
+			return err
+		}
+		f.live, f.liveSent, f.liveHidden = l, 0, !isFor
 	}
 	text := l.after(f.liveSent)
-	if text == "" {
+	if text == "" || f.liveHidden {
 		return nil
 	}
 	data, err := json.Marshal(struct {

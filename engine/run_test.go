@@ -127,6 +127,10 @@ func (r *scriptRunner) Outcome(_ conversation.Run, call conversation.Call, a ask
 	return conversation.AskSettled{Text: "answer: " + strings.Join(o.Answers[0].Selected, ",")}
 }
 
+func (r *scriptRunner) Asks(conversation.Run) (to []string, asks bool, err error) {
+	return nil, true, nil
+}
+
 func (r *scriptRunner) Task(_ conversation.Run, _ conversation.Call, child int) (agent, prompt string) {
 	return "child", fmt.Sprintf("task %d", child)
 }

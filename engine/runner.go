@@ -30,6 +30,9 @@ type Runner interface {
 	// Outcome returns what the outcome of that ask means for the run. The engine sets the
 	// numbers and the time.
 	Outcome(run conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled
+	// Asks returns the people and groups whom the asks of a run name, if it may ask people. Without
+	// names, the routes decide. The error is [askback.ErrNotFound] if there is no such agent.
+	Asks(run conversation.Run) (to []string, asks bool, err error)
 	// Task returns the agent and the prompt of a child that a call starts.
 	Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string)
 }

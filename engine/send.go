@@ -48,6 +48,7 @@ type outgoing struct {
 	ask     askback.Ask // only with the address of the page if the delivery is about a session
 	owner   string      // of the ask or the session
 	address string
+	reader  string           // the person whose address it is, or ""
 	first   askback.Delivery // of the question to the same receiver
 	gone    bool             // its person may answer nothing any more
 }
@@ -80,7 +81,7 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 		if err != nil {
 			return outgoing{}, err
 		}
-		o.ask, o.owner, o.address = a.state.Ask, a.state.Owner, a.state.Callback
+		o.ask, o.owner, o.address, o.reader = a.state.Ask, a.state.Owner, a.state.Callback, a.state.CallbackOf
 		if o.Channel != channelWebhook {
 			o.address, o.first = o.Target, a.state.FirstDelivery(o.Delivery)
 		}
@@ -259,10 +260,14 @@ func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now 
 
 // needless reports whether a person does not need a delivery. The question and its reminders
 // are needless if the ask is settled, or the person may not answer it any more. What follows is
-// needless if this person never got the question.
+// needless if this person never got the question. The program of a person gets nothing of an ask
+// that the person may not see.
 func (o outgoing) needless() bool {
-	if o.Channel == channelWebhook || o.AskID == "" {
+	if o.AskID == "" {
 		return false
+	}
+	if o.Channel == channelWebhook {
+		return o.reader != "" && !o.ask.Addressed(o.reader)
 	}
 	if o.first.ID == o.ID || o.Event == askback.EventQuestionReminded {
 		return o.gone || o.ask.Settled() || o.Person != "" && !o.ask.Addressed(o.Person)

@@ -20,7 +20,7 @@ const kindSession = "session"
 // the request has a session key that is not in use. Without a key or an id, the session is
 // an implicit one, which has no record. The error is [askback.Invalid] if the request names
 // a session that does not exist or has another owner.
-func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback string, err error) {
+func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id string, to callback, err error) {
 	switch {
 	case n.sessionID != "":
 		row, err := c.engine.store.Read(t.ctx, kindSession, n.sessionID)
@@ -31,7 +31,7 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback strin
 		}
 		return sessionCallback(row, err, n)
 	case n.sessionKey == "":
-		return ids.Swap(a.ID, ids.Session), "", nil // an implicit session, without a record
+		return ids.Swap(a.ID, ids.Session), to, nil // an implicit session, without a record
 	}
 	row, err := c.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -39,17 +39,21 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id, callback strin
 	}
 	made, err := c.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
 	if err != nil {
-		return "", "", err
+		return "", to, err
 	}
-	return made.row.ID, "", nil
+	return made.row.ID, to, nil
 }
+
+// A callback is the address that receives the events of the asks of a session, and the person who
+// named it. An agent or the settings named it if of is "".
+type callback struct{ address, of string }
 
 // sessionCallback returns the id and the callback of the session of a new ask, which was read
 // with the error err. If err is not nil, sessionCallback only returns it. Only the run of a
 // hosted session asks in it: it would not go on after an ask of another agent.
-func sessionCallback(row store.Record, err error, n *newAsk) (id, callback string, _ error) {
+func sessionCallback(row store.Record, err error, n *newAsk) (id string, to callback, _ error) {
 	if err != nil {
-		return "", "", err
+		return "", to, err
 	}
 	state, err := decodeSession(row)
 	if err == nil && state.Session.Hosted && n.asked.Call == 0 {
@@ -57,7 +61,16 @@ func sessionCallback(row store.Record, err error, n *newAsk) (id, callback strin
 			Pointer: "/session_id", Detail: "Askback runs this session itself, and only its agent asks in it", Fix: "leave out the session, or use another session_key",
 		}}
 	}
-	return row.ID, state.Callback, err
+	return row.ID, callback{state.Callback, state.CallbackOf}, err
+}
+
+// callbackOf returns the name of the principal, if it is a person: then the callback that it names
+// gets only what the person may see.
+func (c *client) callbackOf() string {
+	if c.who.Kind == askback.Agent {
+		return ""
+	}
+	return c.who.Name
 }
 
 // startSession adds a new session to the tx.
@@ -148,7 +161,7 @@ func (c *client) sessionByKey(t *tx, key, callback string) (askback.Session, err
 		}
 		var found *sessionRecord
 		if found, err = t.session(row.ID); err == nil {
-			err = found.step(t, lifecycle.CallbackChanged{Callback: callback, At: t.now})
+			err = found.step(t, lifecycle.CallbackChanged{Callback: callback, CallbackOf: c.callbackOf(), At: t.now})
 		}
 	}
 	state.Session.Repeated = true

@@ -23,6 +23,7 @@ type AskState struct {
 	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
 	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
+	CallbackOf string             `store:"callback_of"`       // the person whose address that is; "": an agent's, or that of the settings
 	Deliveries []askback.Delivery `store:"deliveries,moving"` // to the callback and to other receivers, in order for each
 }
 
@@ -46,6 +47,9 @@ type Asked struct {
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
+	// CallbackOf is the person who named that address, and who gets there only what this person
+	// may see; "": an agent or the settings did.
+	CallbackOf string
 	// Call is the number of the call of a hosted run, which gets the outcome; 0: no run does.
 	Call int
 	At   time.Time
@@ -166,7 +170,7 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 }
 
 func asked(in Asked) (Result[AskState], error) {
-	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback, Call: in.Call}
+	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback, CallbackOf: in.CallbackOf, Call: in.Call}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims, s.Ask.Votes = nil, nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})

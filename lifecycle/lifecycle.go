@@ -119,6 +119,7 @@ type Event struct {
 	Call     int             `store:"call"`    // the number of a call
 	CallID   string          `store:"call_id"` // what the model calls it
 	Tool     string          `store:"tool"`
+	Kind     string          `store:"kind"` // what is done with the call; "" in older databases
 	IsError  bool            `store:"error"`
 	Provider json.RawMessage `store:"provider"` // what the provider of the model needs back
 

@@ -16,10 +16,11 @@ import (
 type SessionState struct {
 	Session askback.Session `store:",inline"`
 
-	Callback   string             `store:"callback,moving"`   // the address that its asker named for its events, or ""
-	Configured string             `store:"configured"`        // the address of the settings when it began, or ""; used without Callback
-	Deliveries []askback.Delivery `store:"deliveries,moving"` // to that address, in order; not the oldest ones
-	Delivered  int                `store:"delivered,moving"`  // the number of all deliveries so far
+	Callback   string             `store:"callback,moving"`    // the address that its asker named for its events, or ""
+	CallbackOf string             `store:"callback_of,moving"` // the person who named that address, or ""
+	Configured string             `store:"configured"`         // the address of the settings when it began, or ""; used without Callback
+	Deliveries []askback.Delivery `store:"deliveries,moving"`  // to that address, in order; not the oldest ones
+	Delivered  int                `store:"delivered,moving"`   // the number of all deliveries so far
 }
 
 // SessionStarted begins a session.
@@ -28,13 +29,15 @@ type SessionStarted struct {
 	// Callback is the address that receives the events of the session, or "". Without
 	// it, Configured does; that is the address of the settings, or "".
 	Callback, Configured string
+	CallbackOf           string // the person who named Callback, or ""
 	At                   time.Time
 }
 
 // CallbackChanged changes the callback of the session.
 type CallbackChanged struct {
-	Callback string
-	At       time.Time
+	Callback   string
+	CallbackOf string // the person who named it, or ""
+	At         time.Time
 }
 
 // AskOpened records that the session has a new ask.
@@ -119,7 +122,7 @@ func (s SessionState) Columns() Columns {
 }
 
 func sessionStarted(in SessionStarted) (Result[SessionState], error) {
-	s := SessionState{Session: in.Session, Callback: in.Callback, Configured: in.Configured}
+	s := SessionState{Session: in.Session, Callback: in.Callback, CallbackOf: in.CallbackOf, Configured: in.Configured}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, in.At, in.At
 	return changed(s, Event{Type: askback.EventSessionStarted}), nil
 }
@@ -135,7 +138,7 @@ func callbackChanged(s SessionState, in CallbackChanged) (Result[SessionState], 
 	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	}
-	s.Callback = in.Callback
+	s.Callback, s.CallbackOf = in.Callback, in.CallbackOf
 	s.Deliveries = slices.Clone(s.Deliveries)
 	for i, d := range s.Deliveries {
 		if d.Status != askback.DeliverySent {

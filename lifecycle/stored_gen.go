@@ -116,6 +116,10 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"callback":`...)
 		b = codec.AppendString(b, s.Callback)
 	}
+	if s.CallbackOf != "" {
+		b = append(b, `,"callback_of":`...)
+		b = codec.AppendString(b, s.CallbackOf)
+	}
 	return append(b, '}'), nil
 }
 
@@ -182,6 +186,8 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Call = int(r.Int())
 		case "callback":
 			s.Callback = r.String()
+		case "callback_of":
+			s.CallbackOf = r.String()
 		default:
 			r.Skip()
 		}
@@ -463,6 +469,10 @@ func (s SessionState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"callback":`...)
 		b = codec.AppendString(b, s.Callback)
 	}
+	if s.CallbackOf != "" {
+		b = append(b, `,"callback_of":`...)
+		b = codec.AppendString(b, s.CallbackOf)
+	}
 	if len(s.Deliveries) > 0 {
 		b = append(b, `,"deliveries":`...)
 		if b, err = codec.AppendList(b, s.Deliveries, appendDelivery); err != nil {
@@ -511,6 +521,8 @@ func (s *SessionState) readMoving(r *codec.Reader, format *int) {
 			s.Session.ResumedAt = r.Millis()
 		case "callback":
 			s.Callback = r.String()
+		case "callback_of":
+			s.CallbackOf = r.String()
 		case "deliveries":
 			s.Deliveries = codec.ReadList(r, readDelivery)
 		case "delivered":
@@ -1546,6 +1558,10 @@ func (e Event) Append(b []byte) (_ []byte, err error) {
 		b = codec.AppendName(b, "tool")
 		b = codec.AppendString(b, e.Tool)
 	}
+	if e.Kind != "" {
+		b = codec.AppendName(b, "kind")
+		b = codec.AppendString(b, e.Kind)
+	}
 	if e.IsError {
 		b = codec.AppendName(b, "error")
 		b = strconv.AppendBool(b, e.IsError)
@@ -1612,6 +1628,8 @@ func (e *Event) read(r *codec.Reader) {
 			e.CallID = r.String()
 		case "tool":
 			e.Tool = r.String()
+		case "kind":
+			e.Kind = r.String()
 		case "error":
 			e.IsError = r.Bool()
 		case "provider":

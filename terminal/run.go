@@ -187,11 +187,15 @@ func (v *RunView) forget(id string) {
 // callRow draws a call that has ended in one row, and the beginning of its error below.
 func (f *frame) callRow(c *view.Call) {
 	sign, sgr := "✓ ", plain
-	if c.Failed {
+	line := c.Line.String()
+	switch {
+	case c.Withheld:
+		sign, line = "· ", "(only the people who were asked see this call)"
+	case c.Failed:
 		sign, sgr = "✗ ", bold
 	}
-	f.row("tool", gutter, sgr, cutRow(sign+c.Tool.String()+" "+c.Line.String(), f.width))
-	if line, _, _ := strings.Cut(c.Output.String(), "\n"); c.Failed && line != "" {
+	f.row("tool", gutter, sgr, cutRow(sign+c.Tool.String()+" "+line, f.width))
+	if line, _, _ = strings.Cut(c.Output.String(), "\n"); c.Failed && line != "" {
 		f.row("", gutter, plain, cutRow("  "+line, f.width))
 	}
 }

@@ -101,6 +101,10 @@ func (s *scriptedHost) Outcome(_ conversation.Run, _ conversation.Call, a askbac
 	return conversation.AskSettled{Text: string(a.Outcome.Status)}
 }
 
+func (s *scriptedHost) Asks(conversation.Run) (to []string, asks bool, err error) {
+	return nil, true, nil
+}
+
 func (s *scriptedHost) Task(conversation.Run, conversation.Call, int) (agent, prompt string) {
 	return "helper", "Help."
 }

@@ -47,6 +47,7 @@ type Call struct {
 	Started   bool // the tool runs, or ran
 	Finished  bool
 	Failed    bool
+	Withheld  bool // the reader may not see what people are asked about it: there are no arguments and no output
 }
 
 // A Run reads the events of one session, in their order. The zero value is ready to use.
@@ -70,6 +71,7 @@ type runData struct {
 	Name    string           `json:"name"`
 	Input   json.RawMessage  `json:"input"`
 	IsError bool             `json:"is_error"`
+	Hidden  bool             `json:"withheld"`
 	Output  json.RawMessage  `json:"output"`
 	Todos   []askback.Todo   `json:"todos"`
 	Session *askback.Session `json:"session"`
@@ -144,7 +146,8 @@ func (r *Run) call(kind askback.EventType, d runData) *Call {
 	if name := cmp.Or(d.Name, d.Tool); name != "" {
 		c.Tool, c.Asks, c.SetsTodos = safetext.Line(toolName(name)), isAskTool(name), name == "todo_write"
 	}
-	if len(d.Input) > 0 {
+	c.Withheld = c.Withheld || d.Hidden
+	if len(d.Input) > 0 && !c.Withheld {
 		c.Line = oneLine(d.Input)
 		c.Arguments, _ = FormatJSON(d.Input)
 	}

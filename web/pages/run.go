@@ -18,6 +18,8 @@ type StartPage struct {
 
 func callMark(c view.Call) outcomeMark {
 	switch {
+	case c.Withheld:
+		return outcomeMark{"·", "mark-none"}
 	case c.Failed:
 		return outcomeMark{"✕", "mark-no"}
 	case c.Finished:

@@ -1,0 +1,71 @@
+package access
+
+import "github.com/askback/askback"
+
+// A Share is how much of an event a principal gets.
+type Share int
+
+// The shares. Outline is the event without what belongs to an ask.
+const (
+	None Share = iota
+	Outline
+	Whole
+)
+
+// events has for each type of event how much of it a principal gets that may not get an ask to
+// which the event belongs. An event about an ask belongs to that ask. A call of a hosted agent
+// about which people are asked belongs to that ask, and so does the message that makes the call. A
+// standing approval belongs to the ask whose answer made it. Nothing else belongs to an ask: an
+// event of a type with the share Whole never does.
+var events = map[askback.EventType]Share{
+	askback.EventSnapshot: Whole, // it has the asks that the principal may list
+
+	askback.EventQuestionPending:    None,
+	askback.EventQuestionClaimed:    None,
+	askback.EventQuestionVoted:      None,
+	askback.EventQuestionReminded:   None,
+	askback.EventQuestionEscalated:  None,
+	askback.EventQuestionReassigned: None,
+	askback.EventQuestionAnswered:   None,
+	askback.EventQuestionDeclined:   None,
+	askback.EventQuestionCancelled:  None,
+	askback.EventQuestionExpired:    None,
+	askback.EventQuestionConsumed:   None,
+	askback.EventAnswerAcked:        None,
+	askback.EventAnswerRefused:      None,
+
+	askback.EventGrantMade:    Outline,
+	askback.EventGrantUsed:    Outline,
+	askback.EventGrantRevoked: Outline,
+	askback.EventGrantExpired: Outline,
+
+	askback.EventSessionStarted:   Whole,
+	askback.EventSessionCompleted: Whole,
+	askback.EventSessionFailed:    Whole,
+	askback.EventSessionCancelled: Whole,
+	askback.EventStateChange:      None,
+	askback.EventMessage:          Outline,
+	askback.EventMessageQueued:    Whole,
+	askback.EventMessageDelta:     None,
+	askback.EventToolInput:        Outline,
+	askback.EventToolStart:        Whole, // only the name of the tool
+	askback.EventToolComplete:     Outline,
+	askback.EventAgentComplete:    Whole,
+	askback.EventTodosChanged:     Whole,
+
+	askback.EventDeliveryQueued:  None,
+	askback.EventDeliverySent:    None,
+	askback.EventDeliveryFailed:  None,
+	askback.EventDeliverySkipped: None,
+}
+
+// Unaddressed returns how much of an event of a type a principal gets that may not get an ask to
+// which the event belongs. Of an unknown type it gets nothing.
+func Unaddressed(t askback.EventType) Share { return events[t] }
+
+// KnowsEvent reports whether the table has a type of event. Events of other types are sent to no
+// one.
+func KnowsEvent(t askback.EventType) bool {
+	_, ok := events[t]
+	return ok
+}
