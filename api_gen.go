@@ -78,6 +78,12 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 	if b, err = codec.AppendList(b, a.Claims, Claim.AppendJSON); err != nil {
 		return b, err
 	}
+	if len(a.Held) > 0 {
+		b = append(b, `,"held":`...)
+		if b, err = codec.AppendList(b, a.Held, Held.AppendJSON); err != nil {
+			return b, err
+		}
+	}
 	b = append(b, `,"status":`...)
 	b = codec.AppendString(b, a.Status)
 	b = append(b, `,"created_at":`...)
@@ -168,6 +174,8 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.Tags = r.Strings()
 		case "claims":
 			a.Claims = codec.ReadList(r, (*Claim).readJSON)
+		case "held":
+			a.Held = codec.ReadList(r, (*Held).readJSON)
 		case "status":
 			a.Status = Status(r.String())
 		case "created_at":
@@ -416,6 +424,94 @@ func (c *Claim) readJSON(r *codec.Reader) {
 			c.Name = r.String()
 		case "at":
 			c.At = r.Time()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+// AppendJSON appends h to b as JSON, in the format of docs/wire.md §2.
+func (h Held) AppendJSON(b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, h.Name)
+	b = append(b, `,"via":`...)
+	b = codec.AppendString(b, h.Channel)
+	b = append(b, `,"declines":`...)
+	b = strconv.AppendBool(b, h.Declines)
+	b = append(b, `,"answers":`...)
+	if b, err = codec.AppendList(b, h.Answers, QuestionAnswer.AppendJSON); err != nil {
+		return b, err
+	}
+	b = append(b, `,"comment":`...)
+	b = codec.AppendStringOrNull(b, h.Comment)
+	b = append(b, `,"decision":`...)
+	b = codec.AppendStringOrNull(b, h.Decision)
+	b = append(b, `,"input":`...)
+	if b, err = codec.AppendRaw(b, h.Input, `null`); err != nil {
+		return b, err
+	}
+	b = append(b, `,"reason":`...)
+	b = codec.AppendStringOrNull(b, h.Reason)
+	if h.Scope != "" {
+		b = append(b, `,"grant_scope":`...)
+		b = codec.AppendString(b, h.Scope)
+	}
+	if !h.Until.IsZero() {
+		b = append(b, `,"grant_expires_at":`...)
+		b = codec.AppendTime(b, h.Until)
+	}
+	b = append(b, `,"at":`...)
+	b = codec.AppendTime(b, h.At)
+	b = append(b, `,"sends_at":`...)
+	b = codec.AppendTime(b, h.SendsAt)
+	return append(b, '}'), nil
+}
+
+// MarshalJSON returns h as JSON, in the format of docs/wire.md §2.
+func (h Held) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
+
+// UnmarshalJSON decodes what MarshalJSON returned into *h. It ignores unknown members, and
+// returns an error for duplicate names and invalid UTF-8.
+func (h *Held) UnmarshalJSON(b []byte) error {
+	var out Held
+	err := codec.Read(b, out.readJSON)
+	if err == nil {
+		*h = out
+	}
+	return err
+}
+
+func (h *Held) readJSON(r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			h.Name = r.String()
+		case "via":
+			h.Channel = Channel(r.String())
+		case "declines":
+			h.Declines = r.Bool()
+		case "answers":
+			h.Answers = codec.ReadList(r, (*QuestionAnswer).readJSON)
+		case "comment":
+			h.Comment = r.String()
+		case "decision":
+			h.Decision = Decision(r.String())
+		case "input":
+			h.Input = r.Raw()
+		case "reason":
+			h.Reason = r.String()
+		case "grant_scope":
+			h.Scope = Scope(r.String())
+		case "grant_expires_at":
+			h.Until = r.Time()
+		case "at":
+			h.At = r.Time()
+		case "sends_at":
+			h.SendsAt = r.Time()
 		default:
 			r.Skip()
 		}
@@ -1970,6 +2066,7 @@ func (a Ask) Clone() Ask {
 	a.FollowUps = codec.CloneList(a.FollowUps, FollowUp.clone)
 	a.Tags = slices.Clone(a.Tags)
 	a.Claims = slices.Clone(a.Claims)
+	a.Held = codec.CloneList(a.Held, Held.clone)
 	a.Warnings = slices.Clone(a.Warnings)
 	a.Outcome = codec.ClonePointer(a.Outcome, Outcome.clone)
 	a.Directed = slices.Clone(a.Directed)
@@ -1993,6 +2090,13 @@ func (c Confirmation) clone() Confirmation {
 func (f FollowUp) clone() FollowUp {
 	f.To = slices.Clone(f.To)
 	return f
+}
+
+// clone returns a deep copy of h.
+func (h Held) clone() Held {
+	h.Answers = codec.CloneList(h.Answers, QuestionAnswer.clone)
+	h.Input = slices.Clone(h.Input)
+	return h
 }
 
 // clone returns a deep copy of o.

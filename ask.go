@@ -31,6 +31,7 @@ type Ask struct {
 	ReassignedAt   time.Time       `api:"reassigned_at,omitempty" store:"moved_at,moving"` // when that was; zero: never, or not recorded by an older release
 	Tags           []string        `api:"tags" store:"tags"`                               // tags for routing and filters
 	Claims         []Claim         `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
+	Held           []Held          `api:"held,omitempty" store:"-"`                        // the answers that people can still undo; agents never get them
 	Status         Status          `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
 	CreatedAt      time.Time       `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
 	Deadline       time.Time       `api:"deadline" store:"deadline"`                       // zero: none

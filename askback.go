@@ -96,6 +96,7 @@ type Client interface {
 	Inbox
 	Drafts
 	Snoozer
+	Holder
 	Grants
 	Directory
 	DirectoryControl

@@ -11,7 +11,7 @@ import (
 // §4). The readers of a stream may share Data, so it must not be changed.
 type Event struct {
 	Cursor    Cursor          `api:"-"`
-	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot
+	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot or an event for people only
 	SessionID string          `api:"session_id"` // the id of the session; empty in a snapshot of all sessions
 	Type      EventType       `api:"type"`       // the type of the event
 	At        time.Time       `api:"at"`         // the time of the event
@@ -38,6 +38,8 @@ const (
 	EventQuestionConsumed   EventType = "question_consumed"
 	EventAnswerAcked        EventType = "answer_acked"
 	EventAnswerRefused      EventType = "answer_refused"
+	EventAnswerHeld         EventType = "answer_held"   // a person gave an answer, and can still undo it; only people get it
+	EventAnswerUndone       EventType = "answer_undone" // it was not sent; only people get it
 
 	EventGrantMade    EventType = "grant_made"
 	EventGrantUsed    EventType = "grant_used"
@@ -72,6 +74,10 @@ func (t EventType) Settles() bool {
 	}
 	return false
 }
+
+// ForPeople reports whether agents never get an event of this type. Such events have no number
+// within their session.
+func (t EventType) ForPeople() bool { return t == EventAnswerHeld || t == EventAnswerUndone }
 
 // EndsSession reports whether an event of this type ends a session, or its present turn.
 func (t EventType) EndsSession() bool {

@@ -33,6 +33,8 @@ var events = map[askback.EventType]Share{
 	askback.EventQuestionConsumed:   None,
 	askback.EventAnswerAcked:        None,
 	askback.EventAnswerRefused:      None,
+	askback.EventAnswerHeld:         None, // agents get it never, see engine
+	askback.EventAnswerUndone:       None,
 
 	askback.EventGrantMade:    Outline,
 	askback.EventGrantUsed:    Outline,

@@ -38,25 +38,25 @@ func (c *client) checkDangerous(action askback.Action, a *askback.Ask) error {
 // answered returns the input for an answer. For a confirmation it adds what the machine
 // cannot compute: the digest of edited arguments, and the id and the token of a new grant.
 // For a settled ask it adds no grant, and ignores an error in the arguments.
-func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
+func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
 	in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: answer, At: t.now}
 	if a.Ask.Kind != askback.Confirm {
 		return in, nil
 	}
 	if err := digestEdited(a, &in); err != nil && !a.Ask.Settled() {
-		return nil, err
+		return in, err
 	}
 	if answer.Decision != askback.ApproveAll || a.Ask.Settled() {
 		return in, nil
 	}
 	if answer.Grant != nil && answer.Grant.Scope == askback.ScopeSession && a.OwnSession() {
-		return nil, askback.Invalid{{
+		return in, askback.Invalid{{
 			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it", Fix: `"scope": "tool_and_input"`,
 		}}
 	}
 	var err error
 	if in.Token, err = t.engine.Root(t.ctx, c.who.Token); err != nil {
-		return nil, err
+		return in, err
 	}
 	in.GrantID, err = t.engine.ids.New(ids.Grant, in.At)
 	return in, err

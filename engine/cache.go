@@ -57,7 +57,7 @@ func (c *cache) get(id string) *askRecord {
 // put stores an ask, unless the cache has a newer version of it. It removes the least
 // recently used asks to stay within the limit.
 func (c *cache) put(a *askRecord) {
-	cost := askBytes(&a.state.Ask) + a.kept
+	cost := askBytes(&a.state.Ask) + heldBytes(a.state.Held)*9/8 + a.kept
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byID[a.row.ID]
@@ -181,5 +181,6 @@ func askBytes(a *askback.Ask) int {
 			add(q.Selected...)
 		}
 	}
+	n += heldBytes(a.Held)
 	return n + n/8 // the allocator rounds up to size classes
 }

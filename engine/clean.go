@@ -116,7 +116,7 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 		if r.Stream == ids.Swap(r.ID, ids.Session) {
 			filter.Subject = "" // the stream has only this ask
 		}
-		c.Prune = append(c.Prune, filter)
+		c.Prune = append(c.Prune, filter, store.EventFilter{Stream: r.ID}) // the second one has the events for people only
 		c.Unindex = append(c.Unindex, r.ID)
 	case kindSession:
 		left, err := e.store.List(ctx, store.Query{Kind: kindAsk, Stream: r.ID, Limit: 1})
@@ -167,8 +167,10 @@ func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 	for i, d := range c.Delete {
 		one := store.Change{Delete: []store.Ref{d}}
-		if len(c.Prune) > 0 {
-			one.Prune = c.Prune[i : i+1]
+		for _, f := range c.Prune {
+			if f.Subject == d.ID || f.Stream == d.ID || f.Stream == ids.Swap(d.ID, ids.Session) {
+				one.Prune = append(one.Prune, f)
+			}
 		}
 		if len(c.Unindex) > 0 {
 			one.Unindex = c.Unindex[i : i+1]

@@ -90,17 +90,20 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 
 // copied returns a copy of the ask in a, which the caller may change, and err. If a is nil,
 // the ask is zero.
-func copied(a *askRecord, err error) (askback.Ask, error) {
+func (c *client) copied(a *askRecord, err error) (askback.Ask, error) {
 	if a == nil {
 		return askback.Ask{}, err
 	}
-	return a.state.Ask.Clone(), err
+	return c.visible(&a.state).Clone(), err
 }
 
 // shared returns the revision of the ask in a, and err. If a is nil, so is the revision.
 func (c *client) shared(a *askRecord, err error) (*revision.Ask, error) {
 	if a == nil {
 		return nil, err
+	}
+	if len(a.state.Held) > 0 {
+		return revision.New(new(c.visible(&a.state)), nil), err
 	}
 	if !a.state.Ask.Settled() {
 		return revision.New(&a.state.Ask, nil), err
@@ -113,7 +116,7 @@ func (c *client) shared(a *askRecord, err error) (*revision.Ask, error) {
 
 // Answer implements [askback.Inbox].
 func (c *client) Answer(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
-	return copied(c.answer(ctx, id, answer))
+	return c.copied(c.answer(ctx, id, answer))
 }
 
 // AnswerRevision implements [revision.Source].
@@ -132,7 +135,7 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return copied(c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	}))
 }
@@ -149,7 +152,7 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 	if errors.Is(err, askback.ErrNotFound) {
 		record, err = c.reassignedBefore(ctx, id, r, err)
 	}
-	a, err := copied(record, err)
+	a, err := c.copied(record, err)
 	if a.ID != "" && c.authorizeAsk(askback.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
 		a = withoutContent(a)
 	}
@@ -194,7 +197,7 @@ func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reas
 
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return copied(c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Claimed{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
 	}))
 }
@@ -212,7 +215,7 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return copied(c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	}))
 }
@@ -229,7 +232,7 @@ func (c *client) actor() askback.Actor {
 // Consume implements [askback.Asker]. If it is unknown whether this call has spent the
 // approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return copied(c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		t.exclusive = true
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
 	}))
@@ -237,7 +240,7 @@ func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 
 // Ack implements [askback.Asker].
 func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return copied(c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Acked{At: t.now}, nil
 	}))
 }
@@ -245,7 +248,7 @@ func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
 func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
-	return copied(c.get(ctx, id))
+	return c.copied(c.get(ctx, id))
 }
 
 func (c *client) get(ctx context.Context, id string) (*askRecord, error) {
@@ -262,7 +265,7 @@ func (c *client) get(ctx context.Context, id string) (*askRecord, error) {
 // Wait implements [askback.Asker].
 func (c *client) Wait(ctx context.Context, id string) (out askback.Ask, err error) {
 	a, err := c.wait(ctx, id, revision.Limit{})
-	copyAsk(&out, a)
+	c.copyAsk(&out, a)
 	return out, err
 }
 
@@ -278,9 +281,9 @@ func (c *client) WaitRevision(ctx context.Context, id string, l revision.Limit) 
 // that the copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
 //
 //go:noinline
-func copyAsk(out *askback.Ask, a *askRecord) {
+func (c *client) copyAsk(out *askback.Ask, a *askRecord) {
 	if a != nil {
-		*out = a.state.Ask.Clone()
+		*out = c.visible(&a.state).Clone()
 	}
 }
 

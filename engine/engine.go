@@ -102,6 +102,9 @@ type Settings struct {
 	// DigestAfter is how many questions of one agent a person gets in a minute through one
 	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
 	DigestAfter int
+	// Undo is how long an answer is held that a person may undo, at most [askback.MaxUndo]; 0
+	// sends it at once.
+	Undo time.Duration
 	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
 	CallbackURL string
 	// Receivers are the phones and chats that get the asks which their person may answer.
@@ -174,7 +177,7 @@ func New(s Store, o *Options) *Engine {
 			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
-		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, runs: group{}, live: map[string]*liveText{}, pages: map[pageKey]*eventPage{}},
+		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{}, live: map[string]*liveText{}, pages: map[pageKey]*eventPage{}},
 	}
 	if e.now == nil {
 		e.now = time.Now

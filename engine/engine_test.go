@@ -22,24 +22,27 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// holding are settings with which no answer is sent while a test undoes it.
+var holding = engine.Settings{Undo: askback.MaxUndo}
+
 // A client of an engine on a memstore passes the conformance suite, which covers B3, C1,
 // D1, D4, E10, F4, F5, F6 and F7.
 func TestClientOverMemoryConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
-		return askbacktest.On(t, memstore.New(), nil)
+		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: holding})
 	})
 }
 
 // A cache of one byte holds no ask, so each is read from the store.
 func TestClientWithoutCacheConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
-		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1})
+		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1, Settings: holding})
 	})
 }
 
 func TestClientOverSQLiteConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
-		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), nil)
+		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), &engine.Options{Settings: holding})
 	})
 }
 

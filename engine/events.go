@@ -283,7 +283,11 @@ func (f *eventStream) event(ctx context.Context, e *pageEvent) (ev askback.Event
 	if err != nil || !ok {
 		return ev, false, err
 	}
-	return askback.Event{
+	ev = askback.Event{
 		Cursor: f.pos.cursor(), Seq: e.row.StreamSeq, SessionID: e.row.Stream, Type: e.history.Type, At: e.row.At, Data: data,
-	}, true, nil
+	}
+	if ev.Type.ForPeople() { // its stream is the ask
+		ev.Seq, ev.SessionID = 0, e.ask.state.Ask.SessionID
+	}
+	return ev, true, nil
 }

@@ -15,6 +15,7 @@ type hub struct {
 	waiters   group // by the id of the ask
 	followers group // by stream; "" is all streams
 	snoozers  group // who watches the snoozes of a person, by name
+	holders   group // who watches held answers; the key is ""
 
 	runs group                // who performs an effect of the run of a session
 	live map[string]*liveText // by session: what models are writing
@@ -32,7 +33,7 @@ type hub struct {
 type member struct {
 	next, previous *member         // in the ring of its key
 	wake           chan *askRecord // capacity 1; a waiter receives the settled ask, which all share and none may change, a follower nil
-	changed        chan struct{}   // capacity 1; of a member that watches snoozes, instead of wake
+	changed        chan struct{}   // capacity 1; of a member that watches snoozes or held answers, instead of wake
 	agent          bool            // whether the caller of Wait is an agent
 }
 

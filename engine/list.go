@@ -139,7 +139,7 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool, hidden s
 		if s, ok := hidden[state.Ask.ID]; ok && s.Hides(now) && !state.Ask.Settled() {
 			return a, false, nil
 		}
-		return state.Ask, true, nil
+		return c.visible(&state), true, nil
 	})
 	return askback.Page{Items: items, NextCursor: next}, err
 }

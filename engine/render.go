@@ -44,6 +44,8 @@ func (e *Engine) eventData(h lifecycle.Event, of *askRecord) (json.RawMessage, e
 		w.about(a)
 		w.text("by", h.By)
 		w.text("why", h.Why)
+	case askback.EventAnswerHeld, askback.EventAnswerUndone:
+		w.routed(h, a)
 	default:
 		w.sessionEvent(h, a)
 	}

@@ -214,7 +214,7 @@ func (c *client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 			page.NextCursor = page.Items[n-1].ID
 			break
 		}
-		page.Items, page.Snoozes = append(page.Items, a.state.Ask.Clone()), append(page.Snoozes, s)
+		page.Items, page.Snoozes = append(page.Items, c.visible(&a.state).Clone()), append(page.Snoozes, s)
 		size += askBytes(&a.state.Ask)
 	}
 	return page, nil

@@ -90,6 +90,7 @@ type record[S machine[S]] struct {
 	state   S
 	kept    int // see keptBytes
 	changed bool
+	held    bool                         // it was read with held answers
 	closes  bool                         // it was open when it was read, and is no longer
 	history []lifecycle.Event            // what happened in the tx, for the observer
 	shared  atomic.Pointer[revision.Ask] // of a settled ask, after its commit; nil until it is needed
@@ -130,7 +131,7 @@ func (t *tx) releaseLocks() {
 	}
 }
 
-// ask locks and reads an ask. If its deadline has passed, ask expires it, even if the
+// ask locks and reads an ask. If a held answer or its deadline is due, ask steps it, even if the
 // timer has not fired yet.
 func (t *tx) ask(id string) (*askRecord, error) {
 	if r := find[lifecycle.AskState](t, id); r != nil {
@@ -144,11 +145,8 @@ func (t *tx) ask(id string) (*askRecord, error) {
 		return nil, err
 	}
 	r := add(t, a.row, a.state)
-	r.kept = a.kept
-	if expires := r.state.Expires(); expires.IsZero() || t.now.Before(expires) {
-		return r, nil
-	}
-	return r, r.step(t, lifecycle.Due{At: t.now})
+	r.kept, r.held = a.kept, len(a.state.Held) > 0
+	return r, t.move(r)
 }
 
 // session locks and reads a session.
@@ -241,8 +239,8 @@ func (t *tx) addEvent(row store.Record, h lifecycle.Event) (err error) {
 		return err
 	}
 	stream := row.Stream
-	if row.Kind == kindSession {
-		stream = row.ID
+	if row.Kind == kindSession || h.Type.ForPeople() {
+		stream = row.ID // events of asks for people only have a stream of their own, so that no agent sees a gap
 	}
 	t.change.Events = append(t.change.Events, store.Event{
 		Stream: stream, Subject: row.ID, Type: string(h.Type), At: t.now, Data: t.encoded(start),
@@ -405,7 +403,9 @@ func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
 		if err != nil {
 			return err
 		}
-		if err := add(t, row, state).step(t, f.Input); err != nil {
+		a := add(t, row, state)
+		a.held = len(state.Held) > 0
+		if err := a.step(t, f.Input); err != nil {
 			return err
 		}
 	}

@@ -153,6 +153,9 @@ func (e *Engine) publishAsk(a *askRecord) {
 	if a.state.Ask.Settled() {
 		e.hub.notifyWaiters(a)
 	}
+	if a.held || len(a.state.Held) > 0 {
+		e.hub.notifyHeld()
+	}
 	for _, h := range history {
 		e.observer.Committed(h.Type, a.state.Ask)
 	}

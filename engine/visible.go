@@ -46,7 +46,7 @@ func (c *client) sharePart(ctx context.Context, p part) (bool, error) {
 // share returns how much of an event the principal gets.
 func (c *client) share(ctx context.Context, e *pageEvent) (access.Share, error) {
 	less := access.Unaddressed(e.history.Type)
-	if !access.KnowsEvent(e.history.Type) {
+	if !access.KnowsEvent(e.history.Type) || e.history.Type.ForPeople() && (e.ask == nil || c.who.Kind == askback.Agent) {
 		return access.None, nil
 	}
 	if e.ask != nil {

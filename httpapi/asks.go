@@ -232,14 +232,38 @@ func limit(s string) int {
 }
 
 func (c *call) answer() error {
-	answer, err := decode.Answer(c.body)
+	answer, hold, err := decode.AnswerOrHold(c.body)
 	if err != nil {
 		return err
+	}
+	if hold {
+		return c.replyHeld(c.client.Hold(c.r.Context(), c.id(), answer))
 	}
 	return c.replySettled(revision.Of(c.client).AnswerRevision(c.r.Context(), c.id(), answer))
 }
 
-func (c *call) decline() error { return c.settle(c.client.Decline) }
+func (c *call) decline() error {
+	reason, hold, err := decode.ReasonOrHold(c.body)
+	if err != nil {
+		return err
+	}
+	if hold {
+		return c.replyHeld(c.client.HoldDecline(c.r.Context(), c.id(), reason))
+	}
+	return c.replySettled(revision.Copy(c.client.Decline(c.r.Context(), c.id(), reason)))
+}
+
+// replyHeld replies with an ask whose answer is held, or was sent at once.
+func (c *call) replyHeld(a askback.Ask, err error) error {
+	if _, held := a.HeldBy(c.principal.Name); held && err == nil {
+		return c.writeAsk(http.StatusAccepted, revision.New(&a, nil))
+	}
+	return c.replySettled(revision.Copy(a, err))
+}
+
+func (c *call) undo() error {
+	return c.replySettled(revision.Copy(c.client.Undo(c.r.Context(), c.id())))
+}
 
 func (c *call) cancel() error { return c.settle(c.client.Cancel) }
 

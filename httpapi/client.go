@@ -217,7 +217,7 @@ func (c *Client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/cancel"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/cancel"), body: wireReason{Reason: reason}})
 }
 
 // Consume implements [askback.Asker].
@@ -269,7 +269,28 @@ func (c *Client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{Reason: reason}})
+}
+
+// Hold implements [askback.Holder].
+func (c *Client) Hold(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+	if err := a.Check(); err != nil {
+		return askback.Ask{}, err
+	}
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: body[askback.Answer]{a, withMember(appendAnswer, "hold", "true")}})
+}
+
+// HoldDecline implements [askback.Holder].
+func (c *Client) HoldDecline(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := askback.CheckReason(reason); err != nil {
+		return askback.Ask{}, err
+	}
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{Reason: reason, Hold: true}})
+}
+
+// Undo implements [askback.Holder].
+func (c *Client) Undo(ctx context.Context, id string) (askback.Ask, error) {
+	return c.ask(ctx, request{method: "DELETE", path: askPath(id, "/held")})
 }
 
 // Reassign implements [askback.Inbox].

@@ -27,6 +27,7 @@ func withMember[T any](appendOne func(T, []byte) ([]byte, error), name, json str
 
 type wireReason struct {
 	Reason string `json:"reason,omitempty"`
+	Hold   bool   `json:"hold,omitempty"`
 }
 
 type wireDigest struct {

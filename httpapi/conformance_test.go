@@ -66,7 +66,7 @@ func newFixture(t *testing.T, o *httpapi.Options) *fixture {
 		o = &httpapi.Options{}
 	}
 	db := memstore.New()
-	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200}), db, o)
+	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200, Settings: engine.Settings{Undo: askback.MaxUndo}}), db, o)
 }
 
 func newFixtureOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *fixture {

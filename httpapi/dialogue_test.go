@@ -86,6 +86,7 @@ func newDialogue(t *testing.T) *dialogue {
 		Runner:   hostedAgents(t),
 		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{
+			Undo:   5 * time.Second,
 			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,
 			Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem", "dan"}},
 			Routes: []askback.Route{{

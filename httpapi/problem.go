@@ -53,6 +53,7 @@ var sentinels = []struct {
 	{askback.ErrSettled, http.StatusConflict, "settled"},
 	{askback.ErrConsumed, http.StatusConflict, "consumed"},
 	{askback.ErrPending, http.StatusConflict, "pending"},
+	{askback.ErrSent, http.StatusConflict, "sent"},
 	{askback.ErrNotApproved, http.StatusConflict, "not-approved"},
 	{askback.ErrEnded, http.StatusConflict, "session-ended"},
 	{askback.ErrAsksOpen, http.StatusConflict, "asks-open"},

@@ -40,13 +40,20 @@ var askRoutes = []route{
 	{
 		method: "POST", path: base + "/asks/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).answer,
 		tag: "asks", summary: "Answer an ask.",
-		detail: "The first answer counts. A later one gets 409 with the outcome, unless the same person repeats the same answer.",
-		who:    forPeople, in: "AnswerRequest", out: "Ask", statuses: []int{200, 409},
+		detail: "The first answer counts. A later one gets 409 with the outcome, unless the same person repeats the same answer. 202 if the answer is held, and can be undone until its sends_at.",
+		who:    forPeople, in: "AnswerRequest", out: "Ask", statuses: []int{200, 202, 409},
 	},
 	{
 		method: "POST", path: base + "/asks/{id}/decline", action: askback.ActDecline, limit: maxBody, serve: (*call).decline,
 		tag: "asks", summary: "Decline to answer.",
-		who: forPeople, in: "Reason", optional: true, out: "Ask", statuses: []int{200, 409},
+		detail: "202 if that is held, and can be undone until its sends_at.",
+		who:    forPeople, in: "DeclineRequest", optional: true, out: "Ask", statuses: []int{200, 202, 409},
+	},
+	{
+		method: "DELETE", path: base + "/asks/{id}/held", action: askback.ActAnswer, serve: (*call).undo,
+		tag: "asks", summary: "Undo your held answer to an ask.",
+		detail: "The ask stays pending. Without a held answer it changes nothing. 409 if the answer was sent, or another one before it.",
+		who:    forPeople, out: "Ask", statuses: []int{200, 409},
 	},
 	{
 		method: "POST", path: base + "/asks/{id}/reassign", action: askback.ActReassign, limit: maxBody, serve: (*call).reassign,

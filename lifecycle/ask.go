@@ -20,6 +20,7 @@ type AskState struct {
 	Moved   int         `store:"moved,moving"`                     // how often it was reassigned
 	Granted string      `store:"granted,moving"`                   // grantKey of the request of approve_all, to compare a repeat
 
+	Held       []askback.Held     `store:"held,moving"`       // the answers that are not sent yet, in the order in which they were given
 	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
 	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
@@ -98,9 +99,14 @@ type Claimed struct {
 	At  time.Time
 }
 
-// Due ends the ask if the time that [AskState.Expires] returns is set and not after At.
-// Otherwise it changes nothing.
-type Due struct{ At time.Time }
+// Due sends the held answers whose time has come, the earliest first. If the time that
+// [AskState.Expires] returns is set and not after At, it sends all of them, and ends the ask if
+// none of them settled it. Otherwise it changes nothing.
+type Due struct {
+	// Lost are the authors of held answers who may no longer answer. These answers are dropped.
+	Lost []string
+	At   time.Time
+}
 
 // Consumed spends the approval: the tool call with this digest is about to run.
 type Consumed struct {
@@ -123,14 +129,14 @@ func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
 // later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Seen], [Reassigned],
-// [FollowedUp], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed],
+// [FollowedUp], [Held], [Undone], [Due], [Consumed], [Acked], [Sent], [ReceiptGiven], [Skipped], [SendFailed],
 // [SendAgain] or [ReceiversAdded], in any order.
 //
 // If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
 // the result may record a late answer.
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid]. For an input that
+// [askback.ErrNotApproved], [askback.ErrPending], [askback.ErrSent] and [askback.Invalid]. For an input that
 // these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
@@ -153,6 +159,10 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 		return reassigned(s, in)
 	case FollowedUp:
 		return followedUp(s, in)
+	case Held:
+		return held(s, in)
+	case Undone:
+		return undone(s, in)
 	case Due:
 		return due(s, in)
 	case Consumed:
@@ -304,19 +314,6 @@ func cancelled(s AskState, in Cancelled) (Result[AskState], error) {
 	})
 }
 
-func due(s AskState, in Due) (Result[AskState], error) {
-	if at := s.Expires(); at.IsZero() || in.At.Before(at) {
-		return unchanged(s), nil
-	}
-	o := askback.Outcome{
-		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
-	}
-	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
-		o.Answers, o.Defaulted = s.Ask.Defaults(), true
-	}
-	return settle(s, askback.EventQuestionExpired, o)
-}
-
 // settle ends a pending ask with outcome o and records an event. If the ask is already
 // settled, the same outcome by the same actor changes nothing. Any other outcome returns
 // [askback.ErrSettled].
@@ -331,7 +328,8 @@ func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskS
 		s.actedOnScreen(o.Actor.Name, o.Channel, o.At)
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
-	r := changed(s, Event{Type: event})
+	r := s.dropHeld(Event{Type: event})
+	s = r.State
 	if !s.OwnSession() {
 		r.Effects = s.notifySession(AskClosed{
 			ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,

@@ -22,11 +22,21 @@ func (s AskState) Columns() Columns {
 // Due returns the time at which the ask must be stepped, by [Due] or by [FollowedUp]; zero:
 // never.
 func (s AskState) Due() time.Time {
-	due := s.Expires()
+	due := s.Moves()
 	if next, ok := s.NextFollowUp(); ok && (due.IsZero() || next.At.Before(due)) {
 		return next.At
 	}
 	return due
+}
+
+// Moves returns the time from which [Due] changes the ask, or zero if it never does: that of the
+// next held answer or of the deadline.
+func (s AskState) Moves() time.Time {
+	at := s.Expires()
+	if h, ok := s.nextHeld(); ok && (at.IsZero() || h.SendsAt.Before(at)) {
+		return h.SendsAt
+	}
+	return at
 }
 
 // Expires returns the time at which [Due] ends the ask, or zero if it never does. Claims

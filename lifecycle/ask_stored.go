@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -86,7 +87,8 @@ func (s AskState) whole() bool {
 	return a.ID != "" &&
 		(a.Kind == askback.Confirm) == (a.Confirmation != nil) &&
 		a.Status != "" && (a.Status == askback.Pending) == (a.Outcome == nil) &&
-		(a.Outcome == nil || len(a.Outcome.Answers) <= len(a.Questions))
+		(a.Outcome == nil || len(a.Outcome.Answers) <= len(a.Questions)) &&
+		!slices.ContainsFunc(s.Held, func(h askback.Held) bool { return len(h.Answers) > len(a.Questions) })
 }
 
 // restore sets the fields that are not stored because they follow from others.
@@ -98,6 +100,11 @@ func (s *AskState) restore() {
 	}
 	for i := range s.Deliveries {
 		s.Deliveries[i].AskID, s.Deliveries[i].SessionID = a.ID, a.SessionID
+	}
+	for _, h := range s.Held {
+		for i := range h.Answers {
+			h.Answers[i].Question = a.Questions[i].Text
+		}
 	}
 	o := a.Outcome
 	if o == nil {

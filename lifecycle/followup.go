@@ -92,7 +92,7 @@ func reassigned(s AskState, in Reassigned) (Result[AskState], error) {
 		return unchanged(s), askback.Invalid{{Pointer: "/to", Detail: "this ask was reassigned too often", Fix: "answer it, or let the agent ask again"}}
 	}
 	s.Ask.ReassignedBy, s.Ask.ReassignedAt = in.By, in.At
-	r := changed(s, Event{Type: askback.EventQuestionReassigned, By: in.By, Via: in.Via, To: in.To, Why: in.Why})
+	r := s.dropUnaddressed(Event{Type: askback.EventQuestionReassigned, By: in.By, Via: in.Via, To: in.To, Why: in.Why})
 	return move(r, in.Receivers, in.At), nil
 }
 

@@ -261,6 +261,12 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"granted":`...)
 		b = codec.AppendString(b, s.Granted)
 	}
+	if len(s.Held) > 0 {
+		b = append(b, `,"held":`...)
+		if b, err = codec.AppendList(b, s.Held, appendHeld); err != nil {
+			return b, err
+		}
+	}
 	if len(s.Deliveries) > 0 {
 		b = append(b, `,"deliveries":`...)
 		if b, err = codec.AppendList(b, s.Deliveries, appendDelivery); err != nil {
@@ -313,6 +319,8 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Moved = int(r.Int())
 		case "granted":
 			s.Granted = r.String()
+		case "held":
+			s.Held = codec.ReadList(r, readHeld)
 		case "deliveries":
 			s.Deliveries = codec.ReadList(r, readDelivery)
 		default:
@@ -967,6 +975,111 @@ func readClaim(c *askback.Claim, r *codec.Reader) {
 			c.Name = r.String()
 		case "at":
 			c.At = r.Millis()
+		default:
+			r.Skip()
+		}
+	}
+}
+
+func appendHeld(h askback.Held, b []byte) (_ []byte, err error) {
+	b = append(b, '{')
+	b = append(b, `"name":`...)
+	b = codec.AppendString(b, h.Name)
+	if h.Channel != "" {
+		b = append(b, `,"via":`...)
+		b = codec.AppendString(b, h.Channel)
+	}
+	if h.Declines {
+		b = append(b, `,"declines":`...)
+		b = strconv.AppendBool(b, h.Declines)
+	}
+	if len(h.Answers) > 0 {
+		b = append(b, `,"answers":`...)
+		if b, err = codec.AppendList(b, h.Answers, appendQuestionAnswer); err != nil {
+			return b, err
+		}
+	}
+	if h.Comment != "" {
+		b = append(b, `,"comment":`...)
+		b = codec.AppendString(b, h.Comment)
+	}
+	if h.Decision != "" {
+		b = append(b, `,"decision":`...)
+		b = codec.AppendString(b, h.Decision)
+	}
+	if len(h.Input) > 0 {
+		b = append(b, `,"input":`...)
+		if b, err = codec.AppendRaw(b, h.Input, `null`); err != nil {
+			return b, err
+		}
+	}
+	if h.Reason != "" {
+		b = append(b, `,"reason":`...)
+		b = codec.AppendString(b, h.Reason)
+	}
+	if h.Scope != "" {
+		b = append(b, `,"scope":`...)
+		b = codec.AppendString(b, h.Scope)
+	}
+	if !h.Until.IsZero() {
+		b = append(b, `,"until":`...)
+		b = codec.AppendMillis(b, h.Until)
+	}
+	b = append(b, `,"at":`...)
+	b = codec.AppendMillis(b, h.At)
+	b = append(b, `,"sends":`...)
+	b = codec.AppendMillis(b, h.SendsAt)
+	if h.Digest != "" {
+		b = append(b, `,"digest":`...)
+		b = codec.AppendString(b, h.Digest)
+	}
+	if h.GrantID != "" {
+		b = append(b, `,"grant":`...)
+		b = codec.AppendString(b, h.GrantID)
+	}
+	if h.Token != "" {
+		b = append(b, `,"token":`...)
+		b = codec.AppendString(b, h.Token)
+	}
+	return append(b, '}'), nil
+}
+
+func readHeld(h *askback.Held, r *codec.Reader) {
+	if !r.Object() {
+		return
+	}
+	for name, ok := r.Member(); ok; name, ok = r.Member() {
+		switch name {
+		case "name":
+			h.Name = r.String()
+		case "via":
+			h.Channel = askback.Channel(r.String())
+		case "declines":
+			h.Declines = r.Bool()
+		case "answers":
+			h.Answers = codec.ReadList(r, readQuestionAnswer)
+		case "comment":
+			h.Comment = r.String()
+		case "decision":
+			h.Decision = askback.Decision(r.String())
+		case "input":
+			h.Input = r.Raw()
+		case "reason":
+			h.Reason = r.String()
+		case "scope":
+			h.Scope = askback.Scope(r.String())
+		case "until":
+			h.Until = r.Millis()
+		case "at":
+			h.At = r.Millis()
+		case "sends":
+			h.SendsAt = r.Millis()
+		case "digest":
+			h.Digest = r.String()
+		case "grant":
+			h.GrantID = r.String()
+		case "token":
+			h.Token = r.String()
 		default:
 			r.Skip()
 		}

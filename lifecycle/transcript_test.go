@@ -49,6 +49,9 @@ import (
 //	09:15 it is followed up, with cem, through phone / chat (quiet until 12:00)
 //	09:20 ana reassigns it to ben / @oncall, who are ben / cem, through phone
 //	09:05 delivery 1 is sent again                 after it was given up
+//	09:05 ana, who can undo it for 5s, answers: SQLite   or another answer, or declines
+//	09:05 ana undoes it
+//	09:06 the clock is looked at, without ana      she may no longer answer
 func TestAsksMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -135,6 +138,12 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 	if rest == "the clock is looked at" {
 		return []lifecycle.Input{lifecycle.Due{At: at}}
 	}
+	if lost, ok := strings.CutPrefix(rest, "the clock is looked at, without "); ok {
+		return []lifecycle.Input{lifecycle.Due{Lost: strings.Split(lost, ", "), At: at}}
+	}
+	if who, what, ok := strings.Cut(rest, ", who can undo it for "); ok {
+		return []lifecycle.Input{heldAnswer(t, s, what, append([]string{first + " " + who}, lines[1:]...))}
+	}
 	if what, ok := strings.CutPrefix(rest, "delivery "); ok {
 		return []lifecycle.Input{deliveryEvent(t, s.Deliveries, at, what)}
 	}
@@ -170,6 +179,8 @@ func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input
 		ev := approval(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
 		ev.By, ev.Via, ev.At = who, via, at
 		return []lifecycle.Input{ev}
+	case "undoes":
+		return []lifecycle.Input{lifecycle.Undone{By: who, Via: via, At: at}}
 	case "denies":
 		return []lifecycle.Input{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
 	case "declines":
@@ -355,7 +366,7 @@ func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input 
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Confirm, Quorum: 1}
 	limit(t, how, &a)
 	tool, input, _ := strings.Cut(what, " ")
-	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what)}
+	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what), Dangerous: how == "dangerously"}
 	return lifecycle.Asked{Ask: a, Owner: who, At: at}
 }
 
@@ -442,6 +453,7 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	if people := s.Ask.People(); before.Ask.ID != "" && !slices.Equal(people, before.Ask.People()) {
 		fmt.Fprintf(&b, "  may be answered by %s\n", strings.Join(people, ", "))
 	}
+	describeHeld(&b, before.Held, s.Held)
 	describeDeliveries(&b, before.Deliveries, s.Deliveries)
 	b.WriteString(describeHistory(r.History, r.Effects))
 	return b.String()

@@ -22,6 +22,7 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	s.Ask.Votes = append(slices.Clip(s.Ask.Votes), askback.Vote{
 		Name: in.By, Decision: a.Decision, Reason: a.Reason, Channel: in.Via, At: in.At,
 	})
+	s.Held = withoutHeld(s.Held, in.By)
 	s.actedOnScreen(in.By, in.Via, in.At)
 	r := changed(s, Event{Type: askback.EventQuestionVoted, By: in.By, Via: in.Via, Decision: a.Decision, Reason: a.Reason})
 	return r, len(s.Ask.Votes) < s.Ask.Quorum

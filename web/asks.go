@@ -74,6 +74,9 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	var invalid askback.Invalid
 	switch {
 	case err == nil:
+		if _, held := after.HeldBy(r.principal.Name); held {
+			s.keepUnsent(r, drawn, sent) // for the case that it is undone
+		}
 		next := pages.SessionsPath + "/" + a.SessionID
 		if sent.then != pages.ThenSession || a.SessionID == "" {
 			next = s.nextPath(r, a.ID, sent.then)
@@ -90,11 +93,11 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	return s.renderRetry(w, r, drawn, sent.form, err)
 }
 
-// keepUnsent saves a form that was rejected as a draft, so that it is still there if the
-// person leaves the page.
+// keepUnsent saves a form that was rejected or can still be undone as a draft, so that it is still
+// there if the person leaves the page.
 func (s *site) keepUnsent(r request, a view.Ask, sent submission) {
 	if err := s.keep(r, a, sent.values); err != nil {
-		s.log.Info("saving a rejected form as a draft failed", "ask", a.ID.String(), "error", err)
+		s.log.Info("saving a form as a draft failed", "ask", a.ID.String(), "error", err)
 	}
 }
 

@@ -77,6 +77,7 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 		}
 		out.Results = append(out.Results, result)
 	}
+	r.frame.Held = s.heldBar(r)
 	return s.render(w, r.Request, status, pages.DecidedPage(r.frame, out))
 }
 
@@ -103,7 +104,7 @@ func (s *site) decideOne(ctx context.Context, client askback.Client, id, digest 
 
 // sendDecision sends the answer to one call.
 func (s *site) sendDecision(ctx context.Context, client askback.Client, id string, answer askback.Answer, shown pages.DecideResult) pages.DecideResult {
-	after, err := client.Answer(ctx, id, answer)
+	after, err := client.Hold(ctx, id, answer)
 	switch {
 	case err == nil:
 		return pages.DecideResult{Ask: view.Of(after), Done: true}

@@ -192,11 +192,11 @@ func (s *submission) checkInput(input []byte) bool {
 	return err != nil
 }
 
-// submit answers or declines the ask and returns it. If the error is ErrSettled, it also
-// returns the ask.
+// submit answers or declines the ask and returns it. The person can undo that for a moment. If the
+// error is ErrSettled, it also returns the ask.
 func (s *submission) submit(r request, a view.Ask) (askback.Ask, error) {
 	if s.action == pages.Decline {
-		return r.client.Decline(r.Context(), r.PathValue("id"), string(s.form.Reason))
+		return r.client.HoldDecline(r.Context(), r.PathValue("id"), string(s.form.Reason))
 	}
-	return r.client.Answer(r.Context(), r.PathValue("id"), s.form.Answer(a))
+	return r.client.Hold(r.Context(), r.PathValue("id"), s.form.Answer(a))
 }

@@ -76,6 +76,9 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	if i.Done = s.done(r, values.Get("done")); i.Done == nil {
 		i.Done = doneReassigning(r, values.Get("reassigned"))
 	}
+	if undone := values.Get("undone"); i.Done == nil && undone != "" {
+		i.Done = pages.DoneUndoing(undone == pages.UndoneLate, r.URL.Path)
+	}
 	return i, nil
 }
 
@@ -109,6 +112,9 @@ func (s *site) done(r request, id string) *pages.Done {
 	}
 	a, err := r.client.Get(r.Context(), id)
 	if err == nil && a.Outcome == nil {
+		if _, held := a.HeldBy(r.principal.Name); held {
+			return nil // the bar shows it
+		}
 		if a.Voted(r.principal.Name) {
 			return pages.DoneVoting(view.Of(a))
 		}
@@ -154,13 +160,18 @@ func (s *site) isOpen(r request, id string) bool {
 	if err != nil || a.Settled() {
 		return false
 	}
+	if _, held := a.HeldBy(r.principal.Name); held {
+		return false
+	}
 	snooze, err := r.client.Snoozed(r.Context(), id)
 	return err == nil && !snooze.Hides(s.now())
 }
 
 // after returns the id of the open ask that follows a settled one in the list, or of the first
-// one after the last. It returns "" if the list is empty.
+// one after the last. It returns "" if the list has none, or only those that the person has
+// answered and can still undo.
 func (s *site) after(r request, list pages.Inbox, id string) string {
+	held := func(v view.Ask) bool { _, held := v.HeldBy(r.frame.Name); return held }
 	if a, err := r.client.Get(r.Context(), id); err == nil {
 		order := list.Filter.ViewOrder()
 		at := order.Place(view.Brief(a), r.frame.Now).Sort
@@ -172,13 +183,13 @@ func (s *site) after(r request, list pages.Inbox, id string) string {
 			}
 		}
 		for _, v := range append(slices.Clip(list.Asks), later.Asks...) {
-			if order.Place(v, r.frame.Now).Sort > at {
+			if order.Place(v, r.frame.Now).Sort > at && !held(v) {
 				return v.ID.String()
 			}
 		}
 	}
-	if len(list.Asks) == 0 {
-		return ""
+	if i := slices.IndexFunc(list.Asks, func(v view.Ask) bool { return !held(v) }); i >= 0 {
+		return list.Asks[i].ID.String()
 	}
-	return list.Asks[0].ID.String()
+	return ""
 }

@@ -68,6 +68,10 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 		defer s.endOnPanic(cancel)
 		s.liveAge(ctx, out, r, list, timeOf(values.Get("shown")))
 	})
+	group.Go(func() {
+		defer s.endOnPanic(cancel)
+		s.liveHeld(ctx, out, r)
+	})
 	for ev, err := range r.client.Events(ctx, "", after) {
 		if err != nil {
 			return nil // the client has left, or reconnects
@@ -96,7 +100,7 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 	var about struct {
 		ID string `json:"question_id"`
 	}
-	if !strings.HasPrefix(string(ev.Type), "question_") || json.Unmarshal(ev.Data, &about) != nil || about.ID == "" {
+	if !strings.HasPrefix(string(ev.Type), "question_") && !ev.Type.ForPeople() || json.Unmarshal(ev.Data, &about) != nil || about.ID == "" {
 		return nil
 	}
 	a, err := r.client.Get(r.Context(), about.ID)

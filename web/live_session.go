@@ -29,6 +29,13 @@ func (s *site) liveSession(w http.ResponseWriter, r request) error {
 	out.start()
 	t := typist{out: out, cancel: cancel}
 	defer t.stop()
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	group.Go(func() {
+		defer s.endOnPanic(cancel)
+		s.liveHeld(ctx, out, r)
+	})
 	for ev, err := range r.client.Events(ctx, id, askback.Cursor(r.Header.Get("Last-Event-ID"))) {
 		if err != nil || t.send(ev) != nil {
 			return nil // the client has left, or reconnects

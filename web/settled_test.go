@@ -168,7 +168,7 @@ func (g failingEngine) As(p askback.Principal) askback.Client {
 	return failingClient{g.Engine.As(p), g.err}
 }
 
-func (s failingClient) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+func (s failingClient) Hold(context.Context, string, askback.Answer) (askback.Ask, error) {
 	return askback.Ask{}, s.err
 }
 

@@ -49,6 +49,12 @@ type Authenticator interface {
 	// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a
 	// person, until stop is called.
 	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
+	// Held returns the asks with an answer of a person that can still be undone, the first one
+	// that is sent first.
+	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
+	// WatchHeld returns a channel that gets a value after each change of held answers, until stop
+	// is called.
+	WatchHeld() (changed <-chan struct{}, stop func())
 	// Login exchanges the secret of a log-in link for the secret of a browser, which is
 	// valid for [askback.BrowserTime]. A link works once; after that, and for an unknown
 	// secret, Login returns [askback.ErrUnauthorized].
@@ -83,7 +89,7 @@ type Options struct {
 	Chats []string
 }
 
-// New returns the handler of the pages: /, /rows, /live, /decide, /asks/{id}, its claim, its draft and its form that reassigns it, /history
+// New returns the handler of the pages: /, /rows, /live, /decide, /held, /undo, /asks/{id}, its claim, its draft and its form that reassigns it, /history
 // with its asks and its export, /sessions with their messages and cancellation, /run, /grants and their revocation, /tokens, /deliveries, /endpoints, /contacts, /people, /groups, /routes, /more,
 // /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
@@ -116,6 +122,8 @@ func New(auth Authenticator, o *Options) http.Handler {
 	mux.Handle("GET "+pages.HistoryPath, s.authenticated(s.history))
 	mux.Handle("GET "+pages.HistoryPath+"/export", s.authenticated(s.export))
 	mux.Handle("GET "+pages.HistoryPath+"/{id}", s.authenticated(s.historyAsk))
+	mux.Handle("GET "+pages.HeldPath, s.authenticated(s.held))
+	mux.Handle("POST "+pages.UndoPath, s.authenticated(s.undo))
 	mux.Handle("GET /grants", s.authenticated(s.grants))
 	mux.Handle("POST /grants/{id}/revoke", s.authenticated(s.revoke))
 	mux.Handle("GET /agents", s.authenticated(s.agents))
@@ -247,7 +255,9 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 		}
 		frame := s.frameFor(who)
 		frame.Page = r.URL.Path
-		return f(w, request{r, who, s.auth.As(who), frame})
+		one := request{r, who, s.auth.As(who), frame}
+		one.frame.Held = s.heldBar(one)
+		return f(w, one)
 	})
 }
 

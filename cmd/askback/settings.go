@@ -67,6 +67,7 @@ const defaultDigestAfter = 10
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0, cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
+		Undo:   max(0, cmp.Or(file.Undo, askback.DefaultUndo)),
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
 	}
 	for _, r := range file.Channels.Post {

@@ -2,7 +2,7 @@ package main
 
 // apiNouns are the structs of the API whose JSON is generated, in the order of the output.
 var apiNouns = []string{
-	"Ask", "Question", "Option", "Confirmation", "Claim", "Vote", "FollowUp", "Outcome", "Actor", "QuestionAnswer", "Problem", "Snooze", "Page",
+	"Ask", "Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "Actor", "QuestionAnswer", "Problem", "Snooze", "Page",
 	"Grant", "GrantPage", "Session", "Todo", "SessionPage", "Message", "MessagePage", "Event", "Token", "Delivery", "DeliveryPage", "Endpoint", "EndpointPage", "Contact", "ContactCode", "Person", "Group", "HostedAgent",
 }
 

@@ -7,7 +7,7 @@ import "strings"
 // lifecycle that are stored in one part.
 var (
 	storedRecords = []string{"AskState", "SessionState", "GrantState", "EndpointState"}
-	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Vote", "FollowUp", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery", "Session"}
+	storedNouns   = []string{"Question", "Option", "Confirmation", "Claim", "Held", "Vote", "FollowUp", "Outcome", "QuestionAnswer", "Problem", "Todo", "Delivery", "Session"}
 	storedEvents  = []string{"Event"}
 )
 

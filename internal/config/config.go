@@ -27,6 +27,7 @@ type Config struct {
 	Channels  Channels
 	Limits    Limits
 	Retention Retention
+	Undo      time.Duration // how long a person can undo an answer given by one key or tap; 0: the default, -1: not at all
 	Log       Log
 
 	Agents     string // the directory with the definitions of hosted agents. A relative path begins at the folder of the file

@@ -70,6 +70,7 @@ func TestEverySettingIsLoaded(t *testing.T) {
 		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60, DigestAfter: 5},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
+		Undo:      8 * time.Second,
 		Log:       config.Log{Format: "json", Level: "warn"},
 
 		DebugListen: "127.0.0.1:6060",
@@ -213,6 +214,21 @@ func TestDigestsCanBeOff(t *testing.T) {
 	for text, want := range map[string]int{"limits: {digest_after: off}\n": -1, "limits: {digest_after: \"7\"}\n": 7, "limits: {asks_per_minute: 7}\n": 0} {
 		if c, err := load(text); err != nil || c.Limits.DigestAfter != want {
 			t.Errorf("%s: got %d, %v; want %d", text, c.Limits.DigestAfter, err, want)
+		}
+	}
+}
+
+// An answer can be undone for a second to a minute, or not at all. Without the setting, the program
+// chooses.
+func TestUndoHasBounds(t *testing.T) {
+	for text, want := range map[string]time.Duration{"undo: 5s\n": 5 * time.Second, "undo: 60\n": time.Minute, "undo: 0\n": -1, "undo: 0s\n": -1, "log: {level: info}\n": 0} {
+		if c, err := load(text); err != nil || c.Undo != want {
+			t.Errorf("%s: got %v, %v; want %v", text, c.Undo, err, want)
+		}
+	}
+	for _, text := range []string{"undo: 61s\n", "undo: 2h\n", "undo: -1\n", "undo: soon\n", "undo: 500ms\n", "undo: [5s]\n"} {
+		if c, err := load(text); err == nil {
+			t.Errorf("%s: got %v, want an error", text, c.Undo)
 		}
 	}
 }

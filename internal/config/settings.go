@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/loopback"
 )
 
@@ -29,6 +31,7 @@ func settings(l *loader, c *Config) []setting {
 		{key: "retention", read: l.group([]setting{
 			{key: "settled", read: l.duration(&c.Retention.Settled)},
 		})},
+		{key: "undo", read: l.undo(&c.Undo)},
 		{key: "log", read: l.group([]setting{
 			{key: "format", read: l.oneOf(&c.Log.Format, "text", "json")},
 			{key: "level", read: l.oneOf(&c.Log.Level, "info", "debug", "warn", "error")},
@@ -42,6 +45,26 @@ func settings(l *loader, c *Config) []setting {
 		{key: "models", read: func(v value) { c.Models = l.models(v) }},
 		{key: "mcp_servers", read: func(v value) { c.MCPServers = l.mcpServers(v) }},
 	}
+}
+
+// undo returns a function that reads into dst how long an answer can be undone: -1 for not at
+// all.
+func (l *loader) undo(dst *time.Duration) func(value) {
+	return l.number("1s to 1m, or 0 to send answers at once", func(s string) string {
+		d, err := askback.ParseDuration(s)
+		switch {
+		case err != nil:
+			return "is not a duration"
+		case d == 0:
+			d = -1
+		case d < time.Second:
+			return "is shorter than a second"
+		case d > askback.MaxUndo:
+			return "is longer than a minute"
+		}
+		*dst = d
+		return ""
+	})
 }
 
 // renamedSettings maps the settings of other programs to hints with their names here.

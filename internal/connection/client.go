@@ -19,6 +19,7 @@ type Client interface {
 	askback.Inbox
 	askback.Drafts
 	askback.Snoozer
+	askback.Holder
 	askback.Grants
 	askback.Directory
 	askback.DirectoryControl
@@ -159,6 +160,21 @@ func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 			return a, err
 		}
 	}
+}
+
+// Hold implements [askback.Holder].
+func (c client) Hold(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+	return retry2(ctx, c, askback.Client.Hold, id, a)
+}
+
+// HoldDecline implements [askback.Holder].
+func (c client) HoldDecline(ctx context.Context, id, reason string) (askback.Ask, error) {
+	return retry2(ctx, c, askback.Client.HoldDecline, id, reason)
+}
+
+// Undo implements [askback.Holder].
+func (c client) Undo(ctx context.Context, id string) (askback.Ask, error) {
+	return retry1(ctx, c, askback.Client.Undo, id)
 }
 
 // Snooze implements [askback.Snoozer].

@@ -12,19 +12,30 @@ import (
 
 const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
 
-var replyNames = slices.Concat(answerNames, []string{"answer"})
+var replyNames = slices.Concat(answerNames, []string{"answer", "hold"})
 
 // Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an
 // object with the answers by question, the answer to a single question, or a decision.
 func Answer(raw []byte) (askback.Answer, error) {
+	out, hold, err := AnswerOrHold(raw)
+	if err == nil && hold {
+		err = askback.Invalid{{Pointer: "/hold", Detail: "this answer cannot be held", Fix: "leave it out"}}
+	}
+	return out, err
+}
+
+// AnswerOrHold is like Answer, and returns the member hold: whether the person can undo the answer
+// for a moment.
+func AnswerOrHold(raw []byte) (out askback.Answer, hold bool, err error) {
 	r, n, err := parse(raw)
 	if err != nil {
-		return askback.Answer{}, err
+		return out, false, err
 	}
-	var out askback.Answer
 	var one []string
 	r.members(n, exampleAnswer, replyNames, func(name string, n node) bool {
 		switch name {
+		case "hold":
+			r.flag(n, &hold)
 		case "answers":
 			out.Answers = r.answers(n)
 		case "answer":
@@ -40,7 +51,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 		}
 		out.Answers = askback.Choose(one...).Answers
 	}
-	return out, r.err()
+	return out, hold, r.err()
 }
 
 func (r *reader) answers(n node) []askback.QuestionAnswer {
@@ -92,6 +103,18 @@ func Reason(raw []byte) (string, error) {
 		return r.only("reason", name, n, &reason)
 	})
 	return reason, err
+}
+
+// ReasonOrHold parses the body of a request to decline an ask: {"reason", "hold"}, or no body.
+func ReasonOrHold(raw []byte) (reason string, hold bool, err error) {
+	err = optional(raw, `{"reason": "…"}`, []string{"reason", "hold"}, func(r *reader, name string, n node) bool {
+		if name == "hold" {
+			r.flag(n, &hold)
+			return true
+		}
+		return r.only("reason", name, n, &reason)
+	})
+	return reason, hold, err
 }
 
 // Nothing parses the body of a request without parameters: {}, or no body.

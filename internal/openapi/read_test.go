@@ -30,7 +30,8 @@ var readers = map[string]func([]byte) error{
 		_, err = r.Normalize()
 		return err
 	},
-	"AnswerRequest":   func(raw []byte) error { _, err := decode.Answer(raw); return err },
+	"AnswerRequest":   func(raw []byte) error { _, _, err := decode.AnswerOrHold(raw); return err },
+	"DeclineRequest":  func(raw []byte) error { _, _, err := decode.ReasonOrHold(raw); return err },
 	"Reason":          func(raw []byte) error { _, err := decode.Reason(raw); return err },
 	"EmptyRequest":    decode.Nothing,
 	"Digest":          func(raw []byte) error { _, err := decode.Digest(raw); return err },

@@ -105,12 +105,13 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 // members of its type, and a reply in the format of another program has those of that format.
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
-	"Ask":            {"follow_ups", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
+	"Ask":            {"follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
 	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source", "timeout", "to", "warning"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
 	"Delivery":       {"endpoint_id", "endpoint_status"},
 	"Grant":          {"maker_ended"},
+	"Held":           {"grant_expires_at", "grant_scope"},
 	"Option":         {"description", "preview"},
 	"GrantChanged":   {"by"},
 	"LoginLink":      {"url"},

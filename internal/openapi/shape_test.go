@@ -46,14 +46,18 @@ var (
 	}
 	vote     = askback.Vote{Name: "ana", Decision: askback.Approve, Reason: "r", Channel: askback.ChannelWeb, At: nine}
 	followUp = askback.FollowUp{At: nine, To: []string{"@oncall"}, DoneAt: nine}
-	asked    = askback.Ask{
+	heldBack = askback.Held{
+		Name: "ana", Channel: askback.ChannelWeb, Declines: true, Answers: outcome.Answers, Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`),
+		Reason: "r", Scope: askback.ScopeTool, Until: nine, At: nine, SendsAt: nine, Digest: digest, GrantID: "grt_" + id, Token: "tok_" + id,
+	}
+	asked = askback.Ask{
 		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
 		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine, ConsumedAt: nine,
 		Warnings:   []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 		Recipients: []string{"ana", "ben"}, Votes: []askback.Vote{vote}, NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp},
-		ReassignedBy: "ben", ReassignedAt: nine,
+		ReassignedBy: "ben", ReassignedAt: nine, Held: []askback.Held{heldBack},
 	}
 	route = askback.Route{
 		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Channels: []string{"post"},
@@ -94,7 +98,7 @@ var full = map[string]any{
 	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
-	"Person": listed, "Vote": vote, "FollowUp": followUp, "Group": group, "HostedAgent": hosted, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
+	"Person": listed, "Held": heldBack, "Vote": vote, "FollowUp": followUp, "Group": group, "HostedAgent": hosted, "Route": route, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
 	"Event": askback.Event{Cursor: "c", Seq: 1, SessionID: "ses_" + id, Type: "agent_complete", At: nine, Data: raw(`{"x": 1}`)},
 }
 
@@ -112,7 +116,7 @@ var least = map[string]any{
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
 	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
 	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Channel: askback.ChannelAPI, CreatedAt: nine},
-	"Person": askback.Person{Source: askback.SourceToken}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "HostedAgent": askback.HostedAgent{}, "Group": askback.Group{People: []string{}, Source: askback.SourceSettings}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
+	"Person": askback.Person{Source: askback.SourceToken}, "Held": askback.Held{Channel: askback.ChannelWeb, At: nine, SendsAt: nine}, "Vote": askback.Vote{Name: "ana", Decision: askback.Approve, At: nine}, "FollowUp": askback.FollowUp{At: nine}, "HostedAgent": askback.HostedAgent{}, "Group": askback.Group{People: []string{}, Source: askback.SourceSettings}, "Route": askback.Route{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
 	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{}},
 	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
 }

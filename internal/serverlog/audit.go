@@ -16,6 +16,8 @@ type Engine interface {
 	May(p askback.Principal, a askback.Action) error
 	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
 	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
+	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
+	WatchHeld() (changed <-chan struct{}, stop func())
 	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
 	SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error)
 	Children(ctx context.Context, p askback.Principal, id string) ([]askback.Session, error)

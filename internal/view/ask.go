@@ -41,6 +41,7 @@ type Ask struct {
 	Warnings []safetext.Text // repairs of the agent's call
 	LeftOut  []safetext.Text // who of the people to ask cannot answer
 	Claims   []Claim
+	Held     []Held // the answers that people can still undo
 	Created  time.Time
 	Deadline time.Time // zero if the ask has no deadline
 	Hidden   bool      // the agent's text contains invisible characters
@@ -151,6 +152,9 @@ func Of(a askback.Ask) Ask {
 	v.Warnings, v.LeftOut = c.warnings(a.Warnings)
 	for _, claim := range a.Claims {
 		v.Claims = append(v.Claims, Claim{c.line(claim.Name), claim.At})
+	}
+	for _, h := range a.Held {
+		v.Held = append(v.Held, c.held(a, h))
 	}
 	for _, q := range a.Questions {
 		v.Questions = append(v.Questions, c.question(q))

@@ -14,7 +14,9 @@ import (
 // the list.
 func TestViewsHaveEveryField(t *testing.T) {
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Votes.Decision", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
+		"Kind", "Confirmation.Tier", "Votes.Decision", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Selected",
+		"Held.Answers.Other", "Held.Answers.Notes", "Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
+		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "PageURL", "Warnings.Fix", "Outcome.Status",
 		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(view.Of, equal)); diff != "" {
 		t.Errorf("fields of an ask that its view does not have: want -, got +\n%s", diff)

@@ -20,6 +20,7 @@ var timing = []timedCase{
 	{"ClaimExtendsTheDeadline", claimExtendsDeadline},         // F5
 	{"ClaimsExtendTheDeadlineByHalfAnHourAtMost", claimLimit}, // F5
 	{"KeyRemainsAfterDeadline", keyAfterDeadline},             // wire.md §3
+	{"HeldAnswerIsSentWhenItsTimeHasCome", heldIsSent},        // wire.md §1
 }
 
 // timed returns a request with a timeout of ten minutes and the given OnTimeout.

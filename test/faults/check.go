@@ -129,7 +129,7 @@ func (c *checker) checkEvent(e store.Event) (bad []violation) {
 
 // isSessionEvent reports whether an event is about a session and not about one
 // of its asks.
-func isSessionEvent(e store.Event) bool { return e.Subject == e.Stream }
+func isSessionEvent(e store.Event) bool { return strings.HasPrefix(e.Subject, "ses_") }
 
 // apply adds an event to the history of an ask. It returns violations if the event cannot
 // follow the earlier ones.

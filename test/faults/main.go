@@ -8,7 +8,7 @@
 // Another one lets two people answer one ask in two channels at the same moment, for each pair
 // of channels.
 //
-// Six tests kill a process repeatedly and check that every acknowledged change
+// Seven tests kill a process repeatedly and check that every acknowledged change
 // is stored exactly once:
 //
 //   - an engine on SQLite under load, with a growing database
@@ -18,10 +18,11 @@
 //     receive every event once and in order
 //   - the real server while it sends through all channels and people answer there
 //   - the real server while it runs agents, each of whose calls must have its effect once
+//   - the real server while people give answers that can be undone: none is sent that was undone
 //
 // Usage:
 //
-//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-channels 1000] [-reach 300] [-hosted 500] [-held 300] [-short] [-seed S] [-keep] [-mutant NAME] [-program PATH]
 package main
 
 import (
@@ -120,14 +121,14 @@ func runTests(ctx context.Context, o options, dir string) (r result, err error) 
 	if err := r.add(ctx, newChannelRaceTest(o.seed, o.mutant), o.channels); err != nil || len(r.bad) > 0 {
 		return r, err
 	}
-	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams+o.reach+o.hosted == 0 {
+	if err := r.add(ctx, newEngineTest(dir, self, o.seed, o.mutant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams+o.reach+o.hosted+o.held == 0 {
 		return r, err
 	}
 	return r, r.killProgram(ctx, o, dir)
 }
 
 // killProgram builds the program unless there is one, kills it, and kills its server without and with event
-// streams, with channels, and while it runs agents.
+// streams, with channels, while it runs agents, and while people undo answers.
 func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	path := o.program
 	if path == "" {
@@ -164,5 +165,12 @@ func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	if err != nil {
 		return err
 	}
-	return r.add(ctx, h, o.hosted)
+	if err := r.add(ctx, h, o.hosted); err != nil || len(r.bad) > 0 {
+		return err
+	}
+	u, err := newHeldTest(dir, path, o.seed)
+	if err != nil {
+		return err
+	}
+	return r.add(ctx, u, o.held)
 }

@@ -79,7 +79,7 @@ func runMain(t *testing.T, ctx context.Context, args string) (string, error) {
 }
 
 func TestKillsLoseNothing(t *testing.T) {
-	if out, err := runMain(t, t.Context(), "-n 4 -binary 2 -server 2 -streams 1 -channels 0 -reach 0 -hosted 0 -seed 1"); err != nil {
+	if out, err := runMain(t, t.Context(), "-n 4 -binary 2 -server 2 -streams 1 -channels 0 -reach 0 -hosted 0 -held 2 -seed 1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -11,7 +11,7 @@ import (
 type options struct {
 	load, binary, server, streams int // kills
 	pairs, races, channels        int
-	reach, hosted                 int // kills
+	reach, hosted, held           int // kills
 	seed                          uint64
 	keep                          bool
 	mutant                        string
@@ -29,6 +29,7 @@ const (
 	shortChannel = 2
 	shortReach   = 4
 	shortHosted  = 12
+	shortHeld    = 12
 )
 
 // The defaults of -pairs and -races, divided by -n.
@@ -49,8 +50,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.IntVar(&o.channels, "channels", -1, "`number` of races for each pair of channels (default: -n)")
 	flags.IntVar(&o.reach, "reach", -1, "`number` of kills of the server while it sends through all channels (default: 30 % of -n)")
 	flags.IntVar(&o.hosted, "hosted", -1, "`number` of kills of the server while it runs agents (default: 50 % of -n)")
-	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d with hosted runs, %d pairs, %d races and %d for each pair of channels",
-		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortHosted, shortPairs, shortRaces, shortChannel))
+	flags.IntVar(&o.held, "held", -1, "`number` of kills of the server while people give answers and undo them (default: 30 % of -n)")
+	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d with channels, %d with hosted runs, %d with answers that can be undone, %d pairs, %d races and %d for each pair of channels",
+		shortLoad, shortBinary, shortServer, shortStreams, shortReach, shortHosted, shortHeld, shortPairs, shortRaces, shortChannel))
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
 	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
 	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
@@ -60,7 +62,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	}
 	if *short {
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces
-		o.channels, o.reach, o.hosted = shortChannel, shortReach, shortHosted
+		o.channels, o.reach, o.hosted, o.held = shortChannel, shortReach, shortHosted, shortHeld
 	}
 	setDefault(&o.binary, o.load*3/10)
 	setDefault(&o.server, o.load)
@@ -70,6 +72,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	setDefault(&o.channels, o.load)
 	setDefault(&o.reach, o.load*3/10)
 	setDefault(&o.hosted, o.load/2)
+	setDefault(&o.held, o.load*3/10)
 	return o, o.selectMutantTest()
 }
 
@@ -89,7 +92,7 @@ func (o *options) selectMutantTest() error {
 	if !ok {
 		return fmt.Errorf("unknown mutant %s: use one of %s", o.mutant, mutantNames())
 	}
-	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach, &o.hosted} {
+	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races, &o.channels, &o.reach, &o.hosted, &o.held} {
 		if times != keep(o) {
 			*times = 0
 		}
@@ -99,8 +102,8 @@ func (o *options) selectMutantTest() error {
 
 // command returns the command line that repeats the run with the same seed and numbers.
 func (o options) command() string {
-	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -hosted %d -seed %d",
-		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.hosted, o.seed)
+	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -channels %d -reach %d -hosted %d -held %d -seed %d",
+		o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.channels, o.reach, o.hosted, o.held, o.seed)
 	if o.mutant != "" {
 		command += " -mutant " + o.mutant
 	}

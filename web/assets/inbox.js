@@ -27,7 +27,7 @@ htmx.registerExtension("trusted", {
 });
 
 const rows = () => [...document.querySelectorAll("#list > .row")];
-const openRows = () => rows().filter((row) => !row.classList.contains("is-settled"));
+const openRows = () => rows().filter((row) => !row.matches(".is-settled, .is-held"));
 const currentID = () => (location.pathname.match(/^\/(?:asks|history)\/(ask_[0-9a-z]+)$/) || [])[1] || document.getElementById("open-ask")?.dataset.open || "";
 const prefersNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -292,7 +292,7 @@ document.addEventListener("submit", (event) => {
   const then = event.target.querySelector?.('input[name="then"][value="next"]');
   const current = document.querySelector("#list > .row.is-current");
   if (!then || !current) return;
-  const below = rows().slice(rows().indexOf(current) + 1).find((row) => !row.classList.contains("is-settled"));
+  const below = rows().slice(rows().indexOf(current) + 1).find((row) => !row.matches(".is-settled, .is-held"));
   if (below) then.value = below.dataset.ask;
 }, true);
 
@@ -387,7 +387,7 @@ const keys = {
     menu.open = true;
     menu.querySelector("button").focus();
   },
-  u: () => document.querySelector(".back a")?.click(),
+  u: () => document.querySelector("#held button, .back a")?.click(),
   a: () => press(".decision:not(.dangerous) .approve-once"),
   d: () => press(".bar .deny"),
   e: () => {

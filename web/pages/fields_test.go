@@ -40,7 +40,10 @@ func TestPagesShowEveryField(t *testing.T) {
 		return out
 	}
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
+		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At",
+		"Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes", "Held.Answers.Selected", "Held.Answers.Other",
+		"Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
+		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
 		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",
 	}, filltest.Ignored(show, slices.Equal)); diff != "" {
 		t.Errorf("fields of an ask that the pages do not show: want -, got +\n%s", diff)

@@ -29,6 +29,7 @@ type Frame struct {
 	Name        view.Text      // the person who is logged in; empty before the log-in
 	IsLink      bool           // the page is that of a link of a message: it leads to no other page
 	Reader      view.Text      // the person of the link
+	Held        HeldBar        // what the person can still undo
 	Now         time.Time      // the time of the request
 	Zone        *time.Location // the time zone of the page; nil for UTC
 

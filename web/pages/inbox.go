@@ -121,7 +121,7 @@ var keyBindings = []keyBinding{
 	{[]string{"Shift+X"}, "Select all from the last selected one"},
 	{[]string{"D"}, "Decide what is selected"},
 	{[]string{"s"}, "Snooze"},
-	{[]string{"u"}, "Back to the list"},
+	{[]string{"u"}, "Undo what is sent in a moment; otherwise back to the list"},
 	{[]string{"g", "i"}, "Go to the inbox"},
 	{[]string{"g", "h"}, "Go to the history"},
 	{[]string{"/"}, "Search"},
@@ -131,6 +131,18 @@ var keyBindings = []keyBinding{
 // DoneVoting returns what a person did with an ask that others must approve, too.
 func DoneVoting(a view.Ask) *Done {
 	return &Done{Path: a.PagePath(), Sentence: "Approved; " + a.Approvals(), Detail: a.Confirmation.Tool}
+}
+
+// UndoneLate is the value of the parameter "undone" for an answer that was sent before.
+const UndoneLate = "late"
+
+// DoneUndoing returns what became of an answer that a person took back.
+func DoneUndoing(late bool, path string) *Done {
+	d := &Done{Path: path, Sentence: "Undone: nothing was sent"}
+	if late {
+		d.Sentence = "Too late: it was sent before you pressed Undo"
+	}
+	return d
 }
 
 // DoneOf returns what a person did with a settled ask.

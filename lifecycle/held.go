@@ -1,0 +1,214 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// Held holds the answer of a person, who can undo it until [Due] sends it. It replaces an answer
+// that the person gave before; the same answer again changes nothing. A settled ask, a dangerous
+// call and a time of zero hold nothing: the answer is sent at once.
+type Held struct {
+	Answered
+	Declines bool          // the person declines to answer; the answer has only a reason
+	For      time.Duration // how long it is held
+}
+
+// Undone deletes the held answer of a person. Without one it changes nothing, unless the person's
+// answer was sent before.
+type Undone struct {
+	By  string
+	Via askback.Channel
+	At  time.Time
+}
+
+func (Held) input()   {}
+func (Undone) input() {}
+
+// The reasons of events of the type [askback.EventAnswerUndone], if it was not the person who
+// undid the answer.
+const (
+	WhyReassigned = "reassigned"  // the ask was given to other people
+	WhyNotAllowed = "not_allowed" // the person may no longer answer it
+)
+
+func held(s AskState, in Held) (Result[AskState], error) {
+	if in.For <= 0 || s.Ask.Settled() || s.Ask.Confirmation != nil && s.Ask.Confirmation.Dangerous {
+		return sendNow(s, in)
+	}
+	answer := in.Answer
+	if !in.Declines {
+		var err error
+		if answer, err = in.Answer.Normalize(s.Ask); err != nil {
+			return unchanged(s), err
+		}
+	}
+	if answer.Decision == askback.Approve && s.Ask.Voted(in.By) {
+		return unchanged(s), nil
+	}
+	h := heldOf(in, answer)
+	if before, ok := heldBy(s.Held, in.By); ok && sameHeld(before, h) {
+		return unchanged(s), nil
+	}
+	others := withoutHeld(s.Held, in.By)
+	if len(others) >= askback.MaxHeld {
+		return unchanged(s), askback.Invalid{{
+			Detail: fmt.Sprintf("%d people are answering this ask at this moment, which is the maximum", askback.MaxHeld), Fix: "send it again in a few seconds",
+		}}
+	}
+	s.Held = append(slices.Clip(others), h)
+	s.actedOnScreen(in.By, in.Via, in.At)
+	return changed(s, Event{Type: askback.EventAnswerHeld, By: in.By, Via: in.Via}), nil
+}
+
+// sendNow steps the ask with the answer as if it were not held.
+func sendNow(s AskState, in Held) (Result[AskState], error) {
+	if in.Declines {
+		return declined(s, Declined{By: in.By, Via: in.Via, Reason: in.Answer.Reason, At: in.At})
+	}
+	return answered(s, in.Answered)
+}
+
+// heldOf returns the held answer of an input. The answer is normalized.
+func heldOf(in Held, a askback.Answer) askback.Held {
+	h := askback.Held{
+		Name: in.By, Channel: in.Via, Declines: in.Declines, Answers: a.Answers, Comment: a.Comment, Decision: a.Decision,
+		Input: a.Input, Reason: a.Reason, At: in.At, SendsAt: in.At.Add(in.For), Token: in.Token,
+	}
+	if len(a.Input) > 0 {
+		h.Digest = in.Digest
+	}
+	if a.Grant != nil {
+		h.Scope, h.Until, h.GrantID = a.Grant.Scope, in.At.Add(a.Grant.ExpiresIn), in.GrantID
+	}
+	return h
+}
+
+// sameHeld reports whether two held answers say the same.
+func sameHeld(a, b askback.Held) bool {
+	outcome := func(h askback.Held) *askback.Outcome {
+		return &askback.Outcome{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason}
+	}
+	return a.Declines == b.Declines && a.Scope == b.Scope && a.Until.Sub(a.At) == b.Until.Sub(b.At) && outcome(a).Same(outcome(b))
+}
+
+func undone(s AskState, in Undone) (Result[AskState], error) {
+	switch _, ok := heldBy(s.Held, in.By); {
+	case ok:
+		s.Held = withoutHeld(s.Held, in.By)
+		return changed(s, Event{Type: askback.EventAnswerUndone, By: in.By, Via: in.Via}), nil
+	case s.Ask.Settled():
+		return unchanged(s), askback.ErrSettled
+	case s.Ask.Voted(in.By):
+		return unchanged(s), askback.ErrSent
+	}
+	return unchanged(s), nil
+}
+
+func due(s AskState, in Due) (Result[AskState], error) {
+	expires := s.Expires()
+	expired := !expires.IsZero() && !in.At.Before(expires)
+	r := unchanged(s)
+	for {
+		h, ok := r.State.nextHeld()
+		if !ok || in.At.Before(h.SendsAt) && !expired {
+			break
+		}
+		r = r.then(sendHeld(r.State, h, in))
+	}
+	if !expired || r.State.Ask.Settled() {
+		return r, nil
+	}
+	o := askback.Outcome{
+		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
+	}
+	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
+		o.Answers, o.Defaulted = s.Ask.Defaults(), true
+	}
+	end, err := settle(r.State, askback.EventQuestionExpired, o)
+	return r.then(end), err
+}
+
+// sendHeld steps a pending ask with a held answer, or drops the answer if its author may no
+// longer give it.
+func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
+	s.Held = withoutHeld(s.Held, h.Name)
+	if !slices.Contains(in.Lost, h.Name) && s.Ask.Addressed(h.Name) {
+		r, err := sendNow(s, Held{Declines: h.Declines, Answered: Answered{
+			By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token, At: in.At,
+		}})
+		if err == nil && !r.Unchanged {
+			return r
+		}
+	}
+	return changed(s, notSent(h, WhyNotAllowed))
+}
+
+// then returns the result of two steps, of which r was the first.
+func (r Result[S]) then(next Result[S]) Result[S] {
+	if next.Unchanged {
+		return r
+	}
+	next.History = append(slices.Clip(r.History), next.History...)
+	next.Effects = append(slices.Clip(r.Effects), next.Effects...)
+	return next
+}
+
+// dropHeld returns the result of a step that has settled the ask: the answers that are still held
+// are recorded as late ones. The sent answer of a person replaces a held one of the same person.
+func (s AskState) dropHeld(event Event) Result[AskState] {
+	all, o := s.Held, s.Ask.Outcome
+	s.Held = nil
+	r := changed(s, event)
+	for _, h := range all {
+		if o.Actor.Kind == askback.ActorPerson && o.Actor.Name == h.Name && o.Status != askback.Cancelled {
+			continue
+		}
+		late, _ := refuse(r.State, h.Name, h.Channel, h.Answer())
+		r = r.then(late)
+	}
+	return r
+}
+
+// dropUnaddressed returns the result of a step that gave the ask to other people: the held
+// answers of those who may no longer answer are dropped.
+func (s AskState) dropUnaddressed(event Event) Result[AskState] {
+	history := []Event{event}
+	for _, h := range s.Held {
+		if !s.Ask.Addressed(h.Name) {
+			s.Held = withoutHeld(s.Held, h.Name)
+			history = append(history, notSent(h, WhyReassigned))
+		}
+	}
+	return changed(s, history...)
+}
+
+// notSent returns the event of a held answer that is dropped.
+func notSent(h askback.Held, why string) Event {
+	return Event{Type: askback.EventAnswerUndone, By: h.Name, Via: h.Channel, Why: why}
+}
+
+// nextHeld returns the held answer that is sent next, and whether there is one.
+func (s AskState) nextHeld() (next askback.Held, ok bool) {
+	for _, h := range s.Held {
+		if !ok || h.SendsAt.Before(next.SendsAt) {
+			next, ok = h, true
+		}
+	}
+	return next, ok
+}
+
+func heldBy(all []askback.Held, name string) (askback.Held, bool) {
+	return (&askback.Ask{Held: all}).HeldBy(name)
+}
+
+// withoutHeld returns the held answers of others, without changing the list.
+func withoutHeld(all []askback.Held, name string) []askback.Held {
+	if _, ok := heldBy(all, name); !ok {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(h askback.Held) bool { return h.Name == name })
+}

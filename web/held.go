@@ -1,0 +1,122 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// heldBar returns what the person of a request can still undo. Without the right to answer, or if
+// it cannot be read, that is nothing.
+func (s *site) heldBar(r request) (bar pages.HeldBar) {
+	if s.auth.May(r.principal, askback.ActAnswer) != nil {
+		return bar
+	}
+	held, err := s.auth.Held(r.Context(), r.principal)
+	if err != nil {
+		s.log.Warn("reading the answers that can be undone failed", "error", err)
+	}
+	done := r.URL.Query().Get("done")
+	for _, a := range held {
+		one := pages.HeldItem{Ask: view.Of(a), Focus: a.ID == done}
+		one.Held, _ = one.Ask.HeldBy(safetext.Line(r.principal.Name))
+		bar.Items = append(bar.Items, one)
+	}
+	return bar
+}
+
+// maxHeldEnded is how many answers a page asks about that it can no longer undo.
+const maxHeldEnded = 100
+
+// held sends the bar of a page again, with what became of the answers that the page shows.
+func (s *site) held(w http.ResponseWriter, r request) error {
+	shown := r.URL.Query()["ask"]
+	for _, id := range shown[:min(len(shown), maxHeldEnded)] {
+		if !slices.ContainsFunc(r.frame.Held.Items, func(i pages.HeldItem) bool { return i.Ask.ID.String() == id }) {
+			r.frame.Held.Ended = append(r.frame.Held.Ended, s.heldEnd(r, id))
+		}
+	}
+	return s.render(w, r.Request, http.StatusOK, pages.Held(r.frame))
+}
+
+// heldEnd returns what became of an answer that can no longer be undone.
+func (s *site) heldEnd(r request, id string) pages.HeldEnd {
+	a, err := r.client.Get(r.Context(), id)
+	end := pages.HeldEnd{Path: askback.PagePath(id)}
+	switch {
+	case err != nil:
+		end.Sentence, end.Path = safetext.Line("Not sent: you may no longer answer it."), ""
+	case a.Outcome == nil && a.Voted(r.principal.Name),
+		a.Outcome != nil && a.Outcome.Actor.Kind == askback.ActorPerson && a.Outcome.Actor.Name == r.principal.Name:
+		end.Sentence, end.Sent = safetext.Line("Sent."), true
+	case a.Outcome == nil:
+		end.Sentence = safetext.Line("Undone: nothing was sent.")
+	default:
+		end.Sentence = safetext.Line("Not sent: it was " + view.Of(a).Outcome.Sentence.String() + ".")
+	}
+	return end
+}
+
+// undo deletes the held answers of the form. After one of them, the ask is shown with what was
+// filled in.
+func (s *site) undo(w http.ResponseWriter, r request) error {
+	values, err := readValues(w, r.Request, maxDecideForm)
+	if err != nil {
+		return err
+	}
+	all := values["ask"]
+	if len(all) == 0 || len(all) > pages.MaxDecide {
+		return errForm
+	}
+	result := "yes"
+	for _, id := range all {
+		_, err := r.client.Undo(r.Context(), id)
+		switch {
+		case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrSent), errors.Is(err, askback.ErrNotFound) && len(all) > 1:
+			result = pages.UndoneLate
+		case err != nil:
+			return err
+		}
+	}
+	next := "/"
+	if len(all) == 1 {
+		next = askback.PagePath(all[0])
+	}
+	http.Redirect(w, r.Request, next+"?undone="+result, http.StatusSeeOther)
+	return nil
+}
+
+// liveHeld tells an open page, until ctx ends, when the answers change that its person can undo.
+func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
+	changed, stop := s.auth.WatchHeld()
+	defer stop()
+	type key struct {
+		ask   string
+		sends time.Time
+	}
+	keys := func() (all []key) {
+		for _, i := range s.heldBar(r).Items {
+			all = append(all, key{i.Ask.ID.String(), i.Held.SendsAt})
+		}
+		return all
+	}
+	for before := []key(nil); ; {
+		now := keys() // also when it begins, because the page may be older
+		if !slices.Equal(before, now) && out.send("", "held", nil) != nil {
+			return
+		}
+		before = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}

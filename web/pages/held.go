@@ -1,0 +1,59 @@
+package pages
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// HeldPath is the address of the bar with the answers that can be undone, and UndoPath that of
+// its form.
+const (
+	HeldPath = "/held"
+	UndoPath = "/undo"
+)
+
+// A HeldBar shows what a person can still undo, and what became of it.
+type HeldBar struct {
+	Items []HeldItem
+	Ended []HeldEnd
+}
+
+// A HeldItem is an answer that can still be undone.
+type HeldItem struct {
+	Ask   view.Ask
+	Held  view.Held
+	Focus bool // the person has just given it
+}
+
+// A HeldEnd is what became of an answer that can no longer be undone.
+type HeldEnd struct {
+	Sentence view.Text
+	Path     string // of the ask; "": the person may not see it
+	Sent     bool
+}
+
+// left returns the milliseconds until the answer is sent.
+func (i HeldItem) left(f Frame) string {
+	return strconv.FormatInt(max(0, i.Held.SendsAt.Sub(f.Now).Milliseconds()), 10)
+}
+
+// sends returns when the answer is sent, as part of a sentence.
+func (i HeldItem) sends(f Frame) string {
+	seconds := (i.Held.SendsAt.Sub(f.Now) + time.Second - 1) / time.Second
+	return "Sent in " + strconv.Itoa(int(max(0, seconds))) + " s"
+}
+
+// textID is the id of the element that describes the button of the item.
+func (i HeldItem) textID() string { return "held-" + i.Ask.ID.String() }
+
+// maxHeldItems is how many answers the bar shows, each with a button of its own.
+const maxHeldItems = 3
+
+// holds reports whether the person of the page has given an answer to the ask that is not sent
+// yet.
+func (f Frame) holds(a view.Ask) bool {
+	_, held := a.HeldBy(f.Name)
+	return held && isSet(f.Name)
+}
