@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -28,11 +29,17 @@ type digestKey struct{ channel, target, owner string }
 
 // heldBack has what was sent to one receiver, and what is held back.
 type heldBack struct {
-	sent    []sentMessage   // the messages of the last digestTime, oldest first
-	due     time.Time       // when the next message is sent for all that are held; zero: nothing is held
-	held    map[string]bool // the ids of deliveries
-	covered map[string]bool // the ids of held deliveries that a message has counted
-	carrier map[string]int  // the number of others, by the id of the delivery that counts them
+	sent    []sentMessage     // the messages of the last digestTime, oldest first
+	due     time.Time         // when the next message is sent for all that are held; zero: nothing is held
+	held    map[string]bool   // the ids of deliveries
+	covered map[string]bool   // the ids of held deliveries that a message has counted
+	carrier map[string]others // by the ids of deliveries that count others and were not sent yet
+}
+
+// others are what a delivery counts.
+type others struct {
+	n  int
+	at time.Time // when they were counted
 }
 
 // A sentMessage is a message with a question. It counts once, also if it is sent again.
@@ -43,7 +50,7 @@ type sentMessage struct {
 
 // newHeldBack returns what was sent to a receiver, of which nothing is held back.
 func newHeldBack(sent []sentMessage) *heldBack {
-	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]int{}}
+	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]others{}}
 }
 
 // knows reports whether something was planned for a key.
@@ -84,10 +91,10 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	for len(d.sent) > 0 && !now.Before(d.sent[0].at.Add(digestTime)) {
 		d.sent = d.sent[1:]
 	}
-	more, carries := d.carrier[id]
+	counted, carries := d.carrier[id]
 	switch {
 	case carries: // it failed before
-		return digestPlan{more: more}
+		return digestPlan{more: counted.n}
 	case d.covered[id]:
 		delete(d.covered, id)
 		return digestPlan{skip: true}
@@ -105,7 +112,7 @@ func (g *digests) plan(key digestKey, id string, limit int, now time.Time) diges
 	}
 	delete(d.held, id)
 	d.covered, d.held = d.held, map[string]bool{}
-	d.carrier = map[string]int{id: len(d.covered)}
+	d.carrier[id] = others{len(d.covered), now}
 	d.due, d.sent = time.Time{}, append(d.sent, sentMessage{id, now})
 	return digestPlan{more: len(d.covered)}
 }
@@ -124,13 +131,26 @@ func (g *digests) forget(key digestKey, id string) bool {
 	return true
 }
 
+// wasSent removes what a delivery counts, because it is not sent again.
+func (g *digests) wasSent(key digestKey, id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d := g.all[key]; d != nil {
+		delete(d.carrier, id)
+	}
+}
+
+// carrierTime is longer than a delivery may take with all its attempts.
+const carrierTime = 5 * 24 * time.Hour
+
 // clean removes what no longer matters.
 func (g *digests) clean(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for key, d := range g.all {
+		maps.DeleteFunc(d.carrier, func(_ string, c others) bool { return now.Sub(c.at) > carrierTime })
 		idle := len(d.sent) == 0 || !now.Before(d.sent[len(d.sent)-1].at.Add(2*digestTime))
-		if idle && len(d.held)+len(d.covered) == 0 {
+		if idle && len(d.held)+len(d.covered)+len(d.carrier) == 0 {
 			delete(g.all, key)
 		}
 	}

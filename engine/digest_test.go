@@ -146,6 +146,66 @@ func TestRepeatedMessagesCountOnce(t *testing.T) {
 	})
 }
 
+// The limit of messages counts those of the last minute, not those before: a flood that goes on gets
+// as many messages in the second minute as in the first one.
+func TestLimitOfMessagesIsForOneMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phone := &counter{asks: map[string]bool{}}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": phone},
+			Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		flood := func(n int) {
+			for range n {
+				p.ask(question())
+			}
+		}
+		flood(5)
+		if events, others := phone.take(); len(events) != 5 || others != nil {
+			t.Errorf("in the first minute: got %d messages, %v others", len(events), others)
+		}
+		<-time.After(61 * time.Second)
+		flood(40)
+		if events, others := phone.take(); len(events) != 5 || others != nil {
+			t.Errorf("in the second minute: got %d messages, %v others; want 5", len(events), others)
+		}
+		<-time.After(61 * time.Second)
+		if events, others := phone.take(); len(events) != 1 || !slices.Equal(others, []int{34}) {
+			t.Errorf("after it: got %d messages, %v others; want one that counts 34 others", len(events), others)
+		}
+	})
+}
+
+// A message that counts others has their number again when it is repeated after a failure.
+func TestRepeatedMessageCountsTheOthersAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
+		p := newFixture(t, memstore.New(), &engine.Options{
+			Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 2, Receivers: receivers("phone")},
+		})
+		defer p.run()()
+		for range 6 {
+			p.ask(question())
+		}
+		if events, others := phone.take(); len(events) != 2 || others != nil {
+			t.Fatalf("at first: got %d messages, %v others", len(events), others)
+		}
+		phone.until = time.Now().Add(75 * time.Second) // the message that counts the others fails twice
+		<-time.After(2 * time.Minute)
+		for range 4 { // the next one, which counts one, does not change the number of the first
+			p.ask(question())
+		}
+		if events, others := phone.take(); len(events) != 2 || others != nil {
+			t.Fatalf("after two minutes: got %d messages, %v others", len(events), others)
+		}
+		<-time.After(10 * time.Minute)
+		if events, others := phone.take(); len(events) != 2 || !slices.Equal(others, []int{1, 3}) {
+			t.Errorf("got %d messages, %v others; want one that counts 1 other, and one that counts 3", len(events), others)
+		}
+	})
+}
+
 // failingFor is a counter that fails until a time.
 type failingFor struct {
 	counter

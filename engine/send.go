@@ -173,6 +173,7 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	e.contactReplied(ctx, reader, err, now)
 	switch {
 	case err == nil:
+		w.digests.wasSent(digestKey{d.Channel, d.Target, d.owner}, f.ID)
 		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
 	case ctx.Err() != nil: // this process stops; the next one sends it
 		return attempt{failed: err, retry: now}
