@@ -72,6 +72,7 @@ type current struct {
 	Settings
 	groups []askback.Group // those of Settings.Groups, in order of name
 	routes askback.RouteList
+	quiet  map[string]quietHours // by the name of the person
 }
 
 // directories combine the settings and the stored directory.
@@ -182,6 +183,7 @@ func combined(file Settings, d *storedDirectory) (c *current, warnings []string)
 	c.addPeople(d.People, &warnings)
 	c.addGroups(d.Groups, &warnings)
 	c.addRoutes(d, &warnings)
+	c.quiet = quietHoursOf(c.People)
 	return c, warnings
 }
 

@@ -70,3 +70,9 @@ var CursorAfter = cursorAfter
 func (e *Engine) ReplaceDirectory(version int64) {
 	e.replaceDirectory(storedDirectory{Format: 1}, version)
 }
+
+// QuietUntil returns the end of the quiet hours of a person, as the engine uses it.
+func QuietUntil(p askback.Person, now time.Time) time.Time {
+	c, _ := combined(Settings{People: []askback.Person{p}}, &storedDirectory{})
+	return c.quiet[p.Name].until(now)
+}

@@ -235,7 +235,7 @@ func (e *Engine) receiversOf(ctx context.Context, a *askback.Ask, channels []str
 	}
 	add := func(channel, name, person string) {
 		if e.channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) && reads(a, person, channels) {
-			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quietUntil(person, now)})
+			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quiet[person].until(now)})
 		}
 	}
 	for _, r := range s.Receivers {
