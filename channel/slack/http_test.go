@@ -110,6 +110,45 @@ func TestRequestsThatSlackDidNotSendAreRefused(t *testing.T) {
 	}
 }
 
+// Every character of a signature counts.
+func TestWholeSignatureIsCompared(t *testing.T) {
+	body := []byte(published.body)
+	good := slacktest.Sign(slacktest.SigningSecret, time.Unix(published.at, 0), body)
+	const name = "X-Slack-Signature"
+	signature := good.Get(name)
+	for i := len("v0="); i < len(signature); i++ {
+		h := good.Clone()
+		other := byte('0')
+		if signature[i] == other {
+			other = '1'
+		}
+		h.Set(name, signature[:i]+string(other)+signature[i+1:])
+		if err := verifier(t, slacktest.SigningSecret, timeAt(published.at)).check(h, body); err == nil {
+			t.Errorf("the signature was accepted with another character at %d", i)
+		}
+	}
+}
+
+// A full memory forgets only requests that are too old to come again.
+func TestFullMemoryOfRequestsKeepsRecentOnes(t *testing.T) {
+	now := published.at
+	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
+	body := []byte("payload=1")
+	header := slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body)
+	must(t, c.check(header, body))
+	for i := range maxSeen - 1 { // of earlier requests
+		must(t, c.seen.add([32]byte{byte(i), byte(i >> 8), byte(i >> 16)}, time.Unix(now, 0)))
+	}
+	now++
+	must(t, c.check(slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body), body)) // makes room
+	if got := len(c.seen.ends); got != 2 {
+		t.Errorf("got %d requests in memory, want the two that could come again", got)
+	}
+	if c.check(header, body) == nil {
+		t.Error("a request of a second ago was accepted again")
+	}
+}
+
 // A request counts once while it is not too old, and is too old after that.
 func TestRequestIsAcceptedOnce(t *testing.T) {
 	now := published.at
