@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -36,14 +35,14 @@ func (d *doctor) checkHolder(ctx context.Context) {
 		return
 	}
 	d.database = place.Database
-	d.locked, err = isLocked(place.Database)
+	d.locked, err = instance.IsHeld(place.Database)
 	announced := false
 	d.server, announced = place.Last()
 	switch {
 	case err != nil:
 		d.fail(check, "give this user write access", "%v", err)
 	case d.locked && !announced:
-		d.fail(check, "check again in a moment; if this remains, end the process that has the lock file open",
+		d.fail(check, "check again in a moment; if this remains, end the process that has the database or its lock file open",
 			"an unknown process holds the database: there is no server.json")
 	case d.locked:
 		d.checkProof(ctx)
@@ -67,22 +66,6 @@ func (d *doctor) checkProof(ctx context.Context) {
 	}
 	d.proved = true
 	d.ok("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
-}
-
-// isLocked reports whether another process holds the lock of a database. It does not create
-// a lock file, but takes a free lock for a moment.
-func isLocked(database string) (bool, error) {
-	if _, err := os.Stat(database + ".lock"); err != nil {
-		return false, nil
-	}
-	lock, err := instance.Hold(database)
-	if errors.Is(err, instance.ErrHeld) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, lock.Release()
 }
 
 // checkPort checks that askback serve can listen on its address. It is not a problem if the

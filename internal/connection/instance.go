@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -51,6 +52,10 @@ var errSlowClose = errors.New("the database could not be closed in time; no data
 // lock; otherwise Close of the instance does.
 func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, error) {
 	o := c.options
+	if o.Kind != "" {
+		instance.RemoveLeftovers(filepath.Dir(o.Place.Database))
+		instance.RemoveLeftovers(o.Tokens.dir)
+	}
 	db, err := sqlite.Open(o.Place.Database, &sqlite.Options{Log: o.Log})
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
@@ -69,6 +74,7 @@ func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, e
 	sweep.withdrawAbandoned(ctx)
 	if o.Kind != "" {
 		i.sweeping.Go(func() { sweep.run(running) })
+		i.sweeping.Go(func() { i.watchFiles(running) })
 	}
 	c.instance, c.yielded = i, false
 	go i.watch() // starts last, since it may close the instance
@@ -158,6 +164,28 @@ func (i *Instance) watch() {
 	case <-i.db.Failed():
 		i.fail(i.failure())
 	case <-i.conn.closing.Done():
+	}
+}
+
+// filesPause is the time between two checks that the database is still at its path.
+const filesPause = time.Second
+
+// watchFiles makes the instance fail if its database was moved, replaced or deleted: what is written from
+// then on would be lost.
+func (i *Instance) watchFiles(ctx context.Context) {
+	tick := time.NewTicker(filesPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := i.lock.Check(); err != nil {
+			i.connector.options.Log.Error("the database is not at its path any more", "error", err)
+			go i.fail(err) // it waits for this goroutine
+			return
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (c *Connector) requestYield(ctx context.Context, s instance.Server) (*insta
 		return nil, fmt.Errorf("ask process %d to hand over %s: %w", s.PID, place.Database, err)
 	}
 	for {
-		lock, err := instance.Hold(place.Database)
+		lock, err := instance.HoldDatabase(place.Database)
 		if !errors.Is(err, instance.ErrHeld) {
 			return lock, err
 		}

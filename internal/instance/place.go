@@ -114,14 +114,40 @@ func (p Place) Last() (Server, bool) {
 // seconds before it returns [ErrNoReply].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	var lock *Lock
+	var held error
 	s, err := p.search(ctx, joinTime, func() (done bool, err error) {
-		lock, err = Hold(p.Database)
-		if errors.Is(err, ErrHeld) {
+		lock, held = HoldDatabase(p.Database)
+		if errors.Is(held, ErrHeld) {
 			return false, nil
 		}
-		return true, err
+		return true, held
 	})
+	if errors.Is(err, ErrNoReply) && errors.Is(held, errHeldElsewhere) {
+		err = held
+	}
+	if err == nil && lock != nil {
+		return p.confirm(ctx, lock)
+	}
 	return lock, s, err
+}
+
+// confirmTime is how long a server may take to prove that it still has the database although its
+// lock is free.
+const confirmTime = 500 * time.Millisecond
+
+// confirm returns lock, or the server in server.json if that still serves. If the database itself
+// is locked, there is no such server. Otherwise its lock file may have been moved or deleted.
+func (p Place) confirm(ctx context.Context, lock *Lock) (*Lock, Server, error) {
+	s, ok := p.Last()
+	if lock.inode || !ok {
+		return lock, Server{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	defer cancel()
+	if s.Proves(ctx) != nil {
+		return lock, Server{}, nil
+	}
+	return nil, s, lock.Release()
 }
 
 // Find returns the server of the place, after it proved its identity. It does not try to

@@ -3,9 +3,16 @@
 package instance_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/internal/instance"
 )
@@ -55,4 +62,190 @@ func TestServerFileMustBePrivate(t *testing.T) {
 	if _, ok := p.Last(); ok {
 		t.Error("a server.json of another user is trusted")
 	}
+}
+
+// A database with several names is rejected, because processes that open different ones do not see
+// each other.
+func TestDatabaseWithHardLinksIsRejected(t *testing.T) {
+	dir := t.TempDir()
+	path, other := filepath.Join(dir, "askback.db"), filepath.Join(dir, "other.db")
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Link(path, other)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{path, other} {
+		lock, err := instance.HoldDatabase(name)
+		if err == nil || !strings.Contains(err.Error(), "has 2 names (hard links)") {
+			t.Errorf("%s: got %v, %v, want an error about hard links", name, lock, err)
+		}
+		if err := (instance.Place{Database: name}).CheckNames(); err == nil {
+			t.Errorf("%s: CheckNames finds one name", name)
+		}
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := instance.HoldDatabase(path)
+	if err != nil {
+		t.Fatalf("with one name: %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A process that holds a database makes a lock file again that was moved or deleted. It finds that the
+// database was moved, replaced or deleted.
+func TestLockIsChecked(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(path string) error
+		isWrong bool
+	}{
+		"nothing":            {func(string) error { return nil }, false},
+		"a deleted lock":     {func(path string) error { return os.Remove(path + ".lock") }, false},
+		"a moved lock":       {func(path string) error { return os.Rename(path+".lock", path+".moved") }, false},
+		"a replaced lock":    {func(path string) error { return instance.WriteFile(path+".lock", nil) }, false},
+		"a deleted database": {os.Remove, true},
+		"a moved database":   {func(path string) error { return os.Rename(path, path+".moved") }, true},
+		"a restored backup":  {func(path string) error { return instance.WriteFile(path, []byte("backup")) }, true},
+		"another folder":     {func(path string) error { return os.Rename(filepath.Dir(path), filepath.Dir(path)+".moved") }, true},
+	} {
+		path := filepath.Join(t.TempDir(), "state", "askback.db")
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		lock, err := instance.HoldDatabase(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.change(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := lock.Check(); (err != nil) != c.isWrong {
+			t.Errorf("%s: got %v, want an error: %v", name, err, c.isWrong)
+		}
+		if !c.isWrong {
+			if other, err := instance.Hold(path); !errors.Is(err, instance.ErrHeld) {
+				t.Errorf("%s: after the check another process gets %v, %v, want %v", name, other, err, instance.ErrHeld)
+			}
+		}
+		if err := lock.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// If another process took the lock after the lock file was moved, the check reports that.
+func TestLostLockIsFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	lock, err := instance.HoldDatabase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if err := os.Rename(path+".lock", path+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	other, err := instance.Hold(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Release()
+	if err := lock.Check(); !errors.Is(err, instance.ErrHeld) {
+		t.Errorf("got %v, want %v", err, instance.ErrHeld)
+	}
+}
+
+// Temporary files of killed processes are removed, and no file that is in use or that another
+// program may have made.
+func TestLeftoversAreRemoved(t *testing.T) {
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	server := func(pid int) string {
+		return fmt.Sprintf("{\n  \"instance\": \"1\",\n  \"pid\": %d,\n  \"secret\": \"askback_x\"\n}", pid)
+	}
+	const old = time.Hour
+	for name, c := range map[string]struct {
+		file, content string
+		age           time.Duration
+		mode          os.FileMode
+		removed       bool
+	}{
+		"of this version":                 {".askback-17044.tmp", server(os.Getpid()), 0, 0o600, true},
+		"without content":                 {".askback-17045.tmp", "", 0, 0o600, true},
+		"of an older version":             {".askback-1704485796", server(ended.Process.Pid), 0, 0o600, true},
+		"a part of one":                   {".askback-1704485797", "{\n  \"inst", old, 0o600, true},
+		"a token":                         {".askback-1704485798", "askback_abc\n", old, 0o600, true},
+		"a key":                           {".askback-1704485799", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=\n", old, 0o600, true},
+		"an older version writes it":      {".askback-1704485800", server(os.Getpid()), 0, 0o600, false},
+		"an older version has written it": {".askback-1704485801", server(os.Getpid()), old, 0o600, true},
+		"an older version begins it":      {".askback-1704485802", "", 0, 0o600, false},
+		"another content":                 {".askback-1704485803", "my notes", old, 0o600, false},
+		"another JSON":                    {".askback-1704485804", `{"pid": 1}`, old, 0o600, false},
+		"others may read it":              {".askback-17046.tmp", "", old, 0o644, false},
+		"another name":                    {".askback-notes.tmp", "", old, 0o600, false},
+		"no number":                       {".askback-.tmp", "", old, 0o600, false},
+		"another file":                    {"askback-17046.tmp", "", old, 0o600, false},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, c.file)
+		at := time.Now().Add(-c.age)
+		if err := errors.Join(os.WriteFile(path, []byte(c.content), c.mode), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		instance.RemoveLeftovers(dir)
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) != c.removed {
+			t.Errorf("%s: got %v, want removed: %v", name, err, c.removed)
+		}
+	}
+}
+
+// A temporary file that a process writes at the moment is kept, and so are links and folders.
+func TestFilesInUseAreNoLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	name := func(n int) string { return filepath.Join(dir, fmt.Sprintf(".askback-%d.tmp", n)) }
+	target := filepath.Join(dir, "target")
+	err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, name(1)), os.Mkdir(name(2), 0o700), syscall.Mkfifo(name(3), 0o600))
+	f, errFile := os.OpenFile(name(4), os.O_CREATE|os.O_RDWR, 0o600)
+	if err = errors.Join(err, errFile); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	instance.RemoveLeftovers(dir)
+	for n := 1; n <= 4; n++ {
+		if _, err := os.Lstat(name(n)); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	if _, err := os.Stat(target); err != nil {
+		t.Error(err)
+	}
+}
+
+// Files can be written while leftovers are removed.
+func TestRemovingLeftoversDoesNotDisturbWriters(t *testing.T) {
+	dir := t.TempDir()
+	var group sync.WaitGroup
+	stop := make(chan struct{})
+	group.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				instance.RemoveLeftovers(dir)
+			}
+		}
+	})
+	for i := range 200 {
+		if err := instance.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	group.Wait()
 }

@@ -3,27 +3,42 @@
 package instance
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"syscall"
 )
 
-// readPrivate reads a file. It returns an error for a symbolic link, a file of another
-// user, and a file that other users can read or write. A server.json of another user could
-// direct the token to the server of that user.
-func readPrivate(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+// openPrivate opens a file. It returns an error for a symbolic link, another kind of file, a file of
+// another user, and a file that other users can read or write.
+func openPrivate(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || !isOwn(info)) {
+		err = fmt.Errorf("%s is not this user's alone, and is not trusted", path)
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, errors.Join(err, f.Close())
 	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s is not this user's alone, and is not trusted", path)
-	}
-	return readAll(f)
+	return f, info, nil
 }
+
+// names returns the number of hard links of a file.
+func names(info os.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Nlink)
+	}
+	return 1
+}
+
+// isOwn reports whether a file belongs to this user, and only this user can read or write it.
+func isOwn(info os.FileInfo) bool {
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Geteuid() && info.Mode().Perm()&0o077 == 0
+}
+
+// isRunning reports whether there may be a process with an id.
+func isRunning(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

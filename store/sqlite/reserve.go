@@ -18,12 +18,16 @@ import (
 // write-ahead log of 64 MB and for the small files of the process.
 const reserveSize = 128 << 10
 
+// probeSuffix is added to the path of a database for the file that checks whether the disk has room.
+const probeSuffix = "-room"
+
 // reservePath returns the path of the reserve of a database.
 func reservePath(path string) string { return path + "-reserve" }
 
 // makeReserve creates the reserve, unless it exists with its full size. If it cannot be
 // written, makeReserve leaves no file.
 func makeReserve(path string) {
+	_ = os.Remove(path + probeSuffix) // of a process that was killed
 	name := reservePath(path)
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return
@@ -54,7 +58,7 @@ func (w *writer) checkRoom() {
 	if full == nil || now-last < int64(roomCheckInterval) || !w.lastCheck.CompareAndSwap(last, now) {
 		return
 	}
-	probe := w.path + "-room"
+	probe := w.path + probeSuffix
 	err := fillFile(probe)
 	_ = os.Remove(probe)
 	if err == nil && w.full.CompareAndSwap(full, nil) {

@@ -1,0 +1,35 @@
+package instance
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// remote are the file systems, by the type of statfs(2), on which flock(2) may be a lock of fcntl(2).
+// SQLite uses those, and would wait for this process itself.
+var remote = []uint32{
+	0x6969,     // NFS
+	0xff534d42, // CIFS
+	0xfe534d42, // SMB 2
+	0x517b,     // SMB
+	0x01021997, // 9P
+	0x65735546, // FUSE
+}
+
+// lockInode locks a database file itself, and reports whether it did. It returns [ErrHeld] if
+// another open file has the lock. Linux keeps these locks apart from the locks of SQLite.
+func lockInode(f *os.File) (locked bool, err error) {
+	var s syscall.Statfs_t
+	if err := syscall.Fstatfs(int(f.Fd()), &s); err != nil || slices.Contains(remote, uint32(s.Type)) {
+		return false, nil
+	}
+	switch err := flock(f); {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, ErrHeld):
+		return false, ErrHeld
+	}
+	return false, nil // the lock file is enough
+}
