@@ -87,8 +87,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	group.Go(func() { e.indexLoop(ctx) })
 	group.Go(func() { e.useLoop(ctx) })
 	defer group.Wait()
-	pause := dueRetry
+	pause, watch := dueRetry, clockWatch{newest: e.newestTime(ctx)}
 	for ctx.Err() == nil {
+		watch.check(e)
 		wait, err := e.fireDue(ctx)
 		if err == nil {
 			pause = dueRetry

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )
@@ -40,6 +41,10 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	}
 	if isShared(info) || !isOwn(info) {
 		d.fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
+		return
+	}
+	if err := (instance.Place{Database: d.database}).CheckNames(); err != nil {
+		d.fail(check, "stop all askback processes, and delete all names of the file but one", "%v", err)
 		return
 	}
 	about, err := inspect(ctx, d.database, d.locked)
@@ -131,7 +136,7 @@ type inspection struct {
 	broken  string // the first error of the integrity check
 	search  string // the error in the index for searches
 	rows    sqlite.Verification
-	newest  time.Time
+	newest  time.Time // of all events and records; zero without any
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
 	directory   *store.Record  // the people, groups and routes of the API; nil: none were made
@@ -181,14 +186,19 @@ func (i *inspection) read(ctx context.Context, db *sql.DB, uri string) error {
 			return err
 		}
 	}
-	var at int64
-	// The last event has the newest time.
-	err := db.QueryRowContext(ctx, "select at from history order by seq desc limit 1").Scan(&at)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	return i.readNewest(ctx, db)
+}
+
+// readNewest sets i.newest. It reads all times: after the clock was set back, the last event has an
+// earlier time than others.
+func (i *inspection) readNewest(ctx context.Context, db *sql.DB) error {
+	var at sql.NullInt64
+	const newest = `select max(at) from (select max(at) as at from history union all select max(max(created, updated)) from records)`
+	if err := db.QueryRowContext(ctx, newest).Scan(&at); err != nil || !at.Valid {
+		return err
 	}
-	i.newest = time.UnixMilli(at)
-	return err
+	i.newest = time.UnixMilli(at.Int64)
+	return nil
 }
 
 // checkIntegrity sets i.broken and i.search. The full check includes the indexes: a row that is
