@@ -117,15 +117,31 @@ func (h *Handler) FillLarge() (release func()) {
 	}
 }
 
-// FillUnverified takes the place of all webhooks that are not verified yet.
-func (h *Handler) FillUnverified() {
-	for range maxUnverified {
-		h.unverified <- struct{}{}
-	}
-}
-
 // SetUnverifiedTime sets how long the body of a webhook that is not verified yet may take.
 func (h *Handler) SetUnverifiedTime(d time.Duration) { h.unverifiedTime = d }
+
+// SetBodyTime sets how long the body of an authenticated request may take.
+func (h *Handler) SetBodyTime(d time.Duration) { h.bodyTime = d }
+
+// Unverified returns the number of webhooks whose bodies are being read before they are verified.
+func (h *Handler) Unverified() int {
+	h.unverified.mu.Lock()
+	defer h.unverified.mu.Unlock()
+	return len(h.unverified.all)
+}
+
+// Victim returns the index of the webhook that ends for one more of a source. The sources are those of
+// the webhooks whose bodies are being read, oldest first.
+func Victim(sources []string, from string) int {
+	var u unverified
+	for _, source := range sources {
+		u.all = append(u.all, &unverifiedBody{source: source})
+	}
+	return u.victim(from)
+}
+
+// MaxUnverified is the maximum of Unverified.
+const MaxUnverified = maxUnverified
 
 // SetPause sets the first pause before a stream reconnects.
 func (c *Client) SetPause(d time.Duration) { c.pause = d }

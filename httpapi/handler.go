@@ -61,21 +61,20 @@ type Options struct {
 
 // A Handler serves the routes of this package. Make one with [NewHandler].
 type Handler struct {
-	auth    Authenticator
-	options Options
-	log     *slog.Logger
-	mux     *http.ServeMux
-	cross   *http.CrossOriginProtection
-	streams streams
-	frames  frames
-	hooks   hook.Runner   // the hook calls in progress
-	large   chan struct{} // semaphore: one entry for each large event being parsed
-	// unverified is a semaphore: one entry for each webhook whose signature is not verified yet.
-	unverified chan struct{}
+	auth       Authenticator
+	options    Options
+	log        *slog.Logger
+	mux        *http.ServeMux
+	cross      *http.CrossOriginProtection
+	streams    streams
+	frames     frames
+	hooks      hook.Runner   // the hook calls in progress
+	large      chan struct{} // semaphore: one entry for each large event being parsed
+	unverified unverified
 	// description returns the OpenAPI document; the first call generates it.
 	description func() (description, error)
 	// Copies of the constants, which tests change.
-	heartbeatTime, frameTime, slowBodyTime, unverifiedTime time.Duration
+	heartbeatTime, frameTime, slowBodyTime, bodyTime, unverifiedTime time.Duration
 	// stopping is cancelled by Stop.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -91,8 +90,8 @@ func NewHandler(a Authenticator, o *Options) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.heartbeatTime, h.frameTime, h.slowBodyTime, h.unverifiedTime = heartbeatTime, frameTime, slowBodyTime, unverifiedTime
-	h.large, h.unverified = make(chan struct{}, maxLarge), make(chan struct{}, maxUnverified)
+	h.heartbeatTime, h.frameTime, h.slowBodyTime, h.bodyTime, h.unverifiedTime = heartbeatTime, frameTime, slowBodyTime, login.BodyTime, unverifiedTime
+	h.large = make(chan struct{}, maxLarge)
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.description = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
 	h.register()
@@ -118,6 +117,7 @@ type call struct {
 	r    *http.Request
 	body []byte
 
+	wasRead   bool // the body was read
 	principal askback.Principal
 	client    askback.Client // of the principal
 	secret    string         // the credential of the request
@@ -153,6 +153,9 @@ func (c *call) fail(rt *route, err error) {
 	if p.Status == http.StatusInternalServerError {
 		log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
 	}
+	if !c.wasRead {
+		login.RefuseBody(c.w, c.r)
+	}
 	c.h.writeProblem(c.w, p)
 }
 
@@ -176,6 +179,7 @@ func (c *call) prepare(rt *route) error {
 		return err
 	}
 	begun := time.Now()
+	login.ExtendBody(c.w, c.r, c.h.bodyTime)
 	if err := c.readBody(rt.limit); err != nil || time.Since(begun) < c.h.slowBodyTime {
 		return err
 	}
@@ -253,6 +257,7 @@ func (c *call) readBody(limit int64) error {
 		return nil
 	}
 	raw, err := c.readAll(limit)
+	c.wasRead = err == nil
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large) && limit == 0:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
 )
 
 // A route is an endpoint of the API (docs/wire.md §3). The table routes has all of them.
@@ -61,13 +62,15 @@ func (h *Handler) register() {
 		allowed[rt.path] += rt.method
 	}
 	for path, methods := range allowed {
-		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			login.RefuseBody(w, r)
 			w.Header().Set("Allow", methods)
 			h.writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "the methods of this path are " + methods})
 		})
 	}
 	for path, detail := range notFoundDetails {
-		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			login.RefuseBody(w, r)
 			h.writeProblem(w, problem{Status: http.StatusNotFound, Type: "not-found", Detail: detail})
 		})
 	}

@@ -20,6 +20,7 @@ func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 	s := newRouteFixture(t)
 	slow := httptest.NewUnstartedServer(s.handler)
 	slow.Config.ReadTimeout = 50 * time.Millisecond
+	s.handler.SetBodyTime(50 * time.Millisecond)
 	slow.Start()
 	t.Cleanup(slow.Close)
 	before := s.contents()

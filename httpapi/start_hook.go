@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/login"
 )
 
 // A HookVerifier verifies the signatures of webhooks that start agents (docs/wire.md §3).
@@ -23,10 +24,7 @@ type HookVerifier interface {
 }
 
 const (
-	// maxUnverified is the maximum number of webhooks whose bodies are read at once although
-	// their signatures are not verified. It limits the memory that senders without a secret take.
-	maxUnverified = 16
-	// unverifiedTime is how long such a body may take.
+	// unverifiedTime is how long the body of a webhook may take, before its signature can be verified.
 	unverifiedTime = 10 * time.Second
 	// maxHookKey is the maximum number of characters of the name of a delivery.
 	maxHookKey = 128
@@ -41,19 +39,16 @@ func (c *call) authenticateHook(rt *route) error {
 	}
 	agent := c.r.PathValue("agent")
 	if err := verifier.CheckHeader(c.r.Header); err != nil {
-		c.w.Header().Set("Connection", "close") // without waiting for the body
-		return c.unsigned(agent, err)
+		return c.unsigned(agent, err) // without waiting for the body
 	}
-	select {
-	case c.h.unverified <- struct{}{}:
-		defer func() { <-c.h.unverified }()
-	default:
+	login.ExtendBody(c.w, c.r, c.h.unverifiedTime)
+	reading := c.h.unverified.begin(c.w, c.r)
+	err := c.readBody(rt.limit)
+	if c.h.unverified.end(reading) { // it made room for another webhook
 		c.w.Header().Set("Connection", "close")
 		return askback.ErrBusy
 	}
-	// An error means that the connection has no deadlines; the body is limited then, too.
-	_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.h.unverifiedTime))
-	if err := c.readBody(rt.limit); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := verifier.Verify(agent, c.r.Header, c.body); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
 )
 
 // An Authenticator identifies agents by their tokens.
@@ -43,19 +44,23 @@ func (s *Server) Handler(a Authenticator) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cross.Check(r) != nil {
+			login.RefuseBody(w, r)
 			writeProblem(w, http.StatusForbidden, "a page of another origin may not do that")
 			return
 		}
 		if err := s.requests.begin(); err != nil {
+			login.RefuseBody(w, r)
 			s.writeError(w, err)
 			return
 		}
 		defer s.requests.end()
 		caller, err := s.authenticate(a, r)
 		if err != nil {
+			login.RefuseBody(w, r)
 			s.writeError(w, err)
 			return
 		}
+		login.ExtendBody(w, r, login.BodyTime)
 		s.serve(protocol, caller, w, r)
 	})
 }

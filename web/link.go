@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/serverlog"
@@ -337,6 +338,7 @@ func (s *site) renderLinkError(w http.ResponseWriter, r *http.Request, link answ
 		}
 	}
 	f.Home = false
+	login.RefuseBody(w, r)
 	switch {
 	case f.status >= http.StatusInternalServerError:
 		s.log.Error("the page of a link failed", "method", r.Method, "ask", link.AskID, "error", err)

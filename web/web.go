@@ -253,6 +253,7 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 		if err != nil {
 			return err
 		}
+		login.ExtendBody(w, r, login.BodyTime)
 		frame := s.frameFor(who)
 		frame.Page = r.URL.Path
 		one := request{r, who, s.auth.As(who), frame}
@@ -334,6 +335,9 @@ func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		s.log.Warn("page failed for now", "method", r.Method, "path", r.URL.Path, "error", err)
 		w.Header().Set("Retry-After", "1")
+	}
+	if f.status < http.StatusInternalServerError {
+		login.RefuseBody(w, r)
 	}
 	frame := s.frame()
 	switch {

@@ -32,9 +32,11 @@ type Handler interface {
 // The limits of the HTTP server.
 const (
 	headerTime = 10 * time.Second
-	readTime   = 2 * time.Minute // for a request with its body; handlers may wait longer
-	idleTime   = 2 * time.Minute
-	maxHeader  = 64 << 10
+	// readTime is for a request with its body. Handlers may wait longer, and give the body more time
+	// once they have authenticated the request: see package login.
+	readTime  = 10 * time.Second
+	idleTime  = 2 * time.Minute
+	maxHeader = 64 << 10
 )
 
 // listen starts to serve the database, and writes the address to server.json.

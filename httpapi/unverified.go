@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// maxUnverified is the maximum number of webhooks whose bodies are read at once although their
+// signatures are not verified. It limits the memory that senders without a secret take.
+const maxUnverified = 16
+
+// unverified has the webhooks whose bodies are being read before their signatures are verified. Senders
+// without a secret cannot keep others out: when there are too many, the oldest webhook of the source
+// with the most of them ends. A body that was sent completely is read within a moment.
+type unverified struct {
+	mu  sync.Mutex
+	all []*unverifiedBody // oldest first
+}
+
+// An unverifiedBody is a body that is being read.
+type unverifiedBody struct {
+	source  string // the address of the client, or of a proxy in front of this server
+	control *http.ResponseController
+}
+
+// begin adds a webhook, and ends another one if there are too many.
+func (u *unverified) begin(w http.ResponseWriter, r *http.Request) *unverifiedBody {
+	source, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		source = r.RemoteAddr
+	}
+	b := &unverifiedBody{source, http.NewResponseController(w)}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.all) == maxUnverified {
+		i := u.victim(source)
+		_ = u.all[i].control.SetReadDeadline(time.Unix(1, 0)) // ends the read at once
+		u.all = slices.Delete(u.all, i, i+1)
+	}
+	u.all = append(u.all, b)
+	return b
+}
+
+// victim returns the index of the oldest webhook of the source that has the most, with one more of
+// the given source.
+func (u *unverified) victim(source string) (oldest int) {
+	count := map[string]int{source: 1}
+	for _, b := range u.all {
+		count[b.source]++
+	}
+	for i, b := range u.all {
+		if count[b.source] > count[u.all[oldest].source] {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// end removes a webhook whose body was read. It reports whether begin has ended the webhook.
+func (u *unverified) end(b *unverifiedBody) (ended bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	i := slices.Index(u.all, b)
+	if i < 0 {
+		return true
+	}
+	u.all = slices.Delete(u.all, i, i+1)
+	return false
+}
