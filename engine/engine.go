@@ -70,10 +70,11 @@ type Options struct {
 	SecretKey func() ([]byte, error)
 	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
-	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
-	// of a principal may wait at once. 0 is no limit.
-	MaxOpen    int
-	MaxWaiters int
+	// MaxOpen is how many open asks an agent may have, MaxSessions how many open sessions that do not
+	// run here, MaxWaiters how many calls of a principal may wait at once. 0 is no limit.
+	MaxOpen     int
+	MaxSessions int
+	MaxWaiters  int
 	// Settings are the initial settings.
 	Settings Settings
 	// Changed is called with the settings that apply, each time they change: those of
@@ -174,7 +175,7 @@ func New(s Store, o *Options) *Engine {
 		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
 		locks: keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{
-			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
+			maxOpen: o.MaxOpen, maxSessions: o.MaxSessions, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
 		},
 		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{}, live: map[string]*liveText{}, pages: map[pageKey]*eventPage{}},

@@ -65,18 +65,17 @@ func (e *Engine) isHosted(ctx context.Context, id string) (bool, error) {
 }
 
 // limitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program
-// has as many open sessions as it may have open asks: the asks of its runs are not counted as its
-// own.
+// has as many runs as it may have open asks: the asks of its runs are not counted as its own.
 func (e *Engine) limitRuns(ctx context.Context, owner string) error {
 	if limit := e.maxOpen(); limit > 0 {
-		n, err := e.store.CountOpen(ctx, kindSession, owner, limit)
+		n, err := e.countRuns(ctx, owner, limit)
 		if err != nil {
-			return fromStore(err)
+			return err
 		}
 		if n >= limit {
 			return &askback.RetryError{
 				Err: askback.ErrTooMany, After: fullRetryAfter,
-				Why: fmt.Sprintf("%s has %d sessions that have not ended, as many as it may have; wait until some end, or cancel them", owner, limit),
+				Why: fmt.Sprintf("%s has %d runs that have not ended, as many as it may have; wait until some end, or cancel them", owner, limit),
 			}
 		}
 	}

@@ -18,8 +18,9 @@ import (
 // quota limits the open asks, the rate of asks and the waiting calls of each principal.
 // So an agent that asks too much gets an error instead of filling the inbox.
 type quota struct {
-	maxOpen    int // 0: no limit
-	maxWaiters int // 0: no limit
+	maxOpen     int // 0: no limit
+	maxSessions int // 0: no limit
+	maxWaiters  int // 0: no limit
 
 	mu      sync.Mutex
 	owners  map[string]*usage
@@ -31,8 +32,9 @@ type usage struct {
 	open, reserved atomic.Int64
 	askTimes       []time.Time // within the last minute; guarded by quota.mu
 
-	mu        sync.Mutex // held while the store counts: only this owner waits
-	countedAt time.Time  // zero: never
+	mu           sync.Mutex // held while the store counts: only this owner waits
+	countedAt    time.Time  // zero: never
+	sessionsFull time.Time  // when the owner had too many sessions; guarded by mu
 }
 
 // countPause is the minimum time between two counts of an owner's asks in the store. So an

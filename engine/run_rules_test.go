@@ -402,8 +402,8 @@ func TestDirectorsOfAHostedRunDoNotApproveIt(t *testing.T) {
 	})
 }
 
-// A program has as many open runs as it may have open asks, and each turn that it starts counts
-// as a run. What it starts is unattended.
+// A program has as many open runs as it may have open asks, whatever sessions of its own are open. Each
+// turn that it starts counts as a run. What it starts is unattended.
 func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var attended atomic.Bool
@@ -418,6 +418,11 @@ func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 		}})
 		defer h.stop()
 		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		for range 110 { // sessions that do not run here count apart
+			if _, err := bot.Start(t.Context(), askback.SessionRequest{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		started := 0
 		for range 120 { // MaxOpen of newHost is 100
 			if _, err := bot.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go."}); err == nil {

@@ -37,6 +37,9 @@ func (c *client) sessionOf(t *tx, n *newAsk, a *askback.Ask) (id string, to call
 	if !errors.Is(err, store.ErrNotFound) {
 		return sessionCallback(row, err, n)
 	}
+	if err := c.limitSessions(t); err != nil {
+		return "", to, err
+	}
 	made, err := c.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
 	if err != nil {
 		return "", to, err
@@ -124,9 +127,12 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 		if err := c.engine.checkCallback(r.CallbackURL); err != nil {
 			return err
 		}
-		start := c.startSession
-		if r.Hosted() {
-			start = c.startHosted
+		start := c.startHosted
+		if !r.Hosted() {
+			if err := c.limitSessions(t); err != nil {
+				return err
+			}
+			start = c.startSession
 		}
 		made, err := start(t, r, key)
 		if err == nil {

@@ -39,14 +39,15 @@ func readSettings(path string) (config.Config, error) {
 
 // The limits of an engine (wire.md §1).
 const (
-	maxOpen    = 1000 // pending asks of one agent
-	maxWaiters = 200  // waiting calls of one agent
+	maxOpen     = 1000 // pending asks of one agent
+	maxSessions = 1000 // open sessions of one agent, without those of hosted agents
+	maxWaiters  = 200  // waiting calls of one agent
 )
 
 // engineOptions returns the options for the engine of the local database. records may be
 // nil.
 func engineOptions(file config.Config, channels *channelSet, records *serverlog.Log) *engine.Options {
-	o := &engine.Options{MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
+	o := &engine.Options{MaxOpen: maxOpen, MaxSessions: maxSessions, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
 	if records != nil {
 		o.Log, o.Observer = records.Logger, records
 	}
