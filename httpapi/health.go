@@ -58,6 +58,8 @@ func (c *call) readyz() error {
 		switch {
 		case errors.Is(err, askback.ErrDiskFull):
 			return err
+		case errors.Is(err, askback.ErrDamaged):
+			return problem{Status: http.StatusServiceUnavailable, Type: "damaged", Detail: err.Error()}
 		case err != nil:
 			return problem{Status: http.StatusServiceUnavailable, Type: "failed", Detail: err.Error()}
 		}

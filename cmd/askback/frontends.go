@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -106,7 +107,8 @@ func database(i *connection.Instance) telemetry.Database {
 
 // readiness returns what /readyz reports. A rejected settings file or a damaged record is
 // not an error, because everything else works. If the database has failed or the disk is
-// full, nothing can be asked or answered, so that is an error. Errors in the settings file
+// full, nothing can be asked or answered, so that is an error. So is a page that cannot be read,
+// because lists then omit records. Errors in the settings file
 // are only in the log, because /readyz is public.
 func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {
 	r.Damaged = withoutNames(h.Damaged)
@@ -121,6 +123,8 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 		return r, h.Failed
 	case h.DiskFull != nil:
 		return r, askback.ErrDiskFull
+	case h.Unreadable:
+		return r, fmt.Errorf("%w: a page of the database file cannot be read, so lists omit records (%s); restore a backup", askback.ErrDamaged, strings.Join(r.Damaged, ", "))
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -21,7 +22,8 @@ const maxDamages = 100
 
 // damages contains the first damaged rows that were read since the database was opened.
 type damages struct {
-	log *slog.Logger
+	log  *slog.Logger
+	page atomic.Bool // errPage was added
 
 	mu   sync.Mutex
 	rows []store.DamagedError
@@ -30,6 +32,9 @@ type damages struct {
 // add records and logs a damaged row, unless it is recorded already or there are
 // maxDamages.
 func (d *damages) add(row store.DamagedError) {
+	if row == errPage {
+		d.page.Store(true)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.rows) == maxDamages || slices.Contains(d.rows, row) {

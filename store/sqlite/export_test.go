@@ -83,3 +83,6 @@ func Deletions(c store.Change) (int, error) {
 	all, err := groupByStream(c.Prune)
 	return len(all), err
 }
+
+// ErrPage is the error for a page of the file that SQLite cannot read.
+var ErrPage = errPage

@@ -13,6 +13,9 @@ type Health struct {
 	// Damaged contains the names of the first damaged rows that were read since the
 	// database was opened, as in [Verification].
 	Damaged []string
+	// Unreadable is set if SQLite could not read a page of the file since the database was
+	// opened. Lists omit the records on the page; Damaged names those that are known.
+	Unreadable bool
 	// Bytes is the size of the database file and its write-ahead log.
 	Bytes int64
 }
@@ -21,7 +24,7 @@ type Health struct {
 // at most once a second.
 func (s *Store) Health() Health {
 	s.writer.checkRoom()
-	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names()}
+	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names(), Unreadable: s.damaged.page.Load()}
 	for _, name := range []string{s.writer.path, s.writer.path + "-wal"} {
 		if file, err := os.Stat(name); err == nil {
 			h.Bytes += file.Size()

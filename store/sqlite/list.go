@@ -22,7 +22,7 @@ func (s *Store) List(ctx context.Context, q store.Query) (list []store.Record, e
 	for _, l := range newListings(q, s.writer.boundaries.of(q.Kind)) {
 		var found []store.Record
 		if q.Scan <= 0 || l.recent || !l.filters() {
-			found, err = s.list(ctx, full-len(list), l.sql(noEnd))
+			found, err = s.list(ctx, full-len(list), l, noEnd)
 		} else {
 			found, err = s.scan(ctx, l, full-len(list), q.Scan)
 		}
@@ -59,7 +59,7 @@ func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []sto
 		if skip, err := s.allOpen(ctx, l, end); err != nil {
 			return nil, err
 		} else if !skip {
-			if found, err = s.list(ctx, full-len(list), l.sql(end)); err != nil {
+			if found, err = s.list(ctx, full-len(list), l, end); err != nil {
 				return nil, err
 			}
 		}
@@ -71,18 +71,26 @@ func (s *Store) scan(ctx context.Context, l listing, full, left int) (list []sto
 	return list, &store.MoreError{After: l.cursor().id}
 }
 
-// list returns the first records of a statement that are not damaged, at most limit.
-func (s *Store) list(ctx context.Context, limit int, q query) ([]store.Record, error) {
-	found, err := collect(ctx, s, store.AtMost(limit), scanRecord, q.text, q.args...)
+// list returns the first records of a listing up to the id end that are not damaged, at most limit.
+func (s *Store) list(ctx context.Context, limit int, l listing, end string) ([]store.Record, error) {
+	q, limit := l.sql(end), store.AtMost(limit)
+	found, err := collect(ctx, s, limit, scanRecord, q.text, q.args...)
+	if errors.Is(err, errPage) {
+		return s.salvageList(ctx, l, limit, end)
+	}
 	return found.list, err
 }
 
-// windowEnd returns the id that a statement of endSQL selects, or noEnd.
+// windowEnd returns the id that a statement of endSQL selects, or noEnd. It also returns noEnd if a
+// page cannot be read.
 func (s *Store) windowEnd(ctx context.Context, q query) (id string, err error) {
 	err = s.eachRow(ctx, q.text, func(row *sqlite3.Stmt) (bool, error) {
 		id = row.ColumnText(0)
 		return false, nil
 	}, q.args...)
+	if errors.Is(err, errPage) {
+		return noEnd, nil
+	}
 	return id, err
 }
 
@@ -97,6 +105,9 @@ func (s *Store) allOpen(ctx context.Context, l listing, end string) (all bool, e
 		all = row.ColumnBool(0)
 		return false, nil
 	}, q.args...)
+	if errors.Is(err, errPage) {
+		return false, nil
+	}
 	return all, err
 }
 

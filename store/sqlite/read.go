@@ -130,6 +130,9 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	n = store.AtMost(n)
 	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
 		found, err := collect(ctx, s, n, scanRecord, selectDue, before.UnixMilli(), limit)
+		if errors.Is(err, errPage) {
+			return s.salvageDue(ctx, before, n)
+		}
 		if err != nil || len(found.list) == n || len(found.list)+len(found.damaged) < limit {
 			return found.list, err
 		}
@@ -139,12 +142,11 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 // History returns at most limit events of one stream or, if stream is "", of all, oldest
 // first. They begin with the first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
-	text, args := selectStream, []any{stream, after}
+	text, args := selectStream, []any{stream}
 	if stream == "" {
-		text, args = selectHistory, args[1:]
+		text, args = selectHistory, nil
 	}
-	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, text, args...)
-	return found.list, err
+	return s.events(ctx, store.AtMost(limit), skipper{at: after, step: 1}, text, args...)
 }
 
 // Recent returns at most limit events of a stream with a Seq less than before, newest
@@ -153,8 +155,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, selectRecent, stream, before)
-	return found.list, err
+	return s.events(ctx, store.AtMost(limit), skipper{at: before, step: -1}, selectRecent, stream)
 }
 
 // Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
@@ -198,7 +199,7 @@ type result[T any] struct {
 }
 
 // collect reads up to n rows of a query that are not damaged. It adds the damaged ones to
-// s.damaged.
+// s.damaged. After an error, it returns the rows before that.
 func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stmt) (T, error), text string, args ...any) (out result[T], err error) {
 	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
 		v, err := scan(row)
@@ -214,10 +215,7 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sqlite3.Stm
 		}
 		return len(out.list) < n, nil
 	}, args...)
-	if err != nil {
-		return result[T]{}, err
-	}
-	return out, nil
+	return out, err
 }
 
 // eachRow runs a statement and calls use with each row, until use returns false or an

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"strings"
 
 	sqlite3 "zombiezen.com/go/sqlite"
@@ -11,20 +13,56 @@ import (
 )
 
 // Subjects returns the records that events are about, newest event first. It reads the
-// history backwards, so it needs no index of its own. It omits damaged records.
+// history backwards, so it needs no index of its own. It omits damaged records, and goes past pages
+// that cannot be read.
 func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []store.Subject, before int64, err error) {
 	if err := q.Check(); err != nil {
 		return nil, 0, err
 	}
-	limit, examined := store.AtMost(q.Limit), 0
-	statement := subjectsSQL(q)
-	err = s.eachRow(ctx, statement.text, func(row *sqlite3.Stmt) (bool, error) {
-		seq := row.ColumnInt64(subjectSeq)
-		if len(list) == limit || q.Scan > 0 && examined == q.Scan {
-			before = seq + 1
+	l := subjectList{query: q, limit: store.AtMost(q.Limit)}
+	err = s.addSubjects(ctx, &l)
+	k := skipper{at: cmp.Or(q.Before, math.MaxInt64), step: -1}
+	for errors.Is(err, errPage) {
+		more, pastErr := s.past(ctx, &k, l.last)
+		switch {
+		case pastErr != nil:
+			return nil, 0, pastErr
+		case more && k.at > q.Since:
+			l.query.Before = k.at
+			err = s.addSubjects(ctx, &l)
+		case len(l.found) > 0:
+			return l.found, 0, nil
+		default:
+			return nil, 0, err
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return l.found, l.before, nil
+}
+
+// A subjectList is the result of Subjects so far.
+type subjectList struct {
+	query    store.SubjectQuery
+	limit    int
+	found    []store.Subject
+	examined int
+	last     int64 // the Seq of the last event of the last statement; 0: there was none
+	before   int64 // the second result of Subjects
+}
+
+// addSubjects runs the statement of a list.
+func (s *Store) addSubjects(ctx context.Context, l *subjectList) error {
+	l.last = 0
+	statement := subjectsSQL(l.query)
+	return s.eachRow(ctx, statement.text, func(row *sqlite3.Stmt) (bool, error) {
+		l.last = row.ColumnInt64(subjectSeq)
+		if len(l.found) == l.limit || l.query.Scan > 0 && l.examined == l.query.Scan {
+			l.before = l.last + 1
 			return false, nil
 		}
-		examined++
+		l.examined++
 		if row.ColumnType(0) == sqlite3.TypeNull { // the event or its record is not selected
 			return true, nil
 		}
@@ -33,13 +71,9 @@ func (s *Store) Subjects(ctx context.Context, q store.SubjectQuery) (list []stor
 			s.damaged.add(damaged)
 			return true, nil
 		}
-		list = append(list, store.Subject{Record: r, Seq: seq})
+		l.found = append(l.found, store.Subject{Record: r, Seq: l.last})
 		return true, err
 	}, statement.args...)
-	if err != nil {
-		return nil, 0, err
-	}
-	return list, before, nil
 }
 
 // subjectColumns are the columns of a record, and subjectSeq the number of the column after

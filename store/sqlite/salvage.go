@@ -1,0 +1,219 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	sqlite3 "zombiezen.com/go/sqlite"
+
+	"github.com/askback/askback/store"
+)
+
+// A statement ends at the first row on a page that SQLite cannot read. The functions here read the
+// other rows, so that one damaged page hides no others.
+
+const (
+	// salvageChunk is the number of keys that one statement reads.
+	salvageChunk = 256
+	// maxBackwards is the maximum number of keys that are read from the other end of a list.
+	maxBackwards = 10_000
+)
+
+// A rowKey finds a record without an index.
+type rowKey struct {
+	rowid, due int64
+	id         string
+}
+
+// A salvage has the records of a list that could be read.
+type salvage struct {
+	list   []store.Record
+	limit  int
+	misses bool // at least one record or key could not be read
+}
+
+func (v *salvage) isFull() bool { return len(v.list) >= v.limit }
+
+// result returns the records, or errPage if none could be read.
+func (v *salvage) result() ([]store.Record, error) {
+	if len(v.list) == 0 && v.misses {
+		return nil, errPage
+	}
+	return v.list, nil
+}
+
+// salvageList returns the first records of a listing up to the id end that can be read, at most limit.
+// The others are added to s.damaged. If a page of the index cannot be read, the records behind it are
+// read from the other end.
+func (s *Store) salvageList(ctx context.Context, l listing, limit int, end string) ([]store.Record, error) {
+	l.upTo(end)
+	v := salvage{limit: limit}
+	keysOf := func(l listing) ([]rowKey, error) {
+		q := l.query("rowid, 0, id", conditions{slices.Clone(l.found.terms), slices.Clone(l.found.args)}, "")
+		return s.keys(ctx, &v, q.text, q.args...)
+	}
+	for whole := false; !whole && !v.isFull(); {
+		keys, err := keysOf(l)
+		if len(keys) > 0 {
+			l.after(keys[len(keys)-1].id)
+		}
+		if whole = len(keys) < salvageChunk; errors.Is(err, errPage) {
+			back := l
+			back.newest = !l.newest
+			keys, err = withBehind(keys, func(last rowKey) ([]rowKey, error) {
+				back.after(last.id)
+				return keysOf(back)
+			})
+		}
+		if err == nil {
+			err = s.addKeys(ctx, &v, l, keys)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v.result()
+}
+
+// keys returns the first keys that a statement selects, at most salvageChunk. If the error is errPage,
+// they are the keys before the page.
+func (s *Store) keys(ctx context.Context, v *salvage, text string, args ...any) (keys []rowKey, err error) {
+	err = s.eachRow(ctx, text, func(row *sqlite3.Stmt) (bool, error) {
+		keys = append(keys, rowKey{row.ColumnInt64(0), row.ColumnInt64(1), row.ColumnText(2)})
+		return len(keys) < salvageChunk, nil
+	}, args...)
+	v.misses = v.misses || errors.Is(err, errPage)
+	return keys, err
+}
+
+// withBehind returns keys with those behind a page that cannot be read, at most maxBackwards. These are
+// read from the other end of the list: next returns the keys before the last one, the last key first.
+func withBehind(keys []rowKey, next func(last rowKey) ([]rowKey, error)) ([]rowKey, error) {
+	var behind []rowKey
+	var last rowKey
+	for len(behind) < maxBackwards {
+		more, err := next(last)
+		if err != nil && !errors.Is(err, errPage) {
+			return nil, err
+		}
+		behind = append(behind, more...)
+		if err != nil || len(more) < salvageChunk {
+			break
+		}
+		last = more[len(more)-1]
+	}
+	slices.Reverse(behind)
+	return append(keys, behind...), nil
+}
+
+// addKeys adds the records with these keys to v, if the listing selects them and they can be read.
+func (s *Store) addKeys(ctx context.Context, v *salvage, l listing, keys []rowKey) error {
+	for _, k := range keys {
+		c := l.conditions()
+		c.add("rowid = ?%d", k.rowid)
+		found, err := collect(ctx, s, 1, scanRecord, "select "+columns+" from records not indexed"+c.where(false), c.args...)
+		if errors.Is(err, errPage) {
+			v.misses = true
+			s.damaged.add(store.DamagedError{Kind: cmp.Or(l.rest.Kind, "record"), ID: k.id})
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if v.list = append(v.list, found.list...); v.isFull() {
+			break
+		}
+	}
+	return nil
+}
+
+const (
+	selectDueKeys = `select rowid, due, id from records indexed by records_due
+		where due is not null and due <= ?1 and (due, id) > (?2, ?3) order by due, id`
+	selectLastDueKeys = `select rowid, due, id from records indexed by records_due
+		where due is not null and due <= ?1 and (due, id) > (?2, ?3) and (due, id) < (?4, ?5) order by due desc, id desc`
+)
+
+// salvageDue returns at most n records that are due and can be read.
+func (s *Store) salvageDue(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
+	v := salvage{limit: n}
+	at := rowKey{due: math.MinInt64}
+	for whole := false; !whole && !v.isFull(); {
+		keys, err := s.keys(ctx, &v, selectDueKeys, before.UnixMilli(), at.due, at.id)
+		if len(keys) > 0 {
+			at = keys[len(keys)-1]
+		}
+		if whole = len(keys) < salvageChunk; errors.Is(err, errPage) {
+			keys, err = withBehind(keys, func(last rowKey) ([]rowKey, error) {
+				if last.id == "" {
+					last.due = math.MaxInt64
+				}
+				return s.keys(ctx, &v, selectLastDueKeys, before.UnixMilli(), at.due, at.id, last.due, last.id)
+			})
+		}
+		if err == nil {
+			err = s.addKeys(ctx, &v, listing{}, keys)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(v.list, func(a, b store.Record) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
+	})
+	return v.result()
+}
+
+// A skipper goes past a page that cannot be read: it passes over one event, then two, then four and so
+// on, until a statement finds others.
+type skipper struct {
+	at   int64 // the statement begins after this Seq, or before it if step is negative
+	step int64 // 1 or -1
+	skip int64
+}
+
+// past moves past a page, after the statement has found events up to last; 0: it has found none.
+func (k *skipper) past(last int64) {
+	if last != 0 {
+		k.at, k.skip = last, 0
+	}
+	k.skip = max(1, 2*k.skip)
+	k.at += k.step * k.skip
+}
+
+// events returns at most limit events of a statement, and goes past pages that cannot be read. The
+// statement has k.at as its last argument. If no event can be read, the error is errPage.
+func (s *Store) events(ctx context.Context, limit int, k skipper, text string, args ...any) (list []store.Event, err error) {
+	for {
+		found, err := collect(ctx, s, limit-len(list), scanEvent, text, append(slices.Clone(args), k.at)...)
+		list = append(list, found.list...)
+		if err == nil || !errors.Is(err, errPage) {
+			return list, err
+		}
+		var last int64
+		if len(found.list) > 0 {
+			last = found.list[len(found.list)-1].Seq
+		}
+		if more, err := s.past(ctx, &k, last); !more {
+			if len(list) == 0 {
+				err = errPage
+			}
+			return list, err
+		}
+	}
+}
+
+// past moves a skipper past a page. It reports whether there may be events behind it.
+func (s *Store) past(ctx context.Context, k *skipper, last int64) (bool, error) {
+	newest, _, err := s.Head(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	k.at = min(k.at, newest+1)
+	k.past(last)
+	return k.step > 0 && k.at < newest || k.step < 0 && k.at > 1, nil
+}
