@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
@@ -118,12 +119,18 @@ func run(t testing.TB, c *email.Channel, e email.Engine) (stop func()) {
 // waitUnseen waits until so many messages of the mailbox are not seen.
 func waitUnseen(t testing.TB, s *emailtest.Server, want int) {
 	t.Helper()
+	late := time.After(time.Minute)
 	for {
 		marked := s.Marked()
-		if s.Unseen(t) == want {
+		unseen := s.Unseen(t)
+		if unseen == want {
 			return
 		}
-		<-marked
+		select {
+		case <-marked:
+		case <-late:
+			t.Fatalf("%d messages are not seen, want %d", unseen, want)
+		}
 	}
 }
 
