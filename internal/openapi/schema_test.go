@@ -111,6 +111,7 @@ var omitted = map[string][]string{
 	"Confirmation":   {"no_edit"},
 	"Delivery":       {"endpoint_id", "endpoint_status"},
 	"Grant":          {"maker_ended"},
+	"HeldChanged":    {"why"},
 	"Held":           {"grant_expires_at", "grant_scope"},
 	"Option":         {"description", "preview"},
 	"GrantChanged":   {"by"},

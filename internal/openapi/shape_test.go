@@ -279,7 +279,7 @@ func fillBlanks(v map[string]any) (bare bool) {
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	e := engine.New(memstore.New(), nil)
+	e := engine.New(memstore.New(), &engine.Options{Settings: engine.Settings{Undo: askback.MaxUndo}})
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	root := e.As(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelTerminal})
@@ -301,6 +301,10 @@ func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 		}
 		holds(t, "Ask", must(bot.Consume(ctx, approved.ID, approved.Outcome.Digest))(t))
 	}
+	held := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Now?"}}}))(t)
+	holds(t, "Ask", must(ana.Hold(ctx, held.ID, askback.Choose("yes")))(t))
+	holds(t, "Ask", must(ana.Undo(ctx, held.ID))(t))
+	must(ana.Decline(ctx, held.ID, ""))(t)
 	declined := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Why?"}}}))(t)
 	holds(t, "Ask", must(ana.Decline(ctx, declined.ID, "no"))(t))
 	grants := must(ana.Grants(ctx, askback.GrantQuery{}))(t)
@@ -344,7 +348,7 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{
 		"session_started", "state_change", "message", "todos_changed", "session_completed", "question_pending", "question_claimed",
-		"question_answered", "question_declined", "question_consumed", "answer_acked", "answer_refused", "grant_made", "grant_used", "grant_revoked",
+		"question_answered", "question_declined", "question_consumed", "answer_acked", "answer_refused", "answer_held", "answer_undone", "grant_made", "grant_used", "grant_revoked",
 	}
 	for ev, err := range events {
 		if err != nil {

@@ -65,7 +65,7 @@ func Ask(f Frame, i Inbox, a view.Ask, form view.Form) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = heldAnswers(a).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = heldAnswers(f, a).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
