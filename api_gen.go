@@ -44,6 +44,10 @@ func (a Ask) AppendJSON(b []byte) (_ []byte, err error) {
 		b = append(b, `,"recipients":`...)
 		b = codec.AppendStrings(b, a.Recipients)
 	}
+	if len(a.Approvers) > 0 {
+		b = append(b, `,"approvers":`...)
+		b = codec.AppendStrings(b, a.Approvers)
+	}
 	b = append(b, `,"quorum":`...)
 	b = strconv.AppendInt(b, int64(a.Quorum), 10)
 	b = append(b, `,"votes":`...)
@@ -156,6 +160,8 @@ func (a *Ask) readJSON(r *codec.Reader) {
 			a.To = r.Strings()
 		case "recipients":
 			a.Recipients = r.Strings()
+		case "approvers":
+			a.Approvers = r.Strings()
 		case "quorum":
 			a.Quorum = int(r.Int())
 		case "votes":
@@ -2062,6 +2068,7 @@ func (a Ask) Clone() Ask {
 	a.Context = slices.Clone(a.Context)
 	a.To = slices.Clone(a.To)
 	a.Recipients = slices.Clone(a.Recipients)
+	a.Approvers = slices.Clone(a.Approvers)
 	a.Votes = slices.Clone(a.Votes)
 	a.FollowUps = codec.CloneList(a.FollowUps, FollowUp.clone)
 	a.Tags = slices.Clone(a.Tags)

@@ -22,6 +22,7 @@ type Ask struct {
 	Context        json.RawMessage `api:"context,object" store:"context"`                  // what a person should know first: a string or an object
 	To             []string        `api:"to" store:"to,moving"`                            // the people and groups that were named, by the asker or by a route; empty: every person
 	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"`  // the people who may answer, if they are not those in To
+	Approvers      []string        `api:"approvers,omitempty" store:"approvers,moving"`    // of a confirmation: the only people who may decide it, as routes say; empty: no route does
 	Quorum         int             `api:"quorum" store:"quorum,keep,usual=1"`              // the number of people who must approve
 	Votes          []Vote          `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
 	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
@@ -77,6 +78,30 @@ func (a *Ask) Addressed(name string) bool {
 // its session, or told it what to do.
 func (a *Ask) SelfApproval(name string) bool {
 	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner || slices.Contains(a.Directed, name))
+}
+
+// IsApprover reports whether routes let the person decide the ask. It does not report whether the
+// ask is addressed to this person: see [Ask.MayDecide].
+func (a *Ask) IsApprover(name string) bool {
+	return len(a.Approvers) == 0 || slices.Contains(a.Approvers, name)
+}
+
+// MayDecide reports whether the person may answer or decline the ask: it is addressed to this
+// person, routes let this person decide it, and this person did not start the session, if that
+// matters.
+func (a *Ask) MayDecide(name string) bool {
+	return a.Addressed(name) && a.IsApprover(name) && !a.SelfApproval(name)
+}
+
+// Deciders returns the people of Approvers who may decide the ask now. It returns nil if no route
+// names any.
+func (a *Ask) Deciders() (names []string) {
+	for _, name := range a.Approvers {
+		if a.MayDecide(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Voted reports whether the person is one of several who must approve the ask, and did.

@@ -23,6 +23,7 @@ var (
 	ErrNotActive    = errors.New("this endpoint is paused or disabled; resume it first")
 	ErrChanged      = errors.New("the routes were changed meanwhile; read them again")
 	ErrSelfApproval = errors.New("you started this session, so another person must decide")
+	ErrNotApprover  = errors.New("others decide this")
 	ErrStartBy      = errors.New("only some may start this agent and write to its runs: start_by in its definition names them")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
@@ -48,6 +49,25 @@ func (e DamagedError) Error() string {
 
 // Is reports whether target is [ErrDamaged].
 func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
+
+// A NotApproverError names the people who may decide a confirmation when another person tries to.
+// It matches [ErrNotApprover].
+type NotApproverError struct{ Who []string }
+
+// Error names the people.
+func (e NotApproverError) Error() string {
+	const most = 10
+	switch n := len(e.Who); {
+	case n == 0:
+		return "none of those who may see this may decide it now"
+	case n > most:
+		return "only " + strings.Join(e.Who[:most], ", ") + " and " + strconv.Itoa(n-most) + " others may decide this"
+	}
+	return "only " + strings.Join(e.Who, ", ") + " may decide this"
+}
+
+// Is reports whether target is [ErrNotApprover].
+func (e NotApproverError) Is(target error) bool { return target == ErrNotApprover }
 
 // A RetryError is the error of a request that can be repeated after a while. It
 // wraps one of the errors above. Over HTTP, After is the header Retry-After.

@@ -88,7 +88,7 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 }
 
 // Covers reports whether the grant approves the ask at this time. It approves only asks that
-// the person who made it may answer. Covers does not check [Grant.Token].
+// the person who made it may decide. Covers does not check [Grant.Token].
 func (g Grant) Covers(a Ask, now time.Time) bool {
 	c := a.Confirmation
 	if c == nil || !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) {
@@ -97,7 +97,7 @@ func (g Grant) Covers(a Ask, now time.Time) bool {
 	if g.Owner != a.Owner || g.Agent != a.Agent || g.ToolName != c.ToolName || g.Server != c.Server {
 		return false
 	}
-	if c.Dangerous && !g.Dangerous || a.Quorum > 1 || !a.Addressed(g.By) || a.SelfApproval(g.By) {
+	if c.Dangerous && !g.Dangerous || a.Quorum > 1 || !a.MayDecide(g.By) {
 		return false
 	}
 	switch g.Scope {

@@ -57,7 +57,8 @@ const (
 	ActClaim      Action = "claim"
 	ActSeen       Action = "seen" // record that an ask is on the person's screen
 	ActCancel     Action = "cancel"
-	ActReassign   Action = "reassign" // give an ask to other people
+	ActReassign   Action = "reassign"  // give questions to other people
+	ActHandOver   Action = "hand_over" // give a confirmation to other people
 	ActConsume    Action = "consume"
 	ActAck        Action = "ack"        // acknowledge an outcome
 	ActDraft      Action = "draft"      // read and save a draft of an answer
@@ -89,7 +90,7 @@ const (
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft, ActSnooze,
-	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActSeen, ActDirectory,
+	ActGrants, ActRevoke, ActStart, ActRun, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield, ActDeliveries, ActRetry, ActEndpoints, ActMetrics, ActContacts, ActReassign, ActHandOver, ActSeen, ActDirectory,
 }
 
 // A Relation is how a principal is related to the record on which it acts.
@@ -101,7 +102,8 @@ const (
 	Recipient Relation = "recipient" // the ask is addressed to the principal, or to every person; each session is
 	Unrelated Relation = "unrelated" // no other relation applies
 	Starter   Relation = "starter"   // the principal started the session of the ask
+	Viewer    Relation = "viewer"    // the confirmation is addressed to the principal, and others decide it
 )
 
 // Relations lists every [Relation].
-var Relations = []Relation{Owner, Recipient, Unrelated, Starter}
+var Relations = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}

@@ -9,10 +9,11 @@ import (
 
 // A Route decides who gets the asks that it matches, and what follows if they do not answer
 // (F12). The first route that matches an ask applies to it. Of all routes that match, the
-// strictest Quorum and NoSelfApproval apply, so that no other route lowers them.
+// strictest Quorum and NoSelfApproval and all Approvers apply, so that no other route lowers them.
 type Route struct {
 	Match          Match        `json:"match"`
 	To             []string     `json:"to,omitempty"`               // people, and groups after "@"; for an ask that names none
+	Approvers      []string     `json:"approvers,omitempty"`        // people, and groups after "@", who alone decide a confirmation; empty: those whom it is addressed to
 	Channels       []string     `json:"channels,omitempty"`         // the channels that carry the question; empty: all
 	Quorum         int          `json:"quorum,omitempty"`           // how many people must approve a confirmation; 0: the ask decides
 	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
@@ -32,7 +33,9 @@ type Match struct {
 	Tags  []string `json:"tags,omitempty"` // the ask has each of them
 }
 
-// An Escalation adds people to those who may answer an ask, after a time without an answer.
+// An Escalation adds people to those who may answer an ask, after a time without an answer. From
+// then on, they also decide a confirmation of a route with Approvers, unless the Approvers of
+// another route exclude them.
 type Escalation struct {
 	After Span     `json:"after"`
 	To    []string `json:"to"` // people, and groups after "@"

@@ -10,11 +10,12 @@ import (
 
 // The sets of relations in the rules.
 var (
-	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter}
+	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter, askback.Viewer}
 	owner       = []askback.Relation{askback.Owner}
 	addressed   = []askback.Relation{askback.Recipient}
-	// A person who must not settle the asks of a session that this person started sees them.
-	seen = []askback.Relation{askback.Recipient, askback.Starter}
+	// A person who must not settle the asks of a session that this person started sees them, and so
+	// does one whom a confirmation is addressed to that others decide.
+	seen = []askback.Relation{askback.Recipient, askback.Starter, askback.Viewer}
 )
 
 // A rule allows one action to one kind of principal, in the given relations.
@@ -50,6 +51,7 @@ var table = []rule{
 	{askback.Responder, askback.ActClaim, addressed},
 	{askback.Responder, askback.ActDraft, addressed},
 	{askback.Responder, askback.ActReassign, addressed},
+	{askback.Responder, askback.ActHandOver, addressed},
 	{askback.Responder, askback.ActSnooze, seen},
 	{askback.Responder, askback.ActSeen, seen},
 	{askback.Responder, askback.ActRun, anyRelation},
@@ -80,6 +82,7 @@ var table = []rule{
 	{askback.Admin, askback.ActContacts, anyRelation},
 	{askback.Admin, askback.ActDirectory, anyRelation},
 	{askback.Admin, askback.ActYield, anyRelation},
+	{askback.Admin, askback.ActHandOver, anyRelation}, // an operator gives no approval to others
 }
 
 // Allowed reports whether a principal of this kind may do this action on a record

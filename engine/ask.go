@@ -101,10 +101,12 @@ type newAsk struct {
 	sessionKey string
 	sessionID  string // the existing session that the request names
 	route      askback.Route
-	late       error // why the request is valid only if it repeats an ask: the deadline has passed, the server lost its webhooks, or the people are gone
+	named      bool     // the request names the people
+	directed   []string // see [askback.Ask.Directed]
+	late       error    // why the request is valid only if it repeats an ask: the deadline has passed, the server lost its webhooks, or the people are gone
 }
 
-// prepare checks a request and sets n to the ask to make. It does not read the store. If the
+// prepare checks a request and sets n, of which it keeps directed, to the ask to make. It does not read the store. If the
 // deadline has passed, or the engine cannot send to the callback, it sets late instead of
 // returning an error.
 func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) error {
@@ -126,7 +128,7 @@ func (c *client) prepare(ctx context.Context, n *newAsk, r askback.Request) erro
 	}
 	*n = newAsk{
 		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name, Callback: r.CallbackURL}, timeout: r.Timeout, key: c.ownerKey(r.Key),
-		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
+		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID, directed: n.directed,
 	}
 	settings, err := c.engine.current(ctx)
 	if err != nil {

@@ -144,6 +144,7 @@ func askBytes(a *askback.Ask) int {
 	add(a.Directed...)
 	add(a.To...)
 	add(a.Recipients...)
+	add(a.Approvers...)
 	add(a.Tags...)
 	for _, q := range a.Questions {
 		n += partOverhead

@@ -24,7 +24,19 @@ type client struct {
 // is [askback.ErrForbidden] if its kind may do the action on no ask. It is
 // [askback.ErrNotFound] if it may do the action on other asks only.
 func (c *client) authorizeAsk(action askback.Action, state *lifecycle.AskState) error {
-	return c.authorizeRelation(action, c.relation(state))
+	handOver := action == askback.ActReassign && state.Ask.Kind == askback.Confirm
+	if handOver {
+		action = askback.ActHandOver
+	}
+	err := c.authorizeRelation(action, c.relation(state))
+	switch {
+	case err == nil:
+	case errors.Is(err, askback.ErrNotApprover):
+		return askback.NotApproverError{Who: state.Ask.Deciders()}
+	case handOver && errors.Is(err, askback.ErrForbidden):
+		return fmt.Errorf("only those who may decide a confirmation, and admins, give it to others: %w", err)
+	}
+	return err
 }
 
 // authorizeRelation is like authorizeAsk, for any ask or session to which this principal
@@ -35,6 +47,8 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 		return nil
 	case relation == askback.Starter && access.Allowed(c.who.Kind, action, askback.Recipient):
 		return askback.ErrSelfApproval
+	case relation == askback.Viewer && access.Allowed(c.who.Kind, action, askback.Recipient):
+		return askback.ErrNotApprover
 	case access.Ever(c.who.Kind, action):
 		return askback.ErrNotFound
 	}
@@ -43,7 +57,8 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 
 // relation returns the relation of this principal to an ask. The agent that asked is the
 // owner. A principal that is not an agent is a recipient if the ask is addressed to it, unless
-// it started the session and must not settle the ask. Any other principal is unrelated.
+// it started the session and must not settle the ask, or routes let only others decide it. Any
+// other principal is unrelated.
 func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 	switch {
 	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
@@ -52,6 +67,8 @@ func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 		return askback.Unrelated
 	case state.Ask.SelfApproval(c.who.Name):
 		return askback.Starter
+	case !state.Ask.IsApprover(c.who.Name):
+		return askback.Viewer
 	}
 	return askback.Recipient
 }
@@ -162,7 +179,7 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 // withoutContent returns an ask with who may answer it, and nothing of what it asks.
 func withoutContent(a askback.Ask) askback.Ask {
 	out := askback.Ask{
-		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients,
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients, Approvers: a.Approvers,
 		ReassignedBy: a.ReassignedBy, ReassignedAt: a.ReassignedAt, Quorum: a.Quorum, Status: a.Status, CreatedAt: a.CreatedAt, OnTimeout: a.OnTimeout,
 	}
 	for _, q := range a.Questions {

@@ -84,6 +84,8 @@ type directories struct {
 	stored  storedDirectory
 	version int64           // of the record of stored; 0: it has not been made
 	warned  map[string]bool // warnings that were logged
+
+	reported map[string]bool // those of [Engine.CheckDirectory] that were logged
 }
 
 // Set replaces the settings.
@@ -277,17 +279,22 @@ func (c *current) hasGroup(name string) bool {
 type DirectoryReport struct {
 	People, Groups, Routes int
 	Warnings               []string // about what has no effect with the settings
+	Problems               []DirectoryProblem
 }
 
-// InspectDirectory describes the record of a stored directory, with [KindDirectory], and what of
-// it has no effect with settings.
-func InspectDirectory(file Settings, row store.Record) (DirectoryReport, error) {
-	d, err := decodeDirectory(row)
-	if err != nil {
-		return DirectoryReport{}, err
+// InspectDirectory describes the record of a stored directory, with [KindDirectory], and what is
+// wrong with it and the settings. A row without an id is that of no record. The tokens are the
+// names of the people with a valid token.
+func InspectDirectory(file Settings, row store.Record, tokens []string) (DirectoryReport, error) {
+	d := storedDirectory{Format: 1}
+	if row.ID != "" {
+		var err error
+		if d, err = decodeDirectory(row); err != nil {
+			return DirectoryReport{}, err
+		}
 	}
-	_, warnings := combined(file, &d)
-	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings}, nil
+	c, warnings := combined(file, &d)
+	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings, c.problems(c.everyone(tokens))}, nil
 }
 
 func decodeDirectory(row store.Record) (d storedDirectory, err error) {

@@ -56,6 +56,7 @@ func (c *client) changeDirectory(ctx context.Context, change func(now int64, d *
 		return nil, err
 	case after.Format != 0:
 		e.replaceDirectory(after, version)
+		e.reportDirectory(ctx)
 	}
 	return e.settings.Load(), nil
 }
@@ -307,6 +308,10 @@ func (c *client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	if len(routes) > askback.MaxRoutes {
 		return askback.RouteList{}, askback.Invalid{{Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), askback.MaxRoutes), Fix: "write fewer"}}
 	}
+	known, err := c.engine.known(ctx)
+	if err != nil {
+		return askback.RouteList{}, err
+	}
 	kept := storedRoutes(routes)
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
 		switch {
@@ -320,6 +325,10 @@ func (c *client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 			return false, err
 		}
 		d.Routes, d.Revision, d.By, d.At = kept, d.Revision+1, c.who.Name, now
+		with, _ = combined(c.engine.directory.settings(), d)
+		if err := with.refusing(known); err != nil {
+			return false, err
+		}
 		return true, nil
 	})
 	if err != nil {

@@ -17,21 +17,24 @@ import (
 // name people and groups itself.
 
 // routeOf returns the settings of the routes that apply to an ask: those of the first one that
-// matches, and the strictest rules for approvals of all that match.
-func (s *Settings) routeOf(a *askback.Ask) (route askback.Route) {
+// matches, and the rules for approvals of all that match.
+func (s *Settings) routeOf(a *askback.Ask) (out routing) {
 	found := false
 	for i := range s.Routes {
 		r := &s.Routes[i]
 		if !r.Match.Matches(a) {
 			continue
 		}
-		quorum, noSelf := max(route.Quorum, r.Quorum), route.NoSelfApproval || r.NoSelfApproval
+		quorum, noSelf := max(out.Quorum, r.Quorum), out.NoSelfApproval || r.NoSelfApproval
 		if !found {
-			route, found = *r, true
+			out.Route, out.widens, found = *r, len(r.Approvers) > 0, true
 		}
-		route.Quorum, route.NoSelfApproval = quorum, noSelf
+		out.Quorum, out.NoSelfApproval = quorum, noSelf
+		if len(r.Approvers) > 0 {
+			out.approvers = append(out.approvers, r.Approvers)
+		}
 	}
-	return route
+	return out
 }
 
 // addRoute applies the routes to a new ask. What the request sets itself counts more than a
@@ -43,32 +46,74 @@ func (c *client) addRoute(ctx context.Context, n *newAsk) error {
 	}
 	a := &n.asked.Ask
 	a.Owner = c.who.Name
-	route := s.routeOf(a)
-	n.route = route
-	n.asked.Channels = route.Channels
-	strict := len(a.To) > 0
-	if !strict {
-		a.To = route.To
-	}
+	r := s.routeOf(a)
+	n.route, n.asked.Channels, n.named = r.Route, r.Channels, len(a.To) > 0
 	if a.Kind == askback.Confirm {
-		a.Quorum = max(a.Quorum, route.Quorum)
+		a.Quorum = max(a.Quorum, r.Quorum)
 	}
-	a.NoSelfApproval = route.NoSelfApproval
-	if n.timeout == 0 && a.Deadline.IsZero() && route.Timeout > 0 {
-		n.timeout, a.OnTimeout = route.Timeout.Duration(), onTimeout(a, route.OnTimeout)
+	if a.NoSelfApproval = r.NoSelfApproval; a.NoSelfApproval {
+		a.Directed = n.directed
 	}
-	people, skipped, err := c.engine.expand(ctx, "/to", a.To, strict)
+	if n.timeout == 0 && a.Deadline.IsZero() && r.Timeout > 0 {
+		n.timeout, a.OnTimeout = r.Timeout.Duration(), onTimeout(a, r.OnTimeout)
+	}
+	if err := c.engine.setApprovers(ctx, s, n, &r); err != nil {
+		return err
+	}
+	people, err := c.engine.address(ctx, n, &r)
 	if err != nil {
 		return err
 	}
-	if err := enoughPeople(a, people); err != nil {
+	if err := c.engine.checkDeciders(ctx, s, n, people); err != nil {
 		return err
 	}
-	a.Warnings = withSkipped(a.Warnings, skipped)
 	if a.Recipients = people; slices.Equal(a.To, people) {
 		a.Recipients = nil
 	}
 	return nil
+}
+
+// address sets the people and groups who get a new ask, and returns the people: those whom the
+// request names, else those of its route. If these are too few to decide it, the approvers get it,
+// too.
+func (e *Engine) address(ctx context.Context, n *newAsk, r *routing) (people []string, err error) {
+	a := &n.asked.Ask
+	if n.named {
+		people, skipped, err := e.expand(ctx, "/to", a.To, true)
+		a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/to", Fix: "name a person of GET /people"})
+		return people, err
+	}
+	a.To = r.To
+	people, skipped, err := e.expand(ctx, "/to", a.To, false)
+	a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/recipients", Fix: "ask the operator of this server to correct its routes"})
+	switch {
+	case len(a.Approvers) > 0 && (err == nil || errors.As(err, new(askback.Invalid))):
+		if len(whoDecides(a, people)) < max(a.Quorum, 1) {
+			names := a.Approvers
+			if len(r.approvers) == 1 {
+				names = r.approvers[0]
+			}
+			a.To, people = union(a.To, names), union(people, a.Approvers)
+		}
+		return people, nil
+	case errors.As(err, new(askback.Invalid)): // the author of the request has not named them
+		return nil, askback.Invalid{{
+			Detail: "none of the people whom a route of this server names is known here, so no one could answer: " + strings.Join(quoted(r.To), ", "),
+			Fix:    "ask the operator of this server to correct its routes; askback doctor checks them",
+		}}
+	}
+	return people, err
+}
+
+// union returns the names in a, then those of b that are not in a.
+func union(a, b []string) []string {
+	a = slices.Clip(a)
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			a = append(a, name)
+		}
+	}
+	return a
 }
 
 // onTimeout returns what follows the timeout of a route. An ask without defaults is declined
@@ -85,29 +130,6 @@ func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
 		return askback.OnTimeoutDecline
 	}
 	return then
-}
-
-// enoughPeople returns an error if too few people may settle an ask. An ask for every person
-// has enough.
-func enoughPeople(a *askback.Ask, people []string) error {
-	if len(people) == 0 {
-		return nil
-	}
-	free := 0
-	for _, name := range people {
-		if !a.SelfApproval(name) {
-			free++
-		}
-	}
-	switch {
-	case free == 0:
-		return askback.Invalid{{Pointer: "/to", Detail: "only the person who started this session is named, who must not settle this ask", Fix: "name another person"}}
-	case a.Quorum > free:
-		return askback.Invalid{{
-			Pointer: "/to", Detail: fmt.Sprintf("%d people must approve this, and only %d of those who are named may", a.Quorum, free), Fix: "name more people",
-		}}
-	}
-	return nil
 }
 
 // followUps returns the reminders and the escalations of a route for an ask that is made at a
@@ -193,14 +215,14 @@ func (s *Settings) members(names []string) (all, missing []string) {
 	return all, missing
 }
 
-// withSkipped adds a warning that names people who are not known.
-func withSkipped(warnings []askback.Problem, skipped []string) []askback.Problem {
+// withSkipped adds a warning that names people who are not known. The problem has its pointer and
+// what to do.
+func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem) []askback.Problem {
 	if len(skipped) == 0 || len(warnings) >= askback.MaxProblems {
 		return warnings
 	}
-	return append(slices.Clip(warnings), askback.Problem{
-		Pointer: "/to", Detail: skippedText(skipped), Fix: "name a person of GET /people",
-	})
+	p.Detail = skippedText(skipped)
+	return append(slices.Clip(warnings), p)
 }
 
 // skippedText returns a sentence that names people who are not known, or "".
@@ -256,13 +278,13 @@ func reads(a *askback.Ask, person string, channels []string) bool {
 	if person == "" {
 		return len(a.People()) == 0 || len(channels) > 0
 	}
-	return a.Addressed(person) && !a.SelfApproval(person)
+	return a.MayDecide(person)
 }
 
 // reassigned returns the input for giving an ask to other people. If this principal delegates
 // only its own part, the other people stay.
 func (c *client) reassigned(t *tx, a *lifecycle.AskState, r askback.Reassignment) (lifecycle.Input, error) {
-	ask := a.Ask
+	ask, named := a.Ask, r.To
 	if r.Delegate {
 		i := slices.Index(ask.People(), c.who.Name)
 		if i < 0 {
@@ -280,19 +302,34 @@ func (c *client) reassigned(t *tx, a *lifecycle.AskState, r askback.Reassignment
 	if err != nil {
 		return nil, err
 	}
-	voters := people
-	for _, v := range ask.Votes { // their approvals count, also if they lose the ask
-		if !slices.Contains(voters, v.Name) {
-			voters = append(slices.Clip(voters), v.Name)
-		}
-	}
-	if err := enoughPeople(&ask, voters); err != nil {
+	if err := c.checkReassigned(t.ctx, &ask, named, people); err != nil {
 		return nil, err
 	}
 	ask.To, ask.Recipients = r.To, people
 	in := lifecycle.Reassigned{By: c.who.Name, Via: c.who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.now}
 	in.Receivers, err = c.engine.receiversOf(t.ctx, &ask, a.Channels, t.now)
 	return in, err
+}
+
+// checkReassigned returns an [askback.Invalid] if too few of the people may decide an ask that is
+// given to them, or none of those who are named.
+func (c *client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
+	chosen, _, err := c.engine.expand(ctx, "/to", named, true)
+	if err != nil {
+		return err
+	}
+	if len(ask.Approvers) > 0 && len(whoDecides(ask, chosen)) == 0 {
+		return askback.Invalid{{
+			Pointer: "/to", Detail: fmt.Sprintf("only %s may decide this, as the routes of this server say", listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
+		}}
+	}
+	for _, v := range ask.Votes { // their approvals count, also if they lose the ask
+		people = union(people, []string{v.Name})
+	}
+	if may := len(whoDecides(ask, people)); may < max(ask.Quorum, 1) {
+		return tooFew(ask, true, may)
+	}
+	return nil
 }
 
 // followUp performs the reminders and escalations of an ask that are due.
@@ -303,8 +340,7 @@ func (t *tx) followUp(a *askRecord) error {
 			return nil
 		}
 		in := lifecycle.FollowedUp{At: t.now}
-		ask := a.state.Ask
-		if len(next.To) > 0 && len(ask.People()) > 0 {
+		if len(next.To) > 0 && len(a.state.Ask.People()) > 0 {
 			people, skipped, err := t.engine.expand(t.ctx, "/to", next.To, false)
 			switch {
 			case err == nil:
@@ -314,10 +350,12 @@ func (t *tx) followUp(a *askRecord) error {
 			default:
 				return err
 			}
-			ask.Recipients = append(slices.Clone(ask.People()), people...)
 		}
-		var err error
-		if in.Receivers, err = t.engine.receiversOf(t.ctx, &ask, a.state.Channels, t.now); err != nil {
+		after, err := a.state.Step(in) // the receivers are those of the people after it
+		if err != nil {
+			return err
+		}
+		if in.Receivers, err = t.engine.receiversOf(t.ctx, &after.State.Ask, a.state.Channels, t.now); err != nil {
 			return err
 		}
 		if err := a.step(t, in); err != nil {

@@ -38,6 +38,9 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 		if err := e.preferCallback(ctx, r.row.ID, &request); err != nil {
 			return err
 		}
+		if n.directed, err = e.directorsFor(ctx, r); err != nil {
+			return err
+		}
 		err := c.prepare(ctx, n, request)
 		if wrong = n.late; wrong == nil && errors.As(err, new(askback.Invalid)) {
 			wrong = err
@@ -51,11 +54,6 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 		})
 	}
 	n.asked.Call, n.asked.Ask.Path = w.Call, r.fixed.Path
-	if n.asked.Ask.NoSelfApproval {
-		if n.asked.Ask.Directed, err = e.directors(ctx, r); err != nil {
-			return err
-		}
-	}
 	done, err := e.reserve(ctx, c.who.Name)
 	if err != nil {
 		return err
@@ -71,6 +69,16 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
 	})
 	done(err == nil && opened != nil && !opened.Settled() && !opened.Repeated)
 	return err
+}
+
+// directorsFor returns the directors of a run if a route needs them, because they must not settle
+// the asks of the run.
+func (e *Engine) directorsFor(ctx context.Context, r *runRecord) ([]string, error) {
+	s, err := e.current(ctx)
+	if err != nil || !slices.ContainsFunc(s.Routes, func(r askback.Route) bool { return r.NoSelfApproval }) {
+		return nil, err
+	}
+	return e.directors(ctx, r)
 }
 
 // directors returns who told a run what to do, and the runs that started it: the owners of their

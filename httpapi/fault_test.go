@@ -91,8 +91,8 @@ func TestReadyzReturnsStateOfServer(t *testing.T) {
 		status int
 		want   string
 	}{
-		{status: 200, want: `{"status":"ready","proof":null,"settings":null,"damaged":[]}`},
-		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","proof":null,"settings":"refused","damaged":["ask ask_1"]}`},
+		{status: 200, want: `{"status":"ready","proof":null,"settings":null,"damaged":[],"people":null}`},
+		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","proof":null,"settings":"refused","damaged":["ask ask_1"],"people":null}`},
 		{fault: askback.ErrDiskFull, status: 507, want: `problem:disk-full"`},
 		{fault: fmt.Errorf("%w: a page cannot be read", askback.ErrDamaged), status: 503, want: `problem:damaged","title":"Service Unavailable","status":503,"detail":"the database is damaged: a page cannot be read"`},
 		{fault: errors.New("the database failed: disk I/O error"), status: 503, want: `problem:failed","title":"Service Unavailable","status":503,"detail":"the database failed: disk I/O error"`},

@@ -28,12 +28,14 @@ type health struct {
 	Proof    *string  `json:"proof"`
 	Settings *string  `json:"settings"`
 	Damaged  []string `json:"damaged"`
+	People   *string  `json:"people"`
 }
 
 // A Readiness has the warnings of a server that accepts calls.
 type Readiness struct {
 	Settings string   // the error in the settings file
 	Damaged  []string // the records that were found damaged
+	People   string   // what is wrong with people, groups and routes
 }
 
 // healthz replies with status 200 and, if the request has a nonce and the server can prove
@@ -66,6 +68,9 @@ func (c *call) readyz() error {
 		out.Damaged = append(out.Damaged, ready.Damaged...)
 		if ready.Settings != "" {
 			out.Settings = &ready.Settings
+		}
+		if ready.People != "" {
+			out.People = &ready.People
 		}
 	}
 	if c.h.stopping.Err() != nil {

@@ -26,6 +26,7 @@ type problem struct {
 	AskID  string            `json:"ask_id,omitempty"`
 	// QuestionIDs are the asks from which the client must choose.
 	QuestionIDs []string         `json:"question_ids,omitempty"`
+	Approvers   []string         `json:"approvers,omitempty"` // who may decide instead
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
 	Ask         *askback.Ask     `json:"ask,omitempty"`
 
@@ -48,6 +49,7 @@ var sentinels = []struct {
 	{askback.ErrUnauthorized, http.StatusUnauthorized, "unauthorized"},
 	{askback.ErrForbidden, http.StatusForbidden, "forbidden"},
 	{askback.ErrSelfApproval, http.StatusForbidden, "self-approval"},
+	{askback.ErrNotApprover, http.StatusForbidden, "not-approver"},
 	{askback.ErrStartBy, http.StatusForbidden, "start-by"},
 	{askback.ErrNotFound, http.StatusNotFound, "not-found"},
 	{askback.ErrSettled, http.StatusConflict, "settled"},
@@ -97,6 +99,9 @@ func problemOf(err error) problem {
 		}
 		if errors.As(err, &damaged) && s.err == askback.ErrDamaged {
 			return problem{Status: s.status, Type: s.word, Detail: damaged.Error()}
+		}
+		if other, ok := errors.AsType[askback.NotApproverError](err); ok && s.err == askback.ErrNotApprover {
+			return problem{Status: s.status, Type: s.word, Detail: other.Error(), Approvers: other.Who}
 		}
 		p := problem{Status: s.status, Type: s.word, Detail: s.err.Error()}
 		if retry, ok := errors.AsType[*askback.RetryError](err); ok {
@@ -153,6 +158,9 @@ func (p problem) AppendJSON(b []byte) (_ []byte, err error) {
 	if len(p.QuestionIDs) > 0 {
 		b = codec.AppendStrings(append(b, `,"question_ids":`...), p.QuestionIDs)
 	}
+	if len(p.Approvers) > 0 {
+		b = codec.AppendStrings(append(b, `,"approvers":`...), p.Approvers)
+	}
 	if p.Outcome != nil {
 		if b, err = p.Outcome.AppendJSON(append(b, `,"outcome":`...)); err != nil {
 			return b, err
@@ -181,6 +189,8 @@ func (p problem) asError() (askback.Ask, error) {
 		case p.Type != typePrefix+s.word:
 		case s.err == askback.ErrDamaged:
 			return ask, fmt.Errorf("%w: %s", s.err, p.Detail)
+		case s.err == askback.ErrNotApprover:
+			return ask, askback.NotApproverError{Who: p.Approvers}
 		case p.after > 0:
 			return ask, &askback.RetryError{Err: s.err, Why: p.Detail, After: p.after}
 		default:

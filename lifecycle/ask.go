@@ -22,6 +22,8 @@ type AskState struct {
 
 	Held       []askback.Held     `store:"held,moving"`       // the answers that are not sent yet, in the order in which they were given
 	Channels   []string           `store:"channels"`          // the channels that carry the question; empty: all
+	Widens     bool               `store:"widens"`            // those whom an escalation adds become approvers
+	Within     []string           `store:"within"`            // with Widens: the only people who can; empty: no other route limits them
 	Call       int                `store:"call"`              // the number of the call of a hosted run that asks; 0: it is not of a hosted run
 	Callback   string             `store:"callback"`          // the address that receives the events of the ask, or ""
 	CallbackOf string             `store:"callback_of"`       // the person whose address that is; "": an agent's, or that of the settings
@@ -45,6 +47,10 @@ type Asked struct {
 	Request string
 	// Channels are the channels that carry the question; empty: all.
 	Channels []string
+	// Widens is set if those whom an escalation adds become approvers, and Within has the only
+	// people who can, unless it is empty.
+	Widens bool
+	Within []string
 	// Callback is the address that receives question_pending and the event of the
 	// outcome, or "".
 	Callback string
@@ -136,13 +142,17 @@ func (Acked) input()     {}
 // the result may record a late answer.
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrPending], [askback.ErrSent] and [askback.Invalid]. For an input that
+// [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent] and [askback.Invalid]. For an
+// input that
 // these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in, s.Ask.ID)
 	} else if ok {
 		return asked(a)
+	}
+	if err := s.checkApprover(in); err != nil {
+		return unchanged(s), err
 	}
 	switch in := in.(type) {
 	case Covered:
@@ -180,7 +190,10 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 }
 
 func asked(in Asked) (Result[AskState], error) {
-	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Callback: in.Callback, CallbackOf: in.CallbackOf, Call: in.Call}
+	s := AskState{
+		Ask: in.Ask, Owner: in.Owner, Request: in.Request, Channels: in.Channels, Widens: in.Widens, Within: in.Within,
+		Callback: in.Callback, CallbackOf: in.CallbackOf, Call: in.Call,
+	}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims, s.Ask.Votes = nil, nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})

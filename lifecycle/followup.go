@@ -18,7 +18,7 @@ type FollowedUp struct {
 	At        time.Time
 }
 
-// Reassigned gives the ask to other people.
+// Reassigned gives the ask to other people. The approvers stay the same.
 type Reassigned struct {
 	By        string
 	Via       askback.Channel
@@ -72,6 +72,7 @@ func followedUp(s AskState, in FollowedUp) (Result[AskState], error) {
 		event = Event{Type: askback.EventQuestionEscalated, To: next.To, Why: in.Why}
 		if people := s.Ask.People(); len(people) > 0 { // otherwise every person may answer already
 			s.setPeople(union(s.Ask.To, next.To), union(people, in.People))
+			s.widen(in.People)
 		}
 	}
 	r := changed(s, event)
@@ -105,6 +106,18 @@ func (s *AskState) setPeople(to, people []string) {
 	if slices.Equal(to, people) {
 		s.Ask.Recipients = nil
 	}
+}
+
+// widen adds the people whom an escalation names to the approvers, if its route has approvers and
+// no other route excludes them.
+func (s *AskState) widen(people []string) {
+	if !s.Widens || len(s.Ask.Approvers) == 0 {
+		return
+	}
+	people = slices.DeleteFunc(slices.Clone(people), func(name string) bool {
+		return len(s.Within) > 0 && !slices.Contains(s.Within, name)
+	})
+	s.Ask.Approvers = union(s.Ask.Approvers, people)
 }
 
 // union returns the names in a, then those of b that are not in a.

@@ -57,6 +57,24 @@ func reassigned(t *testing.T, at time.Time, by, what string) lifecycle.Input {
 	return in
 }
 
+// decidedBy parses ", decided by ana / ben" in how, and ", decided by ana / ben and whom it is escalated
+// to" or "… escalated to within cem / zoe".
+func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
+	for part := range strings.SplitSeq(how, ", ") {
+		names, ok := strings.CutPrefix(part, "decided by ")
+		if !ok {
+			continue
+		}
+		var within string
+		names, within, in.Widens = strings.Cut(names, " and whom it is escalated to")
+		in.Ask.Approvers = strings.Split(names, " / ")
+		if within != "" {
+			in.Within = strings.Split(strings.TrimPrefix(within, " within "), " / ")
+		}
+	}
+	return in
+}
+
 // A confirmation is approved when as many different people approved it as its quorum requires,
 // and not before. One denial denies it (F12).
 func TestQuorumNeedsDifferentPeople(t *testing.T) {
@@ -72,9 +90,10 @@ func TestQuorumNeedsDifferentPeople(t *testing.T) {
 		approved, denied := map[string]bool{}, false
 		for i := range 12 {
 			by := people.Draw(t, "by")
+			via := rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelAPI}).Draw(t, "via")
 			decision := rapid.SampledFrom([]askback.Decision{askback.Approve, askback.Approve, askback.Approve, askback.Deny}).Draw(t, "decision")
 			settled := s.Ask.Settled()
-			next, _, err := step(s, lifecycle.Answered{By: by, Via: askback.ChannelWeb, Answer: askback.Decide(decision, ""), At: nine.Add(time.Duration(i) * time.Minute)})
+			next, _, err := step(s, lifecycle.Answered{By: by, Via: via, Answer: askback.Decide(decision, ""), At: nine.Add(time.Duration(i) * time.Minute)})
 			if err != nil && !errors.Is(err, askback.ErrSettled) {
 				t.Fatal(err)
 			}

@@ -108,6 +108,14 @@ func (s AskState) appendFixed(b []byte, format int) (_ []byte, err error) {
 		b = append(b, `,"channels":`...)
 		b = codec.AppendStrings(b, s.Channels)
 	}
+	if s.Widens {
+		b = append(b, `,"widens":`...)
+		b = strconv.AppendBool(b, s.Widens)
+	}
+	if len(s.Within) > 0 {
+		b = append(b, `,"within":`...)
+		b = codec.AppendStrings(b, s.Within)
+	}
 	if s.Call != 0 {
 		b = append(b, `,"call":`...)
 		b = strconv.AppendInt(b, int64(s.Call), 10)
@@ -182,6 +190,10 @@ func (s *AskState) readFixed(r *codec.Reader, format *int) {
 			s.Ask.TraceParent = r.String()
 		case "channels":
 			s.Channels = r.Strings()
+		case "widens":
+			s.Widens = r.Bool()
+		case "within":
+			s.Within = r.Strings()
 		case "call":
 			s.Call = int(r.Int())
 		case "callback":
@@ -208,6 +220,10 @@ func (s AskState) appendMoving(b []byte, format int) (_ []byte, err error) {
 	if len(s.Ask.Recipients) > 0 {
 		b = append(b, `,"recipients":`...)
 		b = codec.AppendStrings(b, s.Ask.Recipients)
+	}
+	if len(s.Ask.Approvers) > 0 {
+		b = append(b, `,"approvers":`...)
+		b = codec.AppendStrings(b, s.Ask.Approvers)
 	}
 	if len(s.Ask.Votes) > 0 {
 		b = append(b, `,"votes":`...)
@@ -291,6 +307,8 @@ func (s *AskState) readMoving(r *codec.Reader, format *int) {
 			s.Ask.To = r.Strings()
 		case "recipients":
 			s.Ask.Recipients = r.Strings()
+		case "approvers":
+			s.Ask.Approvers = r.Strings()
 		case "votes":
 			s.Ask.Votes = codec.ReadList(r, readVote)
 		case "follow_ups":

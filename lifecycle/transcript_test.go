@@ -46,6 +46,7 @@ import (
 //	09:05 delivery 1 fails, again 09:10: reason    without "again" it is given up
 //	09:00 deploy-bot wants drop {…}, for ana / ben, approved by 2
 //	09:00 deploy-bot asks, for ana, reminding 09:15, escalating 11:00 to @oncall
+//	09:00 deploy-bot wants drop {…}, decided by ana / ben           see decidedBy
 //	09:15 it is followed up, with cem, through phone / chat (quiet until 12:00)
 //	09:20 ana reassigns it to ben / @oncall, who are ben / cem, through phone
 //	09:05 delivery 1 is sent again                 after it was given up
@@ -367,7 +368,7 @@ func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input 
 	limit(t, how, &a)
 	tool, input, _ := strings.Cut(what, " ")
 	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what), Dangerous: how == "dangerously"}
-	return lifecycle.Asked{Ask: a, Owner: who, At: at}
+	return decidedBy(how, lifecycle.Asked{Ask: a, Owner: who, At: at})
 }
 
 // digest returns a readable string in place of a digest. The machine only compares
@@ -454,6 +455,9 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 		fmt.Fprintf(&b, "  may be answered by %s\n", strings.Join(people, ", "))
 	}
 	describeHeld(&b, before.Held, s.Held)
+	if who := s.Ask.Approvers; before.Ask.ID != "" && !slices.Equal(who, before.Ask.Approvers) {
+		fmt.Fprintf(&b, "  may be decided by %s\n", strings.Join(who, ", "))
+	}
 	describeDeliveries(&b, before.Deliveries, s.Deliveries)
 	b.WriteString(describeHistory(r.History, r.Effects))
 	return b.String()

@@ -27,3 +27,23 @@ func voted(s AskState, in Answered, a askback.Answer) (Result[AskState], bool) {
 	r := changed(s, Event{Type: askback.EventQuestionVoted, By: in.By, Via: in.Via, Decision: a.Decision, Reason: a.Reason})
 	return r, len(s.Ask.Votes) < s.Ask.Quorum
 }
+
+// checkApprover returns an error if the input is of a person who must not decide the ask, because
+// routes let only others do that. Such a person does not hold its deadline, either.
+func (s AskState) checkApprover(in Input) error {
+	var by string
+	switch in := in.(type) {
+	case Answered:
+		by = in.By
+	case Declined:
+		by = in.By
+	case Claimed:
+		by = in.By
+	default:
+		return nil
+	}
+	if s.Ask.IsApprover(by) {
+		return nil
+	}
+	return askback.NotApproverError{Who: s.Ask.Deciders()}
+}

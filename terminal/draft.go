@@ -95,7 +95,7 @@ func (p *picker) readDraft() tea.Cmd {
 func (p *picker) takeDraft(raw json.RawMessage, err error) tea.Cmd {
 	var d draft
 	switch {
-	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrForbidden):
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotApprover):
 		return nil
 	case err != nil:
 		return p.after(draftRetry, readDraftMsg{p})

@@ -289,7 +289,7 @@ func (i *inbox) picker() *picker {
 		o := i.options.Options
 		o.Drafts = i.client
 		o.Claim = func(ctx context.Context) { _, _ = i.client.Claim(ctx, id) } // repeated, so an error is ignored
-		p = newPicker(i.ctx, view.Of(it.ask), o)
+		p = newPicker(i.ctx, view.For(it.ask, i.options.Name), o)
 		p.host, p.after, p.embedded, p.watchers = i, i.after, true, it.watchers
 		i.pickers[id] = p
 	}

@@ -39,7 +39,7 @@ type batchResult struct {
 type decidedMsg struct{ results []batchResult }
 
 // apart explains which asks are decided on their own.
-const apart = "questions, dangerous calls, calls with hidden characters, and calls for which you typed something are decided on their own."
+const apart = "questions, dangerous calls, calls with hidden characters, calls that others decide, and calls for which you typed something are decided on their own."
 
 // startBatch shows the selected calls.
 func (i *inbox) startBatch(approve bool) tea.Cmd {
@@ -47,7 +47,7 @@ func (i *inbox) startBatch(approve bool) tea.Cmd {
 	for _, it := range i.items {
 		switch {
 		case !i.selected[it.ask.ID]:
-		case it.open() && view.Of(it.ask).Together() && !i.hasTyped(it.ask.ID):
+		case it.open() && view.For(it.ask, i.options.Name).Together() && !i.hasTyped(it.ask.ID):
 			b.calls = append(b.calls, it.ask)
 		default:
 			b.apart++

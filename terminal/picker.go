@@ -3,6 +3,7 @@ package terminal
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -188,7 +189,7 @@ func keyName(m tea.KeyPressMsg) (name, text string) {
 
 // claim claims the ask for the person who is typing. See [dialog.claim].
 func (p *picker) claim() {
-	if now := time.Now(); p.options.Claim != nil && now.Sub(p.claimed) >= claimEvery {
+	if now := time.Now(); p.options.Claim != nil && !p.isBarred() && now.Sub(p.claimed) >= claimEvery {
 		p.claimed = now
 		p.claims.Go(func() { p.options.Claim(p.ctx) })
 	}
@@ -215,7 +216,7 @@ func (p *picker) current() *choosing {
 // enterQuestion prepares the current question: one without options is a field.
 func (p *picker) enterQuestion() {
 	p.mode, p.editing, p.help = picking, nil, false
-	if c := p.current(); c != nil && len(c.q.Choices) == 0 {
+	if c := p.current(); c != nil && len(c.q.Choices) == 0 && !p.isBarred() {
 		p.edit(writingOther, &c.other)
 	}
 }
@@ -230,6 +231,9 @@ func (p *picker) edit(m mode, f *field) {
 func (p *picker) press(key, text string) tea.Cmd {
 	p.touched = true
 	switch {
+	case p.isBarred() && !slices.Contains(readingKeys, key):
+		p.problem = p.ask.Barred.String()
+		return nil
 	case p.editing != nil:
 		return p.pressInField(key, text)
 	case p.call != nil:
@@ -240,10 +244,20 @@ func (p *picker) press(key, text string) tea.Cmd {
 	return p.pressForQuestion(key, text)
 }
 
+// readingKeys are the keys that a person has who may read an ask, and not decide it.
+var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab"}
+
+// isBarred reports whether only others may decide the ask.
+func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
+
 // paste adds pasted text to the field. Without a field, a paste does nothing: it must not
 // choose an option.
 func (p *picker) paste(text string) {
 	p.touched = true
+	if p.isBarred() {
+		p.problem = p.ask.Barred.String()
+		return
+	}
 	if p.editing == nil || p.mode == confirming {
 		p.problem = "Text can be pasted only into a field."
 		return

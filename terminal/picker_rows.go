@@ -203,6 +203,8 @@ func (p *picker) footRows() []string {
 func (p *picker) keys() string {
 	c := p.current()
 	switch {
+	case p.isBarred():
+		return p.ask.Barred.String()
 	case p.embedded && !p.focused && p.call == nil:
 		return p.unfocusedKeys()
 	case p.mode == filtering:

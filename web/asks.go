@@ -26,7 +26,7 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 		}
 		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, list, drawn))
 	}
-	drawn, err := s.withDeliveries(r, a, view.Of(a))
+	drawn, err := s.withDeliveries(r, a, view.For(a, r.principal.Name))
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	drawn := view.Of(a)
+	drawn := view.For(a, r.principal.Name)
 	drawn.MayReassign = s.mayReassign(r, a)
 	sent, err := readForm(w, r.Request, drawn)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 			return err
 		}
 		for _, a := range page.Items {
-			d.Add(view.Of(a))
+			d.Add(view.For(a, r.principal.Name))
 		}
 		d.More = page.NextCursor != ""
 		return s.render(w, r.Request, http.StatusOK, pages.DecidePage(r.frame, d))
@@ -42,7 +42,7 @@ func (s *site) decide(w http.ResponseWriter, r request) error {
 		case err != nil:
 			return err
 		default:
-			d.Add(view.Of(a))
+			d.Add(view.For(a, r.principal.Name))
 		}
 	}
 	return s.render(w, r.Request, http.StatusOK, pages.DecidePage(r.frame, d))
@@ -71,7 +71,7 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 	status := http.StatusOK
 	for _, value := range values["ask"] {
 		id, digest, _ := strings.Cut(value, " ")
-		result := s.decideOne(r.Context(), r.client, id, digest, askback.Decide(decision, reason))
+		result := s.decideOne(r, id, digest, askback.Decide(decision, reason))
 		if !result.Done {
 			status = http.StatusConflict
 		}
@@ -83,21 +83,23 @@ func (s *site) decideAll(w http.ResponseWriter, r request) error {
 
 // decideOne decides a call if it is the one with this digest, and may be decided together
 // with others.
-func (s *site) decideOne(ctx context.Context, client askback.Client, id, digest string, answer askback.Answer) pages.DecideResult {
-	a, err := client.Get(ctx, id)
+func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pages.DecideResult {
+	a, err := r.client.Get(r.Context(), id)
 	if err != nil {
 		return pages.DecideResult{Why: s.whyNot(id, err)}
 	}
-	shown := pages.DecideResult{Ask: view.Of(a)}
+	shown := pages.DecideResult{Ask: view.For(a, r.principal.Name)}
 	switch {
 	case a.Confirmation == nil:
 		shown.Why = "This is a question. Open it to answer it."
 	case digest == "" || digest != a.Confirmation.Digest:
 		shown.Why = "This is not the call that was shown to you. Open it to decide it."
+	case shown.Ask.Barred.String() != "":
+		shown.Why = shown.Ask.Barred.String()
 	case !shown.Ask.Together():
 		shown.Why = "This call needs a page of its own. Open it to decide it."
 	default:
-		return s.sendDecision(ctx, client, id, answer, shown)
+		return s.sendDecision(r.Context(), r.client, id, answer, shown)
 	}
 	return shown
 }

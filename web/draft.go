@@ -76,6 +76,9 @@ func isDraftField(name string) bool {
 // draftOf returns the form of an ask as it was last filled in by this person. Without a
 // draft, or if it cannot be read, the form is empty.
 func (s *site) draftOf(r request, a view.Ask) view.Form {
+	if a.Barred.String() != "" {
+		return view.NewForm(a)
+	}
 	raw, err := r.client.Draft(r.Context(), a.ID.String())
 	var d draft
 	if err == nil && raw != nil {

@@ -50,6 +50,11 @@ var failures = []struct {
 		Body:    []string{"You started this session, so you must not settle what it asks. Nothing has changed."},
 		Home:    true,
 	}}},
+	{askback.ErrNotApprover, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Others decide this",
+		Body:    []string{"The routes of this server let only others decide this call: its page names them. Nothing has changed."},
+		Home:    true,
+	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not with this token",
 		Body:    []string{"This browser is logged in with the token of an agent or an operator, which may not answer questions. To log in as a person, run this in a terminal:"},

@@ -90,7 +90,7 @@ func (s *site) readList(r request, i *pages.Inbox) (askback.Cursor, error) {
 		return "", err
 	}
 	for _, a := range page.Items {
-		if v := view.Brief(a); i.Filter.Selects(v) {
+		if v := view.BriefFor(a, r.principal.Name); i.Filter.Selects(v) {
 			i.Asks = append(i.Asks, v)
 		}
 	}

@@ -127,7 +127,7 @@ func (s *site) openLink(r *http.Request) (linkRequest, error) {
 		}
 		l.choice = &choices[link.Choice-1]
 	}
-	l.view, l.frame.Reader = view.Of(l.ask), safetext.Line(link.Person)
+	l.view, l.frame.Reader = view.For(l.ask, link.Person), safetext.Line(link.Person)
 	return l, nil
 }
 
@@ -142,6 +142,9 @@ func (r linkRequest) isDangerous() bool {
 	return r.view.Confirmation != nil && r.view.Confirmation.Dangerous
 }
 
+// isBarred reports whether only others may decide the ask.
+func (r linkRequest) isBarred() bool { return r.view.Barred.String() != "" }
+
 // showLink shows the ask of a link. It changes nothing.
 func (s *site) showLink(w http.ResponseWriter, r linkRequest) error {
 	return s.renderLink(w, r, http.StatusOK, view.NewForm(r.view))
@@ -155,6 +158,8 @@ func (s *site) renderLink(w http.ResponseWriter, r linkRequest, status int, form
 	r.frame.Script, r.frame.Seen = s.assets.seen, r.URL.Path
 	w.Header().Set("Content-Security-Policy", linkPolicy+linkScript)
 	switch {
+	case r.isBarred():
+		return s.render(w, r.Request, status, pages.LinkBarred(r.frame, r.view))
 	case r.isDangerous():
 		return s.render(w, r.Request, status, pages.LinkLogin(r.frame, r.view))
 	case r.choice != nil:
@@ -178,7 +183,7 @@ func (s *site) settleLink(w http.ResponseWriter, r linkRequest) error {
 		return err
 	case isSeen(values):
 		return s.recordSeen(w, r)
-	case r.isDangerous() && !r.ask.Settled():
+	case (r.isDangerous() || r.isBarred()) && !r.ask.Settled():
 		return s.renderLink(w, r, http.StatusForbidden, view.NewForm(r.view))
 	case !values.Has("action"):
 		return s.pressButton(w, r, values)

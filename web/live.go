@@ -110,7 +110,7 @@ func (s *site) sendRow(out *liveWriter, r request, list pages.Inbox, ev askback.
 	if err != nil {
 		return err
 	}
-	row := view.Brief(a)
+	row := view.BriefFor(a, r.principal.Name)
 	if !inList(a, row, list.Filter, r.principal.Name, s.now()) {
 		return nil
 	}

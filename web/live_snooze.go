@@ -140,7 +140,7 @@ func (s *site) sendSnoozes(ctx context.Context, out *liveWriter, r request, list
 	}
 	list.Snoozes.Until = untilOf(page.Snoozes)
 	for _, a := range page.Items {
-		row := view.Brief(a)
+		row := view.BriefFor(a, r.principal.Name)
 		until, marked := list.Snoozes.Until[a.ID]
 		_, back := ended[a.ID]
 		if !back && (since.IsZero() || !marked || until.Before(since)) || !list.Filter.Selects(row) {
@@ -195,7 +195,7 @@ func (s *site) liveAge(ctx context.Context, out *liveWriter, r request, list pag
 				next = a.CreatedAt.Add(age + time.Millisecond)
 				break
 			}
-			if row := view.Brief(a); list.Filter.Selects(row) && s.writeRow(out, r, list, row, "", true) != nil {
+			if row := view.BriefFor(a, r.principal.Name); list.Filter.Selects(row) && s.writeRow(out, r, list, row, "", true) != nil {
 				return
 			}
 			from = a.CreatedAt.Add(time.Millisecond)

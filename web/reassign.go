@@ -15,8 +15,12 @@ const maxReassignForm = 64 << 10
 
 // mayReassign reports whether the person may give an open ask that this person sees to others.
 func (s *site) mayReassign(r request, a askback.Ask) bool {
-	starter := a.SelfApproval(r.principal.Name) && r.principal.Kind != askback.Admin
-	return !starter && s.auth.May(r.principal, askback.ActReassign) == nil
+	action := askback.ActReassign
+	if a.Kind == askback.Confirm {
+		action = askback.ActHandOver
+	}
+	mine := a.MayDecide(r.principal.Name) || r.principal.Kind == askback.Admin
+	return mine && s.auth.May(r.principal, action) == nil
 }
 
 // reassignPage shows the form that gives an ask to other people. If the ask is settled, its
@@ -34,7 +38,11 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
 		return nil
 	}
-	if !s.mayReassign(r, a) {
+	switch {
+	case s.mayReassign(r, a):
+	case !a.IsApprover(r.principal.Name):
+		return askback.ErrNotApprover
+	default:
 		return askback.ErrSelfApproval
 	}
 	list, err := s.inbox(r, a.ID)
@@ -50,8 +58,23 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 		return err
 	}
 	form.Candidates = view.Candidates(groups, people, r.principal.Name)
+	if len(a.Approvers) > 0 { // others can be named, too, but decide nothing
+		form.Candidates = view.Candidates(groupsWith(groups, a.Approvers), onlyPeople(people, a.Approvers), r.principal.Name)
+	}
 	form.Rest = restOf(a, r.principal.Name)
 	return s.render(w, r.Request, status, pages.Reassign(r.frame, list, view.Of(a), form))
+}
+
+// onlyPeople returns those of the people who have one of the names.
+func onlyPeople(people []askback.Person, names []string) []askback.Person {
+	return slices.DeleteFunc(slices.Clone(people), func(p askback.Person) bool { return !slices.Contains(names, p.Name) })
+}
+
+// groupsWith returns the groups with one of the people.
+func groupsWith(groups []askback.Group, names []string) []askback.Group {
+	return slices.DeleteFunc(slices.Clone(groups), func(g askback.Group) bool {
+		return !slices.ContainsFunc(g.People, func(name string) bool { return slices.Contains(names, name) })
+	})
 }
 
 // restOf returns the other people who may answer an ask that names this person, or nil.

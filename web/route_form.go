@@ -55,7 +55,7 @@ type filledForm struct{ pages.RouteForm }
 
 func filledRoute(v url.Values) *filledForm {
 	return &filledForm{pages.RouteForm{
-		Index: v.Get("route"), Revision: v.Get("revision"), Agent: text(v, "agent"), Kind: text(v, "kind"), Tags: text(v, "tags"), To: text(v, "to"),
+		Index: v.Get("route"), Revision: v.Get("revision"), Agent: text(v, "agent"), Kind: text(v, "kind"), Tags: text(v, "tags"), To: text(v, "to"), Approvers: text(v, "approvers"),
 		Channels: text(v, "channels"), Quorum: text(v, "quorum"), Remind: text(v, "remind"), Escalate: text(v, "escalate"), Timeout: text(v, "timeout"),
 		OnTimeout: text(v, "on_timeout"), NoSelfApproval: v.Has("no_self_approval"), Join: v.Has("join"),
 	}}
@@ -67,7 +67,7 @@ func (f *filledForm) add(field, text string) {
 
 // addInvalid adds the problems of the route with an index among those that were sent.
 func (f *filledForm) addInvalid(index int, why askback.Invalid) {
-	fields := map[string]bool{"agent": true, "kind": true, "tags": true, "to": true, "channels": true, "quorum": true, "remind": true, "escalate": true, "timeout": true, "on_timeout": true}
+	fields := map[string]bool{"agent": true, "kind": true, "tags": true, "to": true, "approvers": true, "channels": true, "quorum": true, "remind": true, "escalate": true, "timeout": true, "on_timeout": true}
 	for _, p := range why {
 		path, own := strings.CutPrefix(p.Pointer, "/items/"+strconv.Itoa(index)+"/")
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, "match/"), "/")
@@ -91,7 +91,7 @@ func sentence(detail string) string {
 func (f *filledForm) route() askback.Route {
 	r := askback.Route{
 		Match: askback.Match{Agent: strings.TrimSpace(string(f.Agent)), Kind: askback.AskKind(f.Kind), Tags: view.SplitNames(string(f.Tags))},
-		To:    view.SplitNames(string(f.To)), Channels: view.SplitNames(string(f.Channels)),
+		To:    view.SplitNames(string(f.To)), Approvers: view.SplitNames(string(f.Approvers)), Channels: view.SplitNames(string(f.Channels)),
 		NoSelfApproval: f.NoSelfApproval, OnTimeout: askback.OnTimeout(f.OnTimeout), Join: f.Join,
 	}
 	if n := strings.TrimSpace(string(f.Quorum)); n != "" {
@@ -133,7 +133,7 @@ func (f *filledForm) span(field, typed string) askback.Span {
 func routeForm(r askback.Route) pages.RouteForm {
 	join := func(all []string) view.RawText { return view.RawText(strings.Join(all, ", ")) }
 	f := pages.RouteForm{
-		Agent: view.RawText(r.Match.Agent), Kind: view.RawText(r.Match.Kind), Tags: join(r.Match.Tags), To: join(r.To), Channels: join(r.Channels),
+		Agent: view.RawText(r.Match.Agent), Kind: view.RawText(r.Match.Kind), Tags: join(r.Match.Tags), To: join(r.To), Approvers: join(r.Approvers), Channels: join(r.Channels),
 		NoSelfApproval: r.NoSelfApproval, Timeout: view.RawText(view.SpanText(r.Timeout.Duration())), OnTimeout: view.RawText(r.OnTimeout), Join: r.Join,
 	}
 	if r.Quorum > 0 {

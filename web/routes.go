@@ -49,7 +49,7 @@ func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 		case !one.Match.Matches(a):
 		case c.First < 0:
 			c.First = n
-		case one.Quorum > 1 && a.Kind == askback.Confirm || one.NoSelfApproval:
+		case a.Kind == askback.Confirm && (one.Quorum > 1 || len(one.Approvers) > 0) || one.NoSelfApproval:
 			c.Rules = append(c.Rules, n)
 		}
 	}

@@ -35,7 +35,7 @@ func (b browser) routes() (all []string) {
 
 // fullRoute has every field of the form.
 var fullRoute = url.Values{
-	"route": {""}, "revision": {"0"}, "action": {"save"}, "agent": {"deploy-*"}, "kind": {"confirmation"}, "tags": {"db, eu"}, "to": {"ana, @oncall"}, "quorum": {"2"},
+	"route": {""}, "revision": {"0"}, "action": {"save"}, "agent": {"deploy-*"}, "kind": {"confirmation"}, "tags": {"db, eu"}, "to": {"ana, @oncall"}, "approvers": {"ana, ben"}, "quorum": {"2"},
 	"no_self_approval": {"1"}, "channels": {"email, slack"}, "remind": {"30m, 1h30m"}, "escalate": {"2h: cem\n\n 1d : @oncall, ben"}, "timeout": {"3d"}, "on_timeout": {"decline"},
 }
 
@@ -58,7 +58,7 @@ func TestRouteIsMadeByForm(t *testing.T) {
 	admin.send("/routes", fullRoute, http.StatusSeeOther)
 	span := func(d time.Duration) askback.Span { return askback.Span(d) }
 	want := askback.Route{
-		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"db", "eu"}}, To: []string{"ana", "@oncall"}, Channels: []string{"email", "slack"},
+		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"db", "eu"}}, To: []string{"ana", "@oncall"}, Approvers: []string{"ana", "ben"}, Channels: []string{"email", "slack"},
 		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{span(30 * time.Minute), span(90 * time.Minute)}, Timeout: span(72 * time.Hour), OnTimeout: askback.OnTimeoutDecline,
 		Escalate: []askback.Escalation{{After: span(2 * time.Hour), To: []string{"cem"}}, {After: span(24 * time.Hour), To: []string{"@oncall", "ben"}}},
 		Source:   askback.SourceAPI,
@@ -192,7 +192,7 @@ func TestRouteOfAnAskIsFound(t *testing.T) {
 	three.Del("no_self_approval")
 	admin.send("/routes", three, http.StatusSeeOther)
 	for query, want := range map[string]string{
-		"agent=deploy-bot&kind=confirmation&tags=":     "Route 2 applies: Confirmations of deploy-*: three of ana and @oncall must approve",
+		"agent=deploy-bot&kind=confirmation&tags=":     "Route 2 applies: Confirmations of deploy-*: three of ana and ben must approve, and no one else may decide",
 		"agent=deploy-bot&kind=confirmation&tags=prod": "Route 1 applies: Everything tagged prod: two people must approve. Route 2 matches, too, so its rules for approvals count as well",
 		"agent=x&kind=questions&tags=a%2C+prod":        "Route 1 applies: Everything tagged prod",
 		"agent=x&kind=questions&tags=":                 "No route matches.",

@@ -32,7 +32,7 @@ func (s *site) openAsk(r request, t *pages.SessionPage, asks []askback.Ask) {
 	if i < 0 {
 		return
 	}
-	drawn := view.Of(asks[i])
+	drawn := view.For(asks[i], r.principal.Name)
 	t.Open, t.Form = &drawn, s.draftOf(r, drawn)
 }
 

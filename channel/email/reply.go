@@ -152,7 +152,7 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, u
 // rejected returns the disposal of a message that the engine rejects. An error that may pass is
 // returned, so that the message is handled again.
 func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
-	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrSelfApproval) {
+	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrSelfApproval) || errors.Is(err, askback.ErrNotApprover) {
 		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "this person may not answer it")
 		return refused, nil
 	}

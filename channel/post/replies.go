@@ -260,7 +260,7 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 // isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read
 // again: those after it would wait for ever.
 func isFinal(err error) bool {
-	for _, final := range []error{askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged, errNoChoice} {
+	for _, final := range []error{askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged, errNoChoice} {
 		if errors.Is(err, final) {
 			return true
 		}

@@ -96,6 +96,9 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 		return lost(a)
 	case errors.As(err, &invalid) && len(invalid) > 0:
 		return "Not recorded. " + sentence(invalid[0].Detail)
+	case errors.Is(err, askback.ErrNotApprover):
+		other, _ := errors.AsType[askback.NotApproverError](err)
+		return "Not recorded: " + other.Error() + "."
 	case errors.Is(err, askback.ErrSelfApproval):
 		return "Not recorded: " + askback.ErrSelfApproval.Error() + "."
 	case errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotFound):

@@ -247,6 +247,9 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 		r := alert(view.ConflictOf(*a.Outcome, v.person).Sentence.String() + ".")
 		r.settled = true
 		return r, nil
+	case errors.Is(err, askback.ErrNotApprover):
+		other, _ := errors.AsType[askback.NotApproverError](err)
+		return alert("Not recorded: " + safetext.Line(other.Error()).String() + "."), nil
 	case errors.Is(err, askback.ErrSelfApproval):
 		return alert("Not recorded: " + askback.ErrSelfApproval.Error() + "."), nil
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrForbidden):

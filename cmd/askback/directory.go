@@ -234,6 +234,7 @@ func routeLine(r askback.Route) string {
 		return text
 	}
 	add(len(r.To) > 0, "to %s", strings.Join(r.To, ", "))
+	add(len(r.Approvers) > 0, "decided by %s", strings.Join(r.Approvers, ", "))
 	add(len(r.Channels) > 0, "by %s", strings.Join(r.Channels, ", "))
 	add(r.Quorum > 0, "%d must approve", r.Quorum)
 	add(r.NoSelfApproval, "not who started it")

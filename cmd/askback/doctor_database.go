@@ -30,6 +30,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		d.ok(check, "%s does not exist yet; the first command creates it", d.database)
+		d.checkDirectory(store.Record{}, nil)
 		return
 	case err != nil:
 		d.fail(check, "give this user read access", "%v", err)
@@ -37,6 +38,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	}
 	if info.Size() == 0 {
 		d.ok(check, "%s is empty; the next command sets it up", d.database)
+		d.checkDirectory(store.Record{}, nil)
 		return
 	}
 	if isShared(info) || !isOwn(info) {
@@ -60,7 +62,7 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	d.checkDisk(info.Size())
 	d.checkClock(about.newest, time.Now())
 	d.checkSecrets(about.withSecrets)
-	d.checkDirectory(about.directory)
+	d.checkDirectory(about.directory, about.people)
 }
 
 // checkContent reports whether the database is damaged, and whether its schema is that of
@@ -139,7 +141,8 @@ type inspection struct {
 	newest  time.Time // of all events and records; zero without any
 
 	withSecrets []store.Record // the endpoints and contacts, which may have encrypted secrets
-	directory   *store.Record  // the people, groups and routes of the API; nil: none were made
+	directory   store.Record   // the people, groups and routes of the API; without an id: none were made
+	people      []string       // those with a valid token
 }
 
 // applicationID is the application id in the header of an Askback database.

@@ -4,30 +4,42 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/engine/auth"
 	"github.com/askback/askback/store"
 )
 
-// readDirectory reads the record with the people, groups and routes of the API, if it exists.
-func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) error {
-	r := store.Record{Kind: engine.KindDirectory}
-	err := db.QueryRowContext(ctx, "select id, state from records where kind = ?", r.Kind).Scan(&r.ID, &r.State)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+// readDirectory reads the record with the people, groups and routes of the API, if it exists, and
+// the names of the people with a token.
+func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) {
+	rows, err := db.QueryContext(ctx, "select kind, id, fixed, state from records where kind in (?, ?)", engine.KindDirectory, auth.KindToken)
+	if err != nil {
+		return err
 	}
-	i.directory = &r
-	return err
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r store.Record
+		if err := rows.Scan(&r.Kind, &r.ID, &r.Fixed, &r.State); err != nil {
+			return err
+		}
+		if r.Kind == engine.KindDirectory {
+			i.directory = r
+		} else if name, valid := auth.PersonOf(r, time.Now()); valid {
+			i.people = append(i.people, name)
+		}
+	}
+	return rows.Err()
 }
 
 // checkDirectory reports which people, groups and routes of the API have no effect, because the
-// settings have the same names or addresses.
-func (d *doctor) checkDirectory(r *store.Record) {
+// settings have the same names or addresses, and who of the groups and routes is not known. A route
+// whose confirmations no one may approve is a failure.
+func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
-	if r == nil {
-		return
-	}
-	about, err := engine.InspectDirectory(engineSettings(d.file), *r)
+	about, err := engine.InspectDirectory(engineSettings(d.file), row, tokens)
 	if err != nil {
 		d.fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
 		return
@@ -35,7 +47,18 @@ func (d *doctor) checkDirectory(r *store.Record) {
 	for _, warning := range about.Warnings {
 		d.warn(check, "change the settings, or what was made over the API", "%s", warning)
 	}
-	if len(about.Warnings) == 0 {
+	for _, p := range about.Problems {
+		where := "in the settings file"
+		if p.Source == askback.SourceAPI {
+			where = "with askback route set or askback group set"
+		}
+		if p.Refuses {
+			d.fail(check, "correct approvers, to or quorum "+where+", or add the people", "%s", p.Text)
+			continue
+		}
+		d.warn(check, "add the person, give a token, or remove the name "+where, "%s", p.Text)
+	}
+	if row.ID != "" && len(about.Warnings)+len(about.Problems) == 0 {
 		d.ok(check, "made over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)
 	}
 }

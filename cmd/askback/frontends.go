@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/instance"
@@ -50,7 +51,13 @@ type frontends struct {
 func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 	public := i.PublicURL()
 	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof, Hooks: o.hooks}
-	api.Ready = func(context.Context) (httpapi.Readiness, error) { return readiness(i.Health(), o.settings) }
+	api.Ready = func(ctx context.Context) (httpapi.Readiness, error) {
+		r, err := readiness(i.Health(), o.settings)
+		if err == nil {
+			r.People = peopleProblem(i.Engine().CheckDirectory(ctx))
+		}
+		return r, err
+	}
 	if o.metrics != nil {
 		o.metrics.Watch(i.Engine().Load, func() telemetry.Database { return database(i) })
 		api.Metrics = o.metrics
@@ -137,4 +144,24 @@ func withoutNames(rows []string) (out []string) {
 		out = append(out, id)
 	}
 	return out
+}
+
+// peopleProblem returns what /readyz reports of people, groups and routes. Names are only in the log
+// and in askback doctor, because /readyz is public.
+func peopleProblem(problems []engine.DirectoryProblem, err error) string {
+	refused := 0
+	for _, p := range problems {
+		if p.Refuses {
+			refused++
+		}
+	}
+	switch {
+	case err != nil:
+		return "groups and routes cannot be checked; the log has the reason"
+	case len(problems) == 0:
+		return ""
+	case refused == 0:
+		return "groups or routes name people who are not known; the log and askback doctor say who"
+	}
+	return "no one may approve the confirmations of some routes; the log and askback doctor say which"
 }

@@ -47,6 +47,8 @@ func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask
 	case !conn.CanPrompt():
 	case isForOthers(ctx, conn, ask):
 		p.reason = fmt.Sprintf("only %s may answer this, not %s", view.Of(ask).Recipients(), conn.UserName())
+	case conn.UserName() != "" && !ask.IsApprover(conn.UserName()):
+		p.reason = askback.NotApproverError{Who: ask.Deciders()}.Error() + ", not " + conn.UserName()
 	case io.in == nil:
 		p.reason = "standard input contained the ask"
 	case !terminal.IsTerminal(io.in):

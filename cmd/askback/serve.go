@@ -110,7 +110,10 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 	if f.issuer != nil {
 		group.Go(func() { f.issuer.check(ctx) })
 	}
-	settings.run(ctx, at.Engine().Set)
+	settings.run(ctx, func(s engine.Settings) {
+		at.Engine().Set(s)
+		_, _ = at.Engine().CheckDirectory(ctx) // logs what is wrong
+	})
 	group.Wait()
 }
 

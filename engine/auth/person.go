@@ -77,3 +77,10 @@ func (a *Authority) token(ctx context.Context, id string) (askback.Token, error)
 	c, err := decode(row)
 	return c.Token, err
 }
+
+// PersonOf returns the name of the person whose token a record is, with [KindToken], if the token is
+// valid at a time. It does not check the token with which it was made.
+func PersonOf(row store.Record, now time.Time) (name string, valid bool) {
+	c, err := decode(row)
+	return c.Name, err == nil && (c.Kind == askback.Responder || c.Kind == askback.Admin) && c.validAt(now)
+}

@@ -60,7 +60,7 @@ func TestEverySettingIsLoaded(t *testing.T) {
 		Routes: []askback.Route{
 			{
 				Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}},
-				To:    []string{"@payments"}, Channels: []string{"post"}, Quorum: 2, NoSelfApproval: true,
+				To:    []string{"@payments"}, Approvers: []string{"@payments", "dan"}, Channels: []string{"post"}, Quorum: 2, NoSelfApproval: true,
 				Remind:   []askback.Span{askback.Span(15 * time.Minute), askback.Span(time.Hour)},
 				Escalate: []askback.Escalation{{After: askback.Span(2 * time.Hour), To: []string{"@oncall", "dan"}}},
 				Timeout:  askback.Span(24 * time.Hour), OnTimeout: askback.OnTimeoutDecline,

@@ -81,6 +81,7 @@ func (l *loader) route(v value) (r askback.Route) {
 	l.group(append([]setting{
 		{key: "match", read: l.match(&r.Match)},
 		{key: "to", read: func(v value) { r.To = l.names(v, directory.RecipientProblem) }},
+		{key: "approvers", read: func(v value) { r.Approvers = l.names(v, directory.RecipientProblem) }},
 		{key: "channels", read: func(v value) { r.Channels = l.names(v, directory.ChannelProblem) }},
 		{key: "quorum", read: l.number("a whole number from 1 to "+strconv.Itoa(askback.MaxQuorum), func(s string) (problem string) {
 			n, err := strconv.Atoi(s)

@@ -95,7 +95,25 @@ func (i *Instance) start(ctx context.Context) error {
 	if err := i.engine.ReadDirectory(ctx); err != nil { // the channels start next, and need to know the people
 		return err
 	}
+	if o.Kind == instance.KindServe {
+		if err := i.checkRoutes(ctx); err != nil {
+			return err
+		}
+	}
 	return i.listen()
+}
+
+// checkRoutes returns an error if a route of the settings refuses each of its confirmations, because
+// not enough people may approve them. One of the API is only logged: an admin corrects it while the
+// server runs.
+func (i *Instance) checkRoutes(ctx context.Context) error {
+	problems, err := i.engine.CheckDirectory(ctx)
+	for _, p := range problems {
+		if p.Alone && p.Source == askback.SourceSettings {
+			err = errors.Join(err, fmt.Errorf("%s; correct approvers, to or quorum in the settings file, or add the people", p.Text))
+		}
+	}
+	return err
 }
 
 // authenticate creates the clients of this process with the tokens that it would send to a

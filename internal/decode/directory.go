@@ -74,7 +74,7 @@ func RoutesRequest(raw []byte) (routes []askback.Route, revision int64, err erro
 }
 
 var (
-	routeNames = []string{"match", "to", "channels", "quorum", "no_self_approval", "remind", "escalate", "timeout", "on_timeout", "join", "source", "warning"}
+	routeNames = []string{"match", "to", "approvers", "channels", "quorum", "no_self_approval", "remind", "escalate", "timeout", "on_timeout", "join", "source", "warning"}
 	matchNames = []string{"agent", "kind", "tags"}
 )
 
@@ -86,6 +86,8 @@ func (r *reader) route(n node) (out askback.Route) {
 			r.members(n, `{"agent": "deploy-*"}`, matchNames, func(name string, n node) bool { return r.matchMember(&out.Match, name, n) })
 		case "to":
 			r.stringList(n, &out.To)
+		case "approvers":
+			r.stringList(n, &out.Approvers)
 		case "channels":
 			r.stringList(n, &out.Channels)
 		case "quorum":

@@ -25,6 +25,8 @@ func RouteRule(r *askback.Route) (Rule, bool) {
 		return Rule{"a timeout never approves a confirmation", "write on_timeout: decline"}, true
 	case r.Quorum > 1 && r.Match.Kind == askback.Questions:
 		return Rule{"the first answer to a question counts, so it has no quorum", "remove quorum"}, true
+	case len(r.Approvers) > 0 && r.Match.Kind == askback.Questions:
+		return Rule{"approvers decide confirmations, and this route is for questions", "write to instead of approvers"}, true
 	case r.Join && r.Match.Kind == askback.Confirm:
 		return Rule{"each approval is for one call, so confirmations are not joined", "remove join"}, true
 	case len(r.Remind)+len(r.Escalate) > askback.MaxFollowUps:
@@ -54,6 +56,7 @@ func MissingGroups(r *askback.Route, exists func(name string) bool) (names, poin
 		}
 	}
 	look(r.To, "/to")
+	look(r.Approvers, "/approvers")
 	for i, e := range r.Escalate {
 		look(e.To, "/escalate/"+strconv.Itoa(i)+"/to")
 	}
@@ -62,7 +65,24 @@ func MissingGroups(r *askback.Route, exists func(name string) bool) (names, poin
 
 // Names reports whether a route names a person or, after @, a group.
 func Names(r *askback.Route, name string) bool {
-	return slices.Contains(r.To, name) || slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
+	return slices.Contains(r.To, name) || slices.Contains(r.Approvers, name) || slices.ContainsFunc(r.Escalate, func(e askback.Escalation) bool { return slices.Contains(e.To, name) })
+}
+
+// PeopleOf returns the different names of people in a route. Those of groups are not among them.
+func PeopleOf(r *askback.Route) (names []string) {
+	add := func(list []string) {
+		for _, name := range list {
+			if !strings.HasPrefix(name, "@") && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	add(r.To)
+	add(r.Approvers)
+	for _, e := range r.Escalate {
+		add(e.To)
+	}
+	return names
 }
 
 // ListProblem returns what is wrong with the length of a list of names, as the end of a sentence
@@ -190,6 +210,7 @@ func (c *checker) route(at string, r *askback.Route) {
 	}
 	c.names(at+"/match/tags", r.Match.Tags, "write a tag", TagProblem)
 	c.names(at+"/to", r.To, "name a person, or a group after @", RecipientProblem)
+	c.names(at+"/approvers", r.Approvers, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/channels", r.Channels, "leave it out for all channels", ChannelProblem)
 	if r.Quorum < 0 || r.Quorum > askback.MaxQuorum {
 		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", askback.MaxQuorum), "%d is not valid", r.Quorum)

@@ -105,8 +105,8 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 // members of its type, and a reply in the format of another program has those of that format.
 var omitted = map[string][]string{
 	"AgentReply":     {"session_id"},
-	"Ask":            {"follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
-	"Route":          {"channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source", "timeout", "to", "warning"},
+	"Ask":            {"approvers", "follow_ups", "held", "no_self_approval", "reassigned_at", "reassigned_by", "recipients", "started_by"},
+	"Route":          {"approvers", "channels", "escalate", "join", "no_self_approval", "on_timeout", "quorum", "remind", "source", "timeout", "to", "warning"},
 	"AskPage":        {"events_cursor", "snoozes"},
 	"Confirmation":   {"no_edit"},
 	"Delivery":       {"endpoint_id", "endpoint_status"},
@@ -118,7 +118,7 @@ var omitted = map[string][]string{
 	"LoginLink":      {"url"},
 	"MessageSent":    {"by"},
 	"MessageQueued":  {"by"},
-	"Problem":        {"ask", "ask_id", "detail", "errors", "outcome", "question_ids"},
+	"Problem":        {"approvers", "ask", "ask_id", "detail", "errors", "outcome", "question_ids"},
 	"SessionChanged": {"by"},
 	"Session":        {"started_by"},
 	"SessionReply":   {"ask_id", "outcome", "question_ids"},

@@ -56,11 +56,11 @@ var (
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
 		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine, ConsumedAt: nine,
 		Warnings:   []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
-		Recipients: []string{"ana", "ben"}, Votes: []askback.Vote{vote}, NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp},
+		Recipients: []string{"ana", "ben"}, Approvers: []string{"ana"}, Votes: []askback.Vote{vote}, NoSelfApproval: true, StartedBy: "cem", FollowUps: []askback.FollowUp{followUp},
 		ReassignedBy: "ben", ReassignedAt: nine, Held: []askback.Held{heldBack},
 	}
 	route = askback.Route{
-		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Channels: []string{"post"},
+		Match: askback.Match{Agent: "deploy-*", Kind: askback.Confirm, Tags: []string{"prod"}}, To: []string{"@payments"}, Approvers: []string{"@payments"}, Channels: []string{"post"},
 		Quorum: 2, NoSelfApproval: true, Remind: []askback.Span{askback.Span(time.Minute)}, Timeout: askback.Span(time.Hour), OnTimeout: askback.OnTimeoutDecline, Join: true,
 		Escalate: []askback.Escalation{{After: askback.Span(time.Hour), To: []string{"@oncall"}}}, Source: askback.SourceAPI, Warning: "w",
 	}

@@ -25,7 +25,10 @@ type Ask struct {
 	Path      []safetext.Text // the parents of a sub-agent
 	To        []safetext.Text // people and groups who may answer; empty for everyone
 	People    []safetext.Text // the people who may answer, if they are not those in To
-	Votes     []Vote          // the approvals so far, if several people must approve
+	Approvers []safetext.Text // the people who alone decide the call, as routes say; empty: no route does
+	// Barred says why the reader of the view may not answer; "" if the reader may. [For] sets it.
+	Barred    safetext.Text
+	Votes     []Vote // the approvals so far, if several people must approve
 	FollowUps []FollowUp
 	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt; "": no one did.
 	ReassignedBy safetext.Text

@@ -125,8 +125,8 @@ func (a Ask) AgentLabel() RawText { return a.agent }
 func (a Ask) TagLabels() []RawText { return a.tags }
 
 // Together reports whether a call can be decided together with others, from a table: it is
-// not dangerous, and nothing in it is hard to see.
+// not dangerous, nothing in it is hard to see, and the reader may decide it.
 func (a Ask) Together() bool {
 	c := a.Confirmation
-	return c != nil && !c.Dangerous && !a.Hidden && len(c.Warnings) == 0
+	return c != nil && !c.Dangerous && !a.Hidden && len(c.Warnings) == 0 && a.Barred.String() == ""
 }

@@ -62,6 +62,16 @@ var timeoutWords = map[askback.OnTimeout]string{
 // whoDecides returns who may answer, and how many must approve.
 func whoDecides(r askback.Route) string {
 	who := listWords(r.To)
+	if approvers := listWords(r.Approvers); approvers != "" {
+		text := "only " + approvers + " may decide"
+		if r.Quorum > 1 {
+			text = numberWord(r.Quorum) + " of " + approvers + " must approve, and no one else may decide"
+		}
+		if who != "" {
+			text += "; it is for " + who
+		}
+		return text
+	}
 	switch {
 	case r.Quorum > 1 && who != "":
 		return numberWord(r.Quorum) + " of " + who + " must approve"

@@ -26,6 +26,14 @@ func TestRouteIsASentence(t *testing.T) {
 			"Confirmations of deploy-* tagged prod: two of @payments must approve; reminds after 30 minutes; after 2 hours, @oncall may answer, too.",
 		},
 		{
+			askback.Route{Match: askback.Match{Kind: askback.Confirm}, To: []string{"@dev"}, Approvers: []string{"ana", "@payments"}},
+			"Confirmations: only ana and @payments may decide; it is for @dev.",
+		},
+		{
+			askback.Route{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"@payments"}, Quorum: 2},
+			"Confirmations: two of @payments must approve, and no one else may decide.",
+		},
+		{
 			askback.Route{Match: askback.Match{Kind: askback.Questions}, To: []string{"ana", "ben", "@oncall"}, Timeout: hours(49), OnTimeout: askback.OnTimeoutDecline, Join: true},
 			"Questions: ana, ben and @oncall may answer; after 2 days 1 hour, the agent is told that no one answered, and continues; equal questions of one agent become one.",
 		},
@@ -44,7 +52,7 @@ func TestRouteIsASentence(t *testing.T) {
 // Each field of a route is in its sentence, or next to it.
 func TestSentenceHasEveryFieldOfARoute(t *testing.T) {
 	changes := map[string]askback.Route{
-		"Match": {Match: askback.Match{Agent: "a"}}, "To": {To: []string{"ana"}}, "Channels": {Channels: []string{"slack"}}, "Quorum": {Quorum: 2},
+		"Match": {Match: askback.Match{Agent: "a"}}, "To": {To: []string{"ana"}}, "Approvers": {Approvers: []string{"ana"}}, "Channels": {Channels: []string{"slack"}}, "Quorum": {Quorum: 2},
 		"NoSelfApproval": {NoSelfApproval: true}, "Remind": {Remind: []askback.Span{hours(1)}}, "Escalate": {Escalate: []askback.Escalation{{After: hours(1), To: []string{"ben"}}}},
 		"Timeout": {Timeout: hours(1)}, "OnTimeout": {Timeout: hours(1), OnTimeout: askback.OnTimeoutWait}, "Join": {Join: true},
 		"Source": {Source: askback.SourceSettings}, "Warning": {Warning: "no such group"},

@@ -27,7 +27,7 @@ type FollowUp struct {
 // routing sets what an ask has about who may answer it.
 func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	v.quorum = a.Quorum
-	v.People = c.lines(a.Recipients)
+	v.People, v.Approvers = c.lines(a.Recipients), c.lines(a.Approvers)
 	for _, vote := range a.Votes {
 		v.Votes = append(v.Votes, Vote{Name: c.line(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
 	}
@@ -37,6 +37,35 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 		v.FollowUps = append(v.FollowUps, FollowUp{To: c.lines(f.To), At: f.At, Done: f.DoneAt})
 	}
 }
+
+// For returns the view of an ask for a person whom it is addressed to, and who may not be one of
+// those who decide it. The name is "" if it is not known; then the view is that of [Of].
+func For(a askback.Ask, reader string) Ask {
+	v := Of(a)
+	v.bar(a, reader)
+	return v
+}
+
+// BriefFor is [Brief] for a person, as [For] is [Of].
+func BriefFor(a askback.Ask, reader string) Ask {
+	v := Brief(a)
+	v.bar(a, reader)
+	v.Quick = v.Quick && v.Barred.String() == ""
+	return v
+}
+
+func (v *Ask) bar(a askback.Ask, reader string) {
+	switch {
+	case a.Outcome != nil, reader == "":
+	case !a.IsApprover(reader):
+		v.Barred = safetext.Line(capital(askback.NotApproverError{Who: a.Deciders()}.Error()) + ". You can read it.")
+	case a.SelfApproval(reader):
+		v.Barred = safetext.Line(capital(askback.ErrSelfApproval.Error()) + ".")
+	}
+}
+
+// capital returns a sentence with its first letter, which is of ASCII, in upper case.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // Approvals returns how many of the people who must approve did, and who, such as "1 of 2
 // approved: ana". It returns "" if one is enough.
@@ -73,6 +102,9 @@ func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
 	}
 	if text := a.Approvals(); text != "" {
 		add("%s.", text)
+	}
+	if len(a.Approvers) > 0 {
+		add("Only %s may decide this.", joinTexts(a.Approvers))
 	}
 	for _, v := range a.Votes {
 		text := fmt.Sprintf("%s approved on %s, by %s", v.Name, FormatTime(v.At, zone), v.Via)

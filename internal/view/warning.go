@@ -75,7 +75,7 @@ func (f formatted) warnings() []Warning {
 // displayed as the agent's text.
 func (c *cleaner) warnings(list []askback.Problem) (repairs, leftOut []safetext.Text) {
 	for _, p := range list {
-		if p.Pointer == "/to" { // no repair changes it
+		if p.Pointer == "/to" || p.Pointer == "/recipients" { // no repair changes them
 			leftOut = append(leftOut, c.line(p.Detail))
 			continue
 		}

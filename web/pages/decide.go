@@ -18,6 +18,7 @@ const MaxDecide = 100
 type Decide struct {
 	Calls     []view.Ask // open calls that can be decided here
 	Apart     []view.Ask // dangerous calls and those with warnings: each needs its own page
+	Barred    []view.Ask // only others may decide them
 	Questions []view.Ask
 	Settled   []view.Ask
 	Missing   int  // asks that do not exist, or that the person may not see
@@ -30,6 +31,8 @@ func (d *Decide) Add(a view.Ask) {
 	switch {
 	case a.Outcome != nil:
 		d.Settled = append(d.Settled, a)
+	case isSet(a.Barred):
+		d.Barred = append(d.Barred, a)
 	case a.Confirmation == nil:
 		d.Questions = append(d.Questions, a)
 	case !a.Together():

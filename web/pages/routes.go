@@ -42,11 +42,11 @@ type RouteForm struct {
 	Index    string // among the routes that were made here; "" for a new one
 	Revision string
 
-	Agent, Kind, Tags, To, Channels view.RawText
-	Quorum, Remind, Escalate        view.RawText
-	Timeout, OnTimeout              view.RawText
-	NoSelfApproval, Join            bool
-	Problems                        []view.Problem
+	Agent, Kind, Tags, To, Approvers, Channels view.RawText
+	Quorum, Remind, Escalate                   view.RawText
+	Timeout, OnTimeout                         view.RawText
+	NoSelfApproval, Join                       bool
+	Problems                                   []view.Problem
 }
 
 // Problem returns the first problem with a field, or empty text.
