@@ -179,7 +179,7 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
 		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say; %d %s may", howMany(a.Quorum), listed(free), may, whom)
-		p.Fix = "leave it out to ask those who may, or name them"
+		p.Fix = "name those who may"
 	case len(a.Approvers) > 0:
 		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say", howMany(a.Quorum), listed(free))
 		p.Fix = "ask the operator of this server to add approvers to its routes"

@@ -99,6 +99,9 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 		p.Refuses = true
 		if problem := c.unsatisfiable(r, known); problem != "" {
 			p.Alone, p.Text = true, fmt.Sprintf("%s refuses each confirmation: %s", what, problem)
+			if len(r.Approvers) == 0 && len(c.People) > 0 && r.Quorum <= len(known) {
+				p.Alone, p.Text = false, fmt.Sprintf("%s refuses each confirmation that names no people: %s", what, problem)
+			}
 			all = append(all, p)
 			continue
 		}

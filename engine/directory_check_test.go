@@ -34,7 +34,7 @@ func TestDirectoryIsChecked(t *testing.T) {
 		},
 		"unknown approvers":   {[]askback.Route{approvers("@gone")}, []string{"!route 1 of the settings refuses each confirmation: none of its approvers"}},
 		"too few approvers":   {[]askback.Route{r(func(r *askback.Route) { r.Approvers = []string{"@payments"}; r.Quorum = 3 })}, []string{"!3 people must approve, and only 2"}},
-		"too few people":      {[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })}, []string{"!3 people must approve, and only 2"}},
+		"too few people":      {[]askback.Route{r(func(r *askback.Route) { r.To = []string{"@payments"}; r.Quorum = 3 })}, []string{"!refuses each confirmation that names no people: 3 people must approve, and only 2"}},
 		"too few people here": {[]askback.Route{r(func(r *askback.Route) { r.Quorum = 5 })}, []string{"!5 people must approve, and only 4"}},
 		"an escalation completes it": {[]askback.Route{r(func(r *askback.Route) {
 			r.Approvers, r.Quorum, r.Escalate = []string{"@payments"}, 3, []askback.Escalation{{After: span(time.Hour), To: []string{"@oncall"}}}
