@@ -77,7 +77,10 @@ func connectTo(t *testing.T, r *remote, change ...func(*mcptools.Options)) (*mcp
 // Annotations of a server say which tools only read. A tool without them is destructive (D5).
 func TestAnnotationsAreRead(t *testing.T) {
 	server := newMCP()
-	no := false
+	no, yes := false, true
+	add(server, &mcp.Tool{Name: "both", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &yes, IdempotentHint: true}}, text(""), nil)
+	add(server, &mcp.Tool{Name: "neither", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no}}, text(""), nil)
+	add(server, &mcp.Tool{Name: "again", Annotations: &mcp.ToolAnnotations{IdempotentHint: true}}, text(""), nil)
 	add(server, &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, Title: "Read it"}}, text(""), nil)
 	add(server, &mcp.Tool{Name: "append", Title: "Append", Annotations: &mcp.ToolAnnotations{DestructiveHint: &no}, Description: "Appends."}, text(""), nil)
 	add(server, &mcp.Tool{Name: "unknown", Annotations: &mcp.ToolAnnotations{}}, text(""), nil)
@@ -85,7 +88,7 @@ func TestAnnotationsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		name, title           string
 		readOnly, destructive bool
-	}{{"read", "Read it", true, false}, {"append", "Append", false, false}, {"unknown", "", false, true}, {"echo", "", false, true}} {
+	}{{"both", "", false, true}, {"neither", "", true, false}, {"again", "", false, true}, {"read", "Read it", true, false}, {"append", "Append", false, false}, {"unknown", "", false, true}, {"echo", "", false, true}} {
 		if got := find(t, s, c.name); got.Title != c.title || got.ReadOnly != c.readOnly || got.Destructive != c.destructive {
 			t.Errorf("%s: got %+v", c.name, got)
 		}

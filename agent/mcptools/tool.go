@@ -86,7 +86,8 @@ func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 	info = agent.ToolInfo{
 		Tool:     agent.Tool{Name: t.Name, Description: cut(t.Description, maxDescription)},
 		Title:    cut(cmp.Or(t.Title, hints.Title), maxName),
-		ReadOnly: hints.ReadOnlyHint,
+		// Of hints that contradict each other, the one counts that requires more of people.
+		ReadOnly: hints.ReadOnlyHint && (hints.DestructiveHint == nil || !*hints.DestructiveHint),
 	}
 	info.Destructive = !info.ReadOnly && (hints.DestructiveHint == nil || *hints.DestructiveHint)
 	switch {
