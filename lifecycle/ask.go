@@ -142,9 +142,8 @@ func (Acked) input()     {}
 // the result may record a late answer.
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent] and [askback.Invalid]. For an
-// input that
-// these rules do not allow, Step returns another error.
+// [askback.ErrNotApproved], [askback.ErrNotApprover], [askback.ErrPending], [askback.ErrSent] and
+// [askback.Invalid]. For an input that these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in, s.Ask.ID)

@@ -136,7 +136,7 @@ func due(s AskState, in Due) (Result[AskState], error) {
 // longer give it.
 func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {
 	s.Held = withoutHeld(s.Held, h.Name)
-	if !slices.Contains(in.Lost, h.Name) && s.Ask.Addressed(h.Name) {
+	if !slices.Contains(in.Lost, h.Name) && s.Ask.MayDecide(h.Name) {
 		r, err := sendNow(s, Held{Declines: h.Declines, Answered: Answered{
 			By: h.Name, Via: h.Channel, Answer: h.Answer(), Digest: h.Digest, GrantID: h.GrantID, Token: h.Token, At: in.At,
 		}})
@@ -178,7 +178,7 @@ func (s AskState) dropHeld(event Event) Result[AskState] {
 func (s AskState) dropUnaddressed(event Event) Result[AskState] {
 	history := []Event{event}
 	for _, h := range s.Held {
-		if !s.Ask.Addressed(h.Name) {
+		if !s.Ask.MayDecide(h.Name) {
 			s.Held = withoutHeld(s.Held, h.Name)
 			history = append(history, notSent(h, WhyReassigned))
 		}

@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,13 @@ func decidedBy(how string, in lifecycle.Asked) lifecycle.Asked {
 		}
 	}
 	return in
+}
+
+// describeApprovers writes who may decide an ask, if a step changed that.
+func describeApprovers(b *strings.Builder, before, after askback.Ask) {
+	if before.ID != "" && !slices.Equal(before.Approvers, after.Approvers) {
+		fmt.Fprintf(b, "  may be decided by %s\n", strings.Join(after.Approvers, ", "))
+	}
 }
 
 // A confirmation is approved when as many different people approved it as its quorum requires,

@@ -455,9 +455,7 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 		fmt.Fprintf(&b, "  may be answered by %s\n", strings.Join(people, ", "))
 	}
 	describeHeld(&b, before.Held, s.Held)
-	if who := s.Ask.Approvers; before.Ask.ID != "" && !slices.Equal(who, before.Ask.Approvers) {
-		fmt.Fprintf(&b, "  may be decided by %s\n", strings.Join(who, ", "))
-	}
+	describeApprovers(&b, before.Ask, s.Ask)
 	describeDeliveries(&b, before.Deliveries, s.Deliveries)
 	b.WriteString(describeHistory(r.History, r.Effects))
 	return b.String()

@@ -37,6 +37,8 @@ func (s AskState) checkApprover(in Input) error {
 		by = in.By
 	case Declined:
 		by = in.By
+	case Held:
+		by = in.By
 	case Claimed:
 		by = in.By
 	default:
