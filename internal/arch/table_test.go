@@ -135,6 +135,7 @@ var layers = map[string][]string{
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"internal/fakes"},
 	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/modelhttp/modeltest", "store/memstore"},
+	"test/matrix":      {"*"},
 	"test/newcomer":    {"internal/fakes", "internal/freeport", "internal/pause"},
 	"test/program":     {},
 	"test/screens":     {"*"},
