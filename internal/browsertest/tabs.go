@@ -56,6 +56,9 @@ func (b *Browser) take() (t tab, err error) {
 // release closes the window of a tab. The tab is used again, except after a test that failed,
 // or if it cannot be cleaned.
 func (b *Browser) release(t tab, w *Window, cancel func()) {
+	if w.t.Failed() {
+		w.logPage()
+	}
 	if w.t.Failed() || b.clean(t, w) != nil {
 		cancel()
 		_ = target.DisposeBrowserContext(t.own).Do(b.browser())

@@ -35,6 +35,22 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	}
 }
 
+// pageScript returns what explains a failed test: what has the focus, what is disabled, and the
+// text.
+const pageScript = `"focus: " + (document.activeElement?.outerHTML ?? "none").slice(0, 300) +
+	"\nvisible: " + document.visibilityState + ", loaded: " + document.readyState +
+	"\ndisabled: " + [...document.querySelectorAll(":disabled")].map((e) => e.outerHTML.slice(0, 200)).join(" ") +
+	"\n" + document.body.innerText.slice(0, 4000)`
+
+// logPage logs the page of the window, after a failure.
+func (w *Window) logPage() {
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	var at, page string
+	err := chromedp.Run(ctx, chromedp.Location(&at), chromedp.Evaluate(pageScript, &page))
+	w.t.Logf("the window shows %s (%v)\n%s", at, err, page)
+}
+
 // Listen calls f with each event of the window, on another goroutine, in order.
 func (w *Window) Listen(f func(ev any)) {
 	w.Run()
