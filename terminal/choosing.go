@@ -3,6 +3,8 @@ package terminal
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/safetext"
@@ -60,6 +62,16 @@ func (c *choosing) visible() (found []int) {
 	return found
 }
 
+// manyChoices is the number of options from which on letters filter them.
+const manyChoices = 5
+
+// filtersBy reports whether a typed text begins a filter: a letter, if there are many options and
+// their keys are numbers.
+func (c *choosing) filtersBy(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return len(c.q.Choices) >= manyChoices && c.q.Numbered() && unicode.IsLetter(r)
+}
+
 // keepVisible moves the cursor to a visible choice.
 func (c *choosing) keepVisible() {
 	all := c.visible()
@@ -80,10 +92,14 @@ func (c *choosing) step(key string) bool {
 	all := c.visible()
 	at, last := slices.Index(all, c.cursor), len(all)-1
 	switch key {
-	case "up", "k", "ctrl+p":
-		at--
-	case "down", "j", "ctrl+n":
-		at++
+	case "up", "k":
+		if at--; at < 0 {
+			at = last
+		}
+	case "down", "j":
+		if at++; at > last {
+			at = 0
+		}
 	case "pgup":
 		at -= pageStep
 	case "pgdown":

@@ -20,40 +20,112 @@ type deciding struct {
 	word    string          // that word
 	typed   field           // what was typed of it
 	grant   askback.Scope   // the scope of pending, if it also approves later calls
+	action  int             // the action that Enter takes, counted from 1; 0 none
 }
 
 // approveWord is the word that approves a dangerous call, as on its page.
 const approveWord = "approve"
 
-// pressForCall handles a key while a call is decided. Keys that decide work only when they
-// are armed.
+// A decideMsg arrives when a letter that decides was not followed by another key.
+type decideMsg struct {
+	by      *picker
+	presses int // the number of keys until then
+}
+
+// decideNow decides the call by the letter that was pressed, if no other key followed it.
+func (p *picker) decideNow(m decideMsg) {
+	key := p.letter
+	if key == "" || m.presses != p.presses {
+		return
+	}
+	p.letter = ""
+	p.guard.meant()
+	if key == "d" {
+		p.result = Answered{p.decision(askback.Deny)}
+		return
+	}
+	p.approve(p.decision(askback.Approve), "")
+}
+
+// pressForCall handles a key while a call is decided.
 func (p *picker) pressForCall(key string) tea.Cmd {
 	c := p.call
 	switch key {
-	case "a", "y", "d", "A":
-		if !p.armed {
-			return nil
+	case "a", "y", "d":
+		if !p.guard.alone {
+			return p.ignoreKey()
 		}
-	}
-	switch key {
-	case "a", "y":
-		p.approve(p.decision(askback.Approve), "")
+		p.letter = key
+		return p.after(decideTime, decideMsg{p, p.presses})
 	case "A":
 		p.approve(approveAll(askback.ScopeInput), askback.ScopeInput)
-	case "d":
-		p.result = Answered{p.decision(askback.Deny)}
-	case "n":
+	case "n", "ctrl+n":
 		p.edit(writingNote, &c.note)
 	case "e":
 		return p.editArguments()
+	case "up", "down":
+		c.step(key, len(p.actions()))
 	case "enter":
-		p.problem = "Enter decides nothing here: a approves, d denies."
+		return p.takeAction()
 	case "esc":
-		p.problem = p.leaving() + "."
+		if p.problem = p.leaving() + "."; c.action > 0 {
+			c.action, p.problem = 0, ""
+		}
 	default:
 		return p.pressAnywhere(key)
 	}
 	return nil
+}
+
+// An action is what a person can do with a call. It has a key, and Enter takes it after the arrows
+// went to it, which every keyboard has.
+type action struct{ key, words string }
+
+// actions returns what can be done with the call. Neither the first nor the last decides: in a
+// shell, an arrow and Enter repeat a command.
+func (p *picker) actions() []action {
+	all := []action{{"n", "reason"}, {"d", "deny"}, {"a", "approve"}}
+	if p.needsWord() {
+		all[2].words = "approve with a typed word"
+	}
+	if !p.call.NoEdit && !p.call.Repeated {
+		all = append(all, action{"e", "edit"})
+	}
+	return append(all, action{"v", "show all"}, action{"D", "decline to decide"})
+}
+
+// needsWord reports whether the call is approved only by a typed word.
+func (p *picker) needsWord() bool { return p.call.Dangerous || p.unseen > 0 }
+
+// step goes to the next or the previous of n actions.
+func (c *deciding) step(key string, n int) {
+	if key == "up" {
+		c.action--
+	} else {
+		c.action++
+	}
+	if c.action < 1 {
+		c.action = n
+	} else if c.action > n {
+		c.action = 1
+	}
+}
+
+// takeAction does what Enter does for a call: the action that the arrows went to, or nothing.
+func (p *picker) takeAction() tea.Cmd {
+	c := p.call
+	if c.action == 0 || c.action > len(p.actions()) {
+		p.problem = "Enter decides nothing here: a approves, d denies, or ↑ ↓ choose what Enter does."
+		return nil
+	}
+	key := p.actions()[c.action-1].key
+	c.action = 0
+	if key == "a" || key == "d" {
+		p.letter = key
+		p.decideNow(decideMsg{p, p.presses})
+		return nil
+	}
+	return p.pressForCall(key)
 }
 
 // decision returns a decision with the changed arguments.

@@ -39,9 +39,9 @@ func TestInboxSavesDrafts(t *testing.T) {
 		again   string // on the screen of another inbox
 	}{
 		{"free text", questionRequest("Why?"), "enter half an answer", `{"form":{"q1-other":["halfananswer"]}}`, `you │ halfananswer`},
-		{"own words", questionRequest("Which?", "x", "y"), "enter O mine", `{"form":{"q1-other":["mine"]}}`, `│ .*mine`},
-		{"note", questionRequest("Which?", "x", "y"), "enter n why", `{"form":{"q1-notes":["why"]}}`, `note +│ why`},
-		{"comment", questionRequest("Which?", "x", "y"), "enter c all", `{"form":{"comment":["all"]}}`, `remark │ all`},
+		{"own words", questionRequest("Which?", "x", "y"), "enter o mine", `{"form":{"q1-other":["mine"]}}`, `│ .*mine`},
+		{"note", questionRequest("Which?", "x", "y"), "enter ctrl+n why", `{"form":{"q1-notes":["why"]}}`, `note +│ why`},
+		{"comment", questionRequest("Which?", "x", "y"), "enter ctrl+r all", `{"form":{"comment":["all"]}}`, `remark │ all`},
 		{"reason", callRequest("mail", `{}`, false), "enter n because enter", `{"form":{"reason":["because"]}}`, `reason │ because`},
 		{"declining", questionRequest("Which?", "x", "y"), "enter D later", `{"form":{"reason":["later"]}}`, `Which`},
 		{"marks", twoQuestions(), "enter 2 enter 1 3", `{"form":{"q1":["1"],"q2":["0","2"]}}`, `Which database`},

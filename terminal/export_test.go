@@ -16,30 +16,69 @@ import (
 
 // A TestPanel is a panel without a terminal. Tests press its keys and read what it draws.
 type TestPanel struct {
-	p   *picker
-	out bytes.Buffer
+	p      *picker
+	out    bytes.Buffer
+	passed time.Duration
 }
 
-// OpenTestPanel draws the panel of an ask. Its keys that answer are not armed.
-func OpenTestPanel(a view.Ask, o Options) *TestPanel {
-	t := &TestPanel{p: newPicker(context.Background(), a, o)}
+// OpenTestPanel draws the panel of an ask. Its keys that answer are ignored until [TestPanel.Arm].
+func OpenTestPanel(a view.Ask, o Options) *TestPanel { return OpenTestPanelAfter(a, o, false) }
+
+// OpenTestPanelAfter is like OpenTestPanel. If typedAhead, keys were typed before.
+func OpenTestPanelAfter(a view.Ask, o Options, typedAhead bool) *TestPanel {
+	t := &TestPanel{}
+	o.Now = func() time.Time { return time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC).Add(t.passed) }
+	t.p = newPicker(context.Background(), a, o)
 	t.p.painter.out = &t.out
+	if typedAhead {
+		t.p.guard.typedAhead(o.Now())
+	}
 	t.p.Init()
 	t.p.draw()
 	return t
 }
 
-// Arm does what the panel does when its keys have been ignored for long enough.
-func (t *TestPanel) Arm() { t.p.Update(armedMsg{}) }
+// Arm lets time pass until keys that answer work.
+func (t *TestPanel) Arm() { t.Pass(typingTime) }
 
-// Press presses keys by their names. A name of several letters without a meaning is typed.
+// Pass lets time pass.
+func (t *TestPanel) Pass(d time.Duration) {
+	t.passed += d
+	if d >= decideTime {
+		t.update(decideMsg{t.p, t.p.presses})
+	}
+	t.update(armedMsg{})
+}
+
+func (t *TestPanel) update(m tea.Msg) {
+	if t.p.result == nil && t.p.err == nil {
+		t.p.Update(m)
+	}
+}
+
+// Press presses keys by their names, with a second after each. A name of several letters without
+// a meaning is typed.
 func (t *TestPanel) Press(keys ...string) {
 	for _, key := range keys {
 		for _, m := range keyMessages(key) {
-			if t.p.result == nil && t.p.err == nil {
-				t.p.Update(m)
-			}
+			t.update(m)
 		}
+		t.Pass(time.Second)
+	}
+}
+
+// Result returns the result, or nil while the panel is open.
+func (t *TestPanel) Result() Result { return t.p.result }
+
+// Type types characters with a time after each.
+func (t *TestPanel) Type(gap time.Duration, text string) {
+	for _, r := range text {
+		name := string(r)
+		if r == '\n' {
+			name = "enter"
+		}
+		t.update(keyMessages(name)[0])
+		t.Pass(gap)
 	}
 }
 
@@ -55,7 +94,10 @@ func (t *TestPanel) Resize(width, height int) {
 func (t *TestPanel) Edited(text string) { t.p.Update(editedMsg{text: text}) }
 
 // Paged does what the panel does when the pager has ended.
-func (t *TestPanel) Paged() { t.p.Update(pagedMsg{}) }
+func (t *TestPanel) Paged() {
+	t.p.Update(pagedMsg{})
+	t.Arm()
+}
 
 // Drawn returns everything that was drawn.
 func (t *TestPanel) Drawn() string { return t.out.String() }
@@ -170,6 +212,23 @@ func (t *TestInbox) Press(keys ...string) {
 				t.update(m)
 			}
 		}
+		t.Decide()
+	}
+}
+
+// Type types a character.
+func (t *TestInbox) Type(r rune) {
+	name := string(r)
+	if r == '\n' {
+		name = "enter"
+	}
+	t.update(keyMessages(name)[0])
+}
+
+// Decide does what the inbox does when no key has followed a letter that decides.
+func (t *TestInbox) Decide() {
+	if p := t.i.pickers[t.i.current]; p != nil && p.letter != "" && t.i.err == nil {
+		t.update(decideMsg{p, p.presses})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // A field is a text that a person edits with the keys of a shell.
 type field struct {
 	before, after string // the text on both sides of the cursor
+	aside         string // what was typed before Esc; opening the field again shows it
 }
 
 func (f *field) text() string { return f.before + f.after }

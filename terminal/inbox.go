@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -69,12 +68,15 @@ const sendTime = 3 * time.Second
 func (b *Inbox) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	keys, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	keys, err := openKeyboard()
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrNoTerminal, err)
 	}
 	defer keys.Close()
 	m := newInbox(ctx, b.client, b.options)
+	if b.tty.typedAhead() {
+		m.guard.typedAhead(b.options.now())
+	}
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSending()
 	m.sending, m.tty, m.painter.out = sending, b.tty, b.tty
@@ -142,6 +144,7 @@ type inbox struct {
 	reading  string             // the id of the ask whose draft will be read, or ""
 	onScreen string             // the id of the ask that is on the screen, or ""
 
+	guard    guard // of the ask, or the calls, on the screen
 	mode     inboxMode
 	search   searchField
 	when     field // a time until which to snooze
@@ -217,9 +220,17 @@ func (i *inbox) loadAhead() {
 func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
-		if m.Width > 0 && m.Height > 0 {
+		if m.Width > 0 && m.Height > 0 && (m.Width != i.width || m.Height != i.height) {
 			i.width, i.height = m.Width, m.Height
+			i.guard.appear(i.options.now())
+			return i.after(i.guard.pause, armedMsg{})
 		}
+	case armedMsg:
+		if rest := i.guard.check(i.options.now()); !i.guard.live {
+			return i.after(rest, armedMsg{})
+		}
+	case decideMsg:
+		return i.decideNow(m)
 	case loadedMsg:
 		i.lost = false
 		return i.takeList(m)
@@ -245,17 +256,22 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		return i.takeDecided(m)
 	case pagedMsg:
 		m.by.paged(m.err)
+		return m.by.arm()
 	case editedMsg:
 		return m.by.edited(m.text, m.err)
 	case tea.PasteMsg:
 		i.paste(m.Content)
 	case tea.KeyPressMsg:
 		i.status = ""
-		i.arm()
 		key, text := keyName(m)
+		i.guard.press(i.options.now(), text != "")
+		i.batch.armed = i.guard.live
 		i.leaving = i.leaving && key == "q"
-		before := i.current
+		before, ignored := i.current, i.guard.ignored
 		cmd := i.press(key, text)
+		if !(i.mode == listing && i.inDetail && i.isEditing()) && i.guard.ignored == ignored {
+			i.guard.meant() // a command is not a part of a text
+		}
 		if it := i.find(i.current); i.inDetail && i.current == before && it.open() {
 			i.picker().claim() // for a person who reads it
 		}
@@ -264,6 +280,8 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
 		i.err = m.err
+		i.guard.appear(i.options.now())
+		return i.after(i.guard.pause, armedMsg{})
 	}
 	return nil
 }
@@ -290,7 +308,7 @@ func (i *inbox) picker() *picker {
 		o.Drafts = i.client
 		o.Claim = func(ctx context.Context) { _, _ = i.client.Claim(ctx, id) } // repeated, so an error is ignored
 		p = newPicker(i.ctx, view.For(it.ask, i.options.Name), o)
-		p.host, p.after, p.embedded, p.watchers = i, i.after, true, it.watchers
+		p.host, p.after, p.embedded, p.watchers, p.guard = i, i.after, true, it.watchers, &i.guard
 		i.pickers[id] = p
 	}
 	return p
@@ -316,23 +334,32 @@ func (i *inbox) arrive() (cmd tea.Cmd) {
 		return nil
 	}
 	if old := i.pickers[i.onScreen]; old != nil {
-		old.armed = false
+		old.letter = ""
 	}
 	i.onScreen = id
 	if p := i.picker(); p != nil && id != "" {
-		p.armed, p.shownAt = false, i.options.now()
-		cmd = tea.Batch(i.after(armingTime, armedMsg{}), p.readDraft())
+		cmd = tea.Batch(p.arm(), p.readDraft())
 	}
 	return cmd
 }
 
-// arm lets the keys that decide work if the ask has been on the screen for long enough.
-func (i *inbox) arm() {
-	now := i.options.now()
-	if p := i.pickers[i.onScreen]; p != nil && now.Sub(p.shownAt) >= armingTime {
-		p.armed = true
+// decideNow decides the selected call by the letter that was pressed, and sends that.
+func (i *inbox) decideNow(m decideMsg) tea.Cmd {
+	it := i.find(i.current)
+	if it == nil || !it.open() || i.pickers[i.current] != m.by {
+		return nil
 	}
-	i.batch.armed = i.batch.armed || now.Sub(i.batch.shownAt) >= armingTime
+	if m.by.decideNow(m); m.by.result != nil {
+		return i.send(it, m.by)
+	}
+	i.inDetail = i.inDetail || m.by.editing != nil
+	return nil
+}
+
+// arm lets the keys that decide work if there was a pause.
+func (i *inbox) arm() {
+	i.guard.check(i.options.now())
+	i.batch.armed = i.guard.live
 }
 
 // enter prepares the terminal, and draws the inbox on a screen of its own.

@@ -1,9 +1,9 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,8 +21,7 @@ type batch struct {
 	calls   []askback.Ask
 	apart   int // asks that were selected, but must be answered on their own
 	text    scroller
-	shownAt time.Time
-	armed   bool
+	armed   bool  // keys that decide work
 	reason  field // of each answer
 	former  field // the reason before it was edited
 	editing bool  // keys are text of the reason
@@ -43,7 +42,7 @@ const apart = "questions, dangerous calls, calls with hidden characters, calls t
 
 // startBatch shows the selected calls.
 func (i *inbox) startBatch(approve bool) tea.Cmd {
-	b := batch{approve: approve, shownAt: i.options.now()}
+	b := batch{approve: approve}
 	for _, it := range i.items {
 		switch {
 		case !i.selected[it.ask.ID]:
@@ -58,7 +57,8 @@ func (i *inbox) startBatch(approve bool) tea.Cmd {
 		return nil
 	}
 	i.batch, i.mode = b, batching
-	return i.after(armingTime, armedMsg{})
+	i.guard.appear(i.options.now())
+	return i.after(i.guard.pause, armedMsg{})
 }
 
 // verb returns what the batch does.
@@ -141,7 +141,7 @@ func (i *inbox) pressInBatch(key, text string) tea.Cmd {
 	case "n":
 		if b.editing = b.results == nil && !b.running; b.editing {
 			b.former = b.reason
-			b.reason.set(b.reason.text())
+			b.reason.set(cmp.Or(b.reason.aside, b.reason.text()))
 		}
 	case "esc", "q", "u":
 		if b.running {
@@ -157,7 +157,10 @@ func (i *inbox) pressInBatch(key, text string) tea.Cmd {
 		switch {
 		case i.mode == decided:
 			i.mode = listing
-		case b.running || !b.armed:
+		case b.running:
+		case !i.guard.live:
+			i.guard.ignore()
+			i.status = i.guard.notice()
 		case b.text.unseen() > 0:
 			b.text.press("pgdown")
 		default:
@@ -171,7 +174,9 @@ func (i *inbox) pressInBatch(key, text string) tea.Cmd {
 func (b *batch) pressInReason(key, text string) {
 	switch key {
 	case "esc":
+		typed := b.reason.text()
 		b.reason, b.editing = b.former, false
+		b.reason.aside = typed
 	case "enter":
 		b.editing = false
 	case "alt+enter":

@@ -32,8 +32,10 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	switch {
 	case p == nil:
 		return i.pressForAll(key)
+	case p.letter != "":
+		return p.ignoreKey()
 	case !i.inDetail:
-	case p.editing != nil && i.find(i.current).open(), p.editing == nil && i.isOptionKey(p, text), p.editing == nil && p.wants(key):
+	case p.editing != nil && i.find(i.current).open(), p.editing == nil && (i.isOptionKey(p, text) || p.wants(key) || p.current() != nil && p.current().filtersBy(text)):
 		return i.forward(p, key, text)
 	}
 	return i.pressForAsk(p, key, text)
@@ -88,9 +90,9 @@ func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 	case "r":
 		i.startReassigning()
 	case "o":
-		return i.openPage()
-	case "O":
 		return i.writeOther(p)
+	case "p":
+		return i.openPage()
 	case "a", "d", "y":
 		if len(i.selected) > 0 && !i.inDetail {
 			return i.startBatch(key != "d")
@@ -105,7 +107,12 @@ func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 			return nil
 		}
 		return i.forward(p, key, text)
-	case "n", "c", "v", "D", "A", "e", "space", "tab", "shift+tab":
+	case "n", "c":
+		if control := map[string]string{"n": "ctrl+n", "c": "ctrl+r"}[key]; p.call == nil && !i.inDetail { // in the list, letters are keys
+			return i.decide(p, control, "")
+		}
+		return i.decide(p, key, text)
+	case "v", "D", "A", "e", "space", "tab", "shift+tab", "ctrl+n", "ctrl+r", "ctrl+k", "ctrl+v", "ctrl+x", "f1":
 		return i.decide(p, key, text)
 	default:
 		if i.isOptionKey(p, text) {
@@ -119,9 +126,9 @@ func (i *inbox) pressForAsk(p *picker, key, text string) tea.Cmd {
 // pressForAll handles a key that works without a selected ask.
 func (i *inbox) pressForAll(key string) tea.Cmd {
 	switch key {
-	case "j", "down", "ctrl+n":
+	case "j", "down":
 		i.move(1)
-	case "k", "up", "ctrl+p":
+	case "k", "up":
 		i.move(-1)
 	case "home":
 		i.move(-len(i.items))
@@ -138,6 +145,9 @@ func (i *inbox) pressForAll(key string) tea.Cmd {
 		i.quit()
 	default:
 		i.status = "This key does nothing here; ? lists the keys."
+		i.guard.ignore()
+		i.guard.stray()
+		return i.after(i.guard.pause, armedMsg{})
 	}
 	return nil
 }

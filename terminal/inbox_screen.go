@@ -251,7 +251,7 @@ func (i *inbox) keys() string {
 	case i.inDetail && narrow:
 		return back + " list · j k next · ? keys"
 	case i.inDetail:
-		return back + " back to the list · j k next ask · s snooze · o page · ? keys · q leave"
+		return back + " back to the list · j k next ask · s snooze · p page · ? keys · q leave"
 	case len(i.selected) > 0 && narrow:
 		return "a approve · d deny the selected · x · ? keys"
 	case len(i.selected) > 0:
@@ -259,7 +259,7 @@ func (i *inbox) keys() string {
 	case narrow:
 		return "j k · Enter open · ? keys · q leave"
 	}
-	return "j k · Enter open · x select · s snooze · / search · o page · ? keys · q leave"
+	return "j k · Enter open · x select · s snooze · / search · p page · ? keys · q leave"
 }
 
 // isEditing reports whether keys are text for the selected ask.
@@ -274,17 +274,18 @@ func (i *inbox) helpRows(room int) []string {
 	for _, words := range []string{
 		"j k ↑ ↓    select another ask; in an ask, the arrows go to its options",
 		"Enter      open the ask; Esc or u goes back to the list",
-		"1 2 3      go to an option, which Enter takes; O writes your own words",
+		"1 2 3      go to an option, which Enter takes; o writes your own words",
 		"a d        approve or deny the call, or the selected calls after a look",
 		"e          change the arguments in your editor (EDITOR)",
 		"n c D      write a note or a reason, a comment, decline to answer",
+		"Ctrl+N R X the same while letters filter the options of an ask",
 		"A          also approve the same call later",
 		"PgDn PgUp  read the rest of a long ask; v shows it in a pager",
 		"x          select the call, to decide several at once",
 		"s          snooze the ask until a time; in an optional question, skip it",
 		"r          reassign it: name who should answer instead of you",
 		"/          search the list; in a question, filter its options",
-		"o          open the page of the ask in the browser",
+		"p          open the page of the ask in the browser",
 		"Ctrl+G     write a text in your editor",
 		"q, Ctrl+C  leave; every ask stays open",
 	} {

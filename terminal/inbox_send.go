@@ -263,6 +263,9 @@ func (i *inbox) pressInSnoozeTimes(key, text string) tea.Cmd {
 		i.when.set("")
 	default:
 		i.status = "This key is not one of the times."
+		i.guard.ignore()
+		i.guard.stray()
+		return i.after(i.guard.pause, armedMsg{})
 	}
 	return nil
 }

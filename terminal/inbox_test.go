@@ -188,8 +188,8 @@ func TestKeysOfAnInbox(t *testing.T) {
 		{"j j enter 2 enter", "question", "SQLite", ""},
 		{"j j 2 enter", "question", "SQLite", ""},
 		{"j j enter down enter", "question", "SQLite", ""},
-		{"j j enter n why enter 1 enter", "question", "PostgreSQL", ""},
-		{"j j O mine enter", "question", "mine", ""},
+		{"j j enter ctrl+n why enter 1 enter", "question", "PostgreSQL", ""},
+		{"j j o mine enter", "question", "mine", ""},
 		{"j j enter 3 enter mine enter", "question", "mine", ""},
 		{"j j enter / sql esc esc esc", "question", "open", `> +\d+s │ Which database`},
 		{"j j enter j a", "mail", "approved", ""},
@@ -207,7 +207,7 @@ func TestKeysOfAnInbox(t *testing.T) {
 		{"/ mail esc", "mail", "open", "6 open"},
 		{"?", "mail", "open", "Any key goes back"},
 		{"? x", "mail", "open", "6 open"},
-		{"o", "mail", "open", "Opened http"},
+		{"p", "mail", "open", "Opened http"},
 		{"x", "mail", "open", "1 selected"},
 		{"x esc", "mail", "open", "6 open ─"},
 		{"j j j x j x a enter", "mail", "approved", "Approved: 2 calls"},
@@ -236,6 +236,9 @@ func TestKeysOfAnInbox(t *testing.T) {
 	}
 }
 
+// typingTime is the time without a key after which a text is over.
+const typingTime = 2 * time.Second
+
 // A key decides only a call that has been on the screen for half a second, so a key that is
 // pressed twice does not decide the next call (C3, F7).
 func TestInboxIgnoresKeysAtFirst(t *testing.T) {
@@ -247,12 +250,17 @@ func TestInboxIgnoresKeysAtFirst(t *testing.T) {
 		if got := f.outcome(first); got != "open" {
 			t.Errorf("%d columns: %s at once", width, got)
 		}
-		f.pass(490 * time.Millisecond)
+		f.pass(1990 * time.Millisecond) // three letters are a text
 		f.Press("a")
 		if got := f.outcome(first); got != "open" {
-			t.Errorf("%d columns: %s after 490 ms", width, got)
+			t.Errorf("%d columns: %s after 1990 ms", width, got)
 		}
 		f.pass(20 * time.Millisecond)
+		f.Press("a")
+		if got := f.outcome(first); got != "open" {
+			t.Errorf("%d columns: %s after a key that was ignored", width, got)
+		}
+		f.pass(typingTime)
 		f.Press("a", "a")
 		if a, b := f.outcome(first), f.outcome(second); a != "approved" || b != "open" {
 			t.Errorf("%d columns: got %s and %s, want only the first approved", width, a, b)

@@ -16,6 +16,7 @@ type input struct {
 	text   string
 	skip   bool
 	isText bool // text is the answer itself, even if it looks like an option
+	lines  int  // if there are several, they arrived at once
 }
 
 var questionHelp = []string{
@@ -46,6 +47,12 @@ func (d *dialog) readInput(prompt string) (input, error) {
 	for d.err == nil {
 		d.writePrompt(prompt)
 		line, tooLong := d.readLine()
+		if lines := d.pastedLines(line); d.err == nil && !tooLong && len(lines) > 1 {
+			if in, ok := d.takePasted(lines); ok {
+				return in, nil
+			}
+			continue
+		}
 		command, argument, ok := parseCommand(line)
 		problem := d.textProblem(argument)
 		switch {
@@ -65,6 +72,29 @@ func (d *dialog) readInput(prompt string) (input, error) {
 		}
 	}
 	return input{}, d.err
+}
+
+// pastedLines returns the lines of a person that arrived at once.
+func (d *dialog) pastedLines(line string) []string {
+	if !d.options.Human {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(line, lineBreak), lineBreak)
+}
+
+// takePasted returns several lines as one text. If the prompt is not for a text, none of them is
+// taken: the first was typed for this prompt, but the others were not.
+func (d *dialog) takePasted(lines []string) (in input, ok bool) {
+	problem := d.textProblem(strings.Join(lines, " "))
+	switch {
+	case !d.takesText:
+		d.reject(fmt.Sprintf("%d lines arrived at once, and none of them was taken. Type one line, and press Enter.", len(lines)))
+	case problem != "":
+		d.reject(problem)
+	default:
+		return input{text: strings.TrimSpace(strings.Join(lines, "\n")), isText: true, lines: len(lines)}, true
+	}
+	return input{}, false
 }
 
 // readLine reads a line and moves the cursor to the start of a row. If there is no line, it

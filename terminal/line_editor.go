@@ -16,6 +16,7 @@ import (
 // and Ctrl+D. Keys that send a signal still do.
 type lineEditor struct {
 	mu      sync.Mutex
+	pasted  string // the lines before this one that arrived with it, each with a lineBreak
 	line    []key
 	partial []byte // the first bytes of an incomplete character
 	escape  escapeState
@@ -31,6 +32,10 @@ const (
 	insideCSI             // after Esc [
 	afterSS3              // after Esc O: one more byte
 )
+
+// lineBreak represents a line break in lines that arrived at once. A terminal in cbreak mode never
+// sends it.
+const lineBreak = "\r"
 
 // notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such
 // a key after text, or without text, is rejected: the person wanted to move the cursor.
@@ -51,8 +56,10 @@ const (
 	escape     = 0x1b
 )
 
-// read reads one line, with its end, from a terminal in cbreak mode.
-func (e *lineEditor) read(file *os.File) (string, error) {
+// read reads one line, with its end, from a terminal in cbreak mode. Several lines that arrive at
+// once are one, with a lineBreak between them: a person presses Enter once, and then reads. goesOn
+// reports that more keys follow immediately.
+func (e *lineEditor) read(file *os.File, goesOn func() bool) (string, error) {
 	one := make([]byte, 1)
 	for {
 		if _, err := file.Read(one); err != nil {
@@ -61,6 +68,10 @@ func (e *lineEditor) read(file *os.File) (string, error) {
 		line, echo, err := e.press(one[0])
 		if drawErr := draw(file, echo); drawErr != nil {
 			return "", drawErr
+		}
+		if line != "" && goesOn() {
+			e.keep(line)
+			continue
 		}
 		if line != "" || err != nil {
 			return line, err
@@ -87,7 +98,7 @@ func (e *lineEditor) press(b byte) (line, echo string, err error) {
 	}
 	switch b {
 	case '\n', '\r':
-		line, e.line, e.partial = e.text()+string(e.partial)+"\n", nil, nil
+		line, e.pasted, e.line, e.partial = e.pasted+e.text()+string(e.partial)+"\n", "", nil, nil
 		return line, "\n", nil
 	case backspace, del:
 		return "", e.erase(1), nil
@@ -96,7 +107,7 @@ func (e *lineEditor) press(b byte) (line, echo string, err error) {
 	case killWord:
 		return "", e.erase(e.lastWord()), nil
 	case endOfInput:
-		if len(e.line)+len(e.partial) == 0 {
+		if len(e.pasted)+len(e.line)+len(e.partial) == 0 {
 			return "", "", io.EOF
 		}
 		return "", "", nil
@@ -105,6 +116,13 @@ func (e *lineEditor) press(b byte) (line, echo string, err error) {
 		e.typed()
 	}
 	return "", e.add(b), nil
+}
+
+// keep makes a complete line the first part of the next one.
+func (e *lineEditor) keep(line string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pasted = strings.TrimSuffix(line, "\n") + lineBreak
 }
 
 // inEscape reports whether a byte belongs to an escape sequence. Each sequence adds one
@@ -195,7 +213,7 @@ func (e *lineEditor) lastWord() int {
 func (e *lineEditor) clear() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.line, e.partial, e.escape = nil, nil, noEscape
+	e.pasted, e.line, e.partial, e.escape = "", nil, nil, noEscape
 }
 
 // onTyping sets the function that is called whenever text is typed.

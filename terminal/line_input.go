@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 )
 
-// ReadLine prompts for one line and returns it. The error is [ErrNoInput] if the person pressed
+// ReadLine prompts for one line and returns it. Lines that were pasted at once are returned together.
+// The error is [ErrNoInput] if the person pressed
 // Ctrl+D. If ctx ends first, it removes the prompt and returns the error of ctx. Afterwards only
 // [TTY.Close] may be called.
 func (t *TTY) ReadLine(ctx context.Context, prompt string) (string, error) {
@@ -18,6 +20,7 @@ func (t *TTY) ReadLine(ctx context.Context, prompt string) (string, error) {
 		return "", err
 	}
 	line, err := newLineReader(t).next(ctx, func() {})
+	line = strings.ReplaceAll(line, lineBreak, "\n")
 	switch {
 	case ctx.Err() != nil && t.Style():
 		_, _ = io.WriteString(t, "\r"+eraseRight)

@@ -31,11 +31,10 @@ type picker struct {
 
 	// The fields below are for a picker inside an [Inbox], which draws its rows.
 	embedded bool
-	focused  bool      // keys go to the picker
-	left     int       // columns to the left of it
-	text     scroller  // the rows above the options, if they do not fit
-	shownAt  time.Time // when it appeared on the screen
-	watchers string    // who else is looking at the ask, as a sentence, or ""
+	focused  bool     // keys go to the picker
+	left     int      // columns to the left of it
+	text     scroller // the rows above the options, if they do not fit
+	watchers string   // who else is looking at the ask, as a sentence, or ""
 
 	choices []*choosing // one per question
 	at      int         // the current question; len(choices) is the review
@@ -52,7 +51,9 @@ type picker struct {
 	above   []string // rows to write above the panel
 	unseen  int      // rows that the person has not been shown
 	read    bool     // all rows were shown by a pager
-	armed   bool     // keys that answer work
+	guard   *guard   // keys that answer work only if it is live
+	letter  string   // the key that decides the call, unless another one follows
+	presses int      // the number of keys that were pressed
 
 	draft   keeper
 	touched bool // a key was pressed
@@ -76,10 +77,6 @@ const (
 	confirming                // text is the word that approves a call
 )
 
-// armingTime is how long keys that answer are ignored after a panel appears: they were typed
-// for something else.
-const armingTime = 500 * time.Millisecond
-
 // The messages of the program.
 type (
 	armedMsg struct{}
@@ -97,7 +94,7 @@ type (
 )
 
 func newPicker(ctx context.Context, a view.Ask, o Options) *picker {
-	p := &picker{options: o, ask: a, ctx: ctx, width: o.width(), height: o.height()}
+	p := &picker{options: o, ask: a, ctx: ctx, width: o.width(), height: o.height(), guard: &guard{}}
 	for _, q := range a.Questions {
 		p.choices = append(p.choices, newChoosing(q))
 	}
@@ -119,11 +116,26 @@ func (o Options) height() int {
 // Init implements [tea.Model].
 func (p *picker) Init() tea.Cmd { return tea.Batch(p.arm(), p.readDraft()) }
 
-// arm ignores keys that answer for armingTime.
+// arm ignores keys that answer until there is a pause, because something else is on the screen.
 func (p *picker) arm() tea.Cmd {
-	p.armed = false
-	p.shownAt = p.options.now()
-	return p.after(armingTime, armedMsg{})
+	if p.letter = ""; p.call != nil {
+		p.call.action = 0
+	}
+	p.guard.appear(p.options.now())
+	p.problem = cmp.Or(p.guard.notice(), p.problem)
+	return p.after(p.guard.pause, armedMsg{})
+}
+
+// ignoreKey explains that the last key was ignored, and waits for a pause.
+func (p *picker) ignoreKey() tea.Cmd {
+	wasLive := p.guard.live
+	p.letter = ""
+	p.guard.ignore()
+	p.problem = p.guard.notice()
+	if !wasLive {
+		return nil
+	}
+	return p.after(p.guard.pause, armedMsg{})
 }
 
 // after returns a command that returns a message after a time.
@@ -151,24 +163,33 @@ func (p *picker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (p *picker) handle(msg tea.Msg) tea.Cmd {
 	switch m := msg.(type) {
 	case tea.WindowSizeMsg:
-		if m.Width > 0 && m.Height > 0 {
+		if m.Width > 0 && m.Height > 0 && (m.Width != p.width || m.Height != p.height) {
 			p.width, p.height = m.Width, m.Height
+			return p.arm()
 		}
 	case armedMsg:
-		p.armed = true
+		if rest := p.guard.check(p.options.now()); !p.guard.live {
+			return p.after(rest, armedMsg{})
+		}
+	case decideMsg:
+		p.decideNow(m)
 	case tea.PasteMsg:
 		p.claim()
 		p.paste(m.Content)
 	case tea.KeyPressMsg:
 		p.claim()
 		p.problem = ""
-		return p.press(keyName(m))
+		key, text := keyName(m)
+		p.guard.press(p.options.now(), text != "")
+		return p.press(key, text)
 	case stopMsg:
 		return tea.Exec(&external{p, p.ctx, func() error { return stopProcess(p.stop, p.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
 		p.err = m.err
+		return p.arm()
 	case pagedMsg:
 		p.paged(m.err)
+		return p.arm()
 	case editedMsg:
 		return p.edited(m.text, m.err)
 	}
@@ -224,16 +245,20 @@ func (p *picker) enterQuestion() {
 // edit lets the person edit a text.
 func (p *picker) edit(m mode, f *field) {
 	p.mode, p.editing, p.former = m, f, *f
-	f.set(f.text())
+	f.set(cmp.Or(f.aside, f.text()))
+	f.aside = ""
 }
 
 // press handles a key. text is what it types, or "".
 func (p *picker) press(key, text string) tea.Cmd {
 	p.touched = true
+	p.presses++
 	switch {
 	case p.isBarred() && !slices.Contains(readingKeys, key):
 		p.problem = p.ask.Barred.String()
 		return nil
+	case p.letter != "", !p.guard.live && p.mayAnswer(key, text):
+		return p.ignoreKey()
 	case p.editing != nil:
 		return p.pressInField(key, text)
 	case p.call != nil:
@@ -245,10 +270,16 @@ func (p *picker) press(key, text string) tea.Cmd {
 }
 
 // readingKeys are the keys that a person has who may read an ask, and not decide it.
-var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab"}
+var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc", "ctrl+d", "tab", "shift+tab", "ctrl+v", "f1"}
 
 // isBarred reports whether only others may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
+
+// mayAnswer reports whether a key can answer, or is a part of a text that was meant for something
+// else. In a field, text is text.
+func (p *picker) mayAnswer(key, text string) bool {
+	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
+}
 
 // paste adds pasted text to the field. Without a field, a paste does nothing: it must not
 // choose an option.
@@ -258,6 +289,8 @@ func (p *picker) paste(text string) {
 		p.problem = p.ask.Barred.String()
 		return
 	}
+	p.presses++
+	p.letter = ""
 	if p.editing == nil || p.mode == confirming {
 		p.problem = "Text can be pasted only into a field."
 		return
@@ -306,15 +339,28 @@ func (p *picker) pressInField(key, text string) tea.Cmd {
 	return nil
 }
 
-// leaveField ends editing without a change, as Esc does.
+// leaveField ends editing without a change, as Esc does. The text is not sent, but opening the field
+// again shows it.
 func (p *picker) leaveField() {
-	if p.mode == writingOther && len(p.current().q.Choices) == 0 {
+	c := p.current()
+	if p.mode == writingOther && len(c.q.Choices) == 0 {
 		p.goBack()
 		return
 	}
-	*p.editing = p.former
-	if p.mode == filtering {
+	typed := p.editing.text()
+	keeps := p.mode != filtering && p.mode != confirming && strings.TrimSpace(typed) != "" && typed != p.former.text()
+	switch {
+	case p.mode == filtering:
 		p.editing.set("")
+	case p.mode == writingOther && !c.otherMarked: // it is shown, and not sent
+	default:
+		*p.editing = p.former
+		if keeps {
+			p.editing.aside = typed
+		}
+	}
+	if keeps {
+		p.problem = "Your text is kept and not sent. Open the field again to go on with it."
 	}
 	p.mode, p.editing = picking, nil
 }
@@ -324,9 +370,7 @@ func (p *picker) closeField() tea.Cmd {
 	c := p.current()
 	switch p.mode {
 	case declining:
-		if p.armed {
-			p.result = Declined{strings.TrimSpace(p.reason.text())}
-		}
+		p.result = Declined{strings.TrimSpace(p.reason.text())}
 	case confirming:
 		p.checkWord()
 	case filtering:
@@ -368,10 +412,6 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 		p.mode, p.editing = picking, nil
 		return nil
 	}
-	if !p.armed {
-		p.problem = "One moment: press Enter again."
-		return nil
-	}
 	c.picked = nil
 	return p.finishQuestion()
 }
@@ -379,9 +419,6 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 // finishQuestion goes to the next question without an answer, or to the review. A single
 // question needs no review.
 func (p *picker) finishQuestion() tea.Cmd {
-	if !p.armed {
-		return nil
-	}
 	p.choices[p.at].answered = true
 	if len(p.choices) == 1 {
 		p.result = Answered{p.answer()}
@@ -398,7 +435,8 @@ func (p *picker) finishQuestion() tea.Cmd {
 func (p *picker) goTo(i int) tea.Cmd {
 	p.at = i
 	p.enterQuestion()
-	return p.arm()
+	p.guard.wait(p.options.now(), p.editing != nil)
+	return p.after(p.guard.pause, armedMsg{})
 }
 
 // goBack shows the question before this one.

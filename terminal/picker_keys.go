@@ -1,7 +1,12 @@
 package terminal
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/askback/askback/internal/safetext"
 )
 
 // pressForQuestion handles a key while options are chosen. The key of an option comes before
@@ -10,6 +15,7 @@ func (p *picker) pressForQuestion(key, text string) tea.Cmd {
 	c := p.current()
 	if text != "" && key != "space" {
 		if ok, moved := c.typeKey(text); ok {
+			p.guard.meant()
 			if moved {
 				c.filter.set("")
 				p.mark(c.cursor, c.q.Multi)
@@ -18,6 +24,12 @@ func (p *picker) pressForQuestion(key, text string) tea.Cmd {
 		}
 	}
 	c.key = ""
+	if c.filtersBy(text) {
+		p.edit(filtering, &c.filter)
+		p.problem = p.editing.insert(text)
+		c.keepVisible()
+		return nil
+	}
 	if c.step(key) {
 		return nil
 	}
@@ -28,9 +40,9 @@ func (p *picker) pressForQuestion(key, text string) tea.Cmd {
 		p.mark(c.cursor, true)
 	case "/":
 		p.edit(filtering, &c.filter)
-	case "n":
+	case "ctrl+n":
 		p.edit(writingNote, &c.note)
-	case "s":
+	case "s", "ctrl+k":
 		return p.skip()
 	case "esc":
 		if c.filter.text() != "" {
@@ -49,23 +61,51 @@ func (p *picker) pressAnywhere(key string) tea.Cmd {
 	switch key {
 	case "tab", "right", "shift+tab", "left":
 		return p.move(key)
-	case "v":
+	case "v", "ctrl+v":
 		return p.showAll()
-	case "c":
+	case "ctrl+r":
 		if p.call == nil {
 			p.edit(writingRemark, &p.comment)
 		}
-	case "D":
+	case "n", "c":
+		p.problem = "Ctrl+N writes a note on this answer, and Ctrl+R a comment on all of them."
+	case "D", "ctrl+x":
 		p.edit(declining, &p.reason)
-	case "?", "h":
+	case "?", "h", "f1":
 		p.help = !p.help
 	case "ctrl+d":
 		p.err = ErrNoInput
 	default:
-		p.problem = "This key does nothing here; ? lists the keys."
+		return p.stray(key)
 	}
 	return nil
 }
+
+// stray explains a key without a meaning. One more letter is probably a part of a text.
+func (p *picker) stray(key string) tea.Cmd {
+	p.problem = strayKey(key)
+	if utf8.RuneCountInString(key) > 1 {
+		return nil
+	}
+	if p.guard.ignore(); p.call != nil {
+		p.guard.stray()
+	}
+	return p.after(p.guard.pause, armedMsg{})
+}
+
+// strayKey explains that a key has no meaning. On a keyboard with another layout, the keys that
+// the panel names type other characters.
+func strayKey(key string) string {
+	r, size := utf8.DecodeRuneInString(key)
+	if size < len(key) || r < utf8.RuneSelf && !strings.ContainsRune(otherDigits, r) {
+		return "This key does nothing here; ? lists the keys."
+	}
+	return safetext.Line(key).String() + " does nothing here. If your keyboard has another layout: ↑ ↓ and Enter reach everything, and F1 lists the keys."
+}
+
+// otherDigits are what the keys of the digits type on a French keyboard, without those that are
+// not in ASCII.
+const otherDigits = `&"'(-_`
 
 // move goes to the next or the previous question, or to the review after the last.
 func (p *picker) move(key string) tea.Cmd {
@@ -111,7 +151,7 @@ func (p *picker) choose() tea.Cmd {
 		p.problem = "Nothing is marked. Space marks an option, and Enter then sends what is marked."
 	case c.q.Multi:
 		return p.finishQuestion()
-	case p.armed:
+	default:
 		c.picked, c.otherMarked = []int{c.cursor}, false
 		return p.finishQuestion()
 	}
@@ -125,9 +165,6 @@ func (p *picker) skip() tea.Cmd {
 		p.problem = "This question cannot be skipped; D declines to answer."
 		return nil
 	}
-	if !p.armed {
-		return nil
-	}
 	c.picked, c.otherMarked, c.useDefault = nil, false, false
 	return p.finishQuestion()
 }
@@ -139,9 +176,6 @@ func (p *picker) pressInReview(key string) tea.Cmd {
 	}
 	switch key {
 	case "enter":
-		if !p.armed {
-			return nil
-		}
 		for i, c := range p.choices {
 			if !c.answered && !c.q.Optional {
 				p.problem = "This question has no answer yet."

@@ -191,7 +191,7 @@ func (p *picker) footRows() []string {
 		}
 		return f.lines()
 	}
-	if !p.armed && p.editing == nil {
+	if p.editing == nil && (!p.guard.live || p.letter != "") {
 		f.message("One moment …")
 		return f.lines()
 	}
@@ -222,9 +222,18 @@ func (p *picker) keys() string {
 	case c == nil:
 		return "Enter sends all · 1-9 or Esc changes an answer · ? more keys"
 	case c.q.Multi:
-		return "↑↓ move · Space marks · Enter takes what is marked" + p.tabKey() + " · / filter · n note · ? more keys"
+		return "↑↓ move · Space marks · Enter takes what is marked" + p.listKeys(c)
 	}
-	return "↑↓ move · Enter chooses" + p.tabKey() + " · / filter · n note · ? more keys"
+	return "↑↓ move · Enter chooses" + p.listKeys(c)
+}
+
+// listKeys returns the keys of every list of options.
+func (p *picker) listKeys(c *choosing) string {
+	filter := " · / filter"
+	if c.filtersBy("a") {
+		filter = " · letters filter"
+	}
+	return p.tabKey() + filter + " · Ctrl+N note · ? more keys"
 }
 
 // unfocusedKeys returns the keys of a question while the keys go to the list of the inbox.
@@ -262,15 +271,27 @@ func (p *picker) emptyMeans(c *choosing) string {
 	return ""
 }
 
+// callKeys returns the keys of a call. If the arrows went to an action, it is in brackets.
 func (p *picker) callKeys() string {
+	if p.call.action > 0 {
+		var all []string
+		for i, a := range p.actions() {
+			words := a.words
+			if p.call.action == i+1 {
+				words = "[" + words + "]"
+			}
+			all = append(all, words)
+		}
+		return "↑↓ move · Enter takes it: " + strings.Join(all, " · ")
+	}
 	out := "a approve · d deny · n reason"
-	if p.call.Dangerous || p.unseen > 0 {
+	if p.needsWord() {
 		out = "d deny · n reason"
 	}
 	if !p.call.NoEdit && !p.call.Repeated {
 		out += " · e edit"
 	}
-	if p.call.Dangerous || p.unseen > 0 {
+	if p.needsWord() {
 		out += " · a approve with a typed word"
 	}
 	return out + " · ? more keys"
@@ -281,17 +302,22 @@ func (p *picker) helpRows() []string {
 	switch {
 	case p.call != nil:
 		return []string{
-			"a or y   approve exactly this call, once", "d        deny it", "n        write a reason for the decision", "e        change the arguments in your editor",
-			"A        also approve the same call later; shows for how long, and asks again", "v        show all rows in a pager", "D        decline to decide", "Ctrl+C   leave it open",
+			"a or y   approve exactly this call, once", "d        deny it", "n        write a reason for the decision (or Ctrl+N)", "e        change the arguments in your editor",
+			"A        also approve the same call later; shows for how long, and asks again", "v        show all rows in a pager", "D        decline to decide",
+			"↑ ↓      choose what Enter does, on any keyboard", "Ctrl+C   leave it open",
 		}
 	case p.current() == nil:
 		return []string{
-			"Enter      send all answers", "1-9, Esc   change an answer", "c          write a comment on all answers", "D          decline to answer", "Ctrl+C     leave it open",
+			"Enter      send all answers", "1-9, Esc   change an answer", "Ctrl+R     write a comment on all answers", "D, Ctrl+X  decline to answer", "Ctrl+C     leave it open",
 		}
 	}
-	return []string{
-		"↑ ↓ j k          move; PgUp, PgDn, Home and End too", "1 2 3            go to an option, or mark it if several can be chosen", "Space            mark an option, if several can be chosen",
-		"Enter            take the option, or what is marked", "/                filter the options", "n, c             write a note on this answer, or a comment on all",
-		"Tab, Shift+Tab   next and previous question", "s                skip an optional question", "v                show everything in a pager", "D                decline to answer", "Ctrl+C           leave it open",
+	letters := []string{"/                filter the options", "j k s v D        move, skip, show everything, decline; also with the keys above"}
+	if p.current().filtersBy("a") {
+		letters = []string{"letters          filter the options; Enter takes the one under the cursor"}
 	}
+	return append([]string{
+		"↑ ↓              move; PgUp, PgDn, Home and End too", "1 2 3            go to an option, or mark it if several can be chosen", "Space            mark an option, if several can be chosen",
+		"Enter            take the option, or what is marked", "Ctrl+N           write a note on this answer", "Ctrl+R           write a comment on all answers",
+		"Tab, Shift+Tab   next and previous question", "Ctrl+K           skip an optional question", "Ctrl+V           show everything in a pager", "Ctrl+X           decline to answer", "Ctrl+C           leave it open",
+	}, letters...)
 }

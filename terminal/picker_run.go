@@ -19,8 +19,12 @@ import (
 //
 // Its rules are those of a [Prompt], and these:
 //
-//   - Nothing is taken without Enter or, for a call, without its own key. Keys that answer are
-//     ignored for half a second after an ask appears. A default is only marked.
+//   - Nothing is taken without Enter or, for a call, without its own key. A default is only
+//     marked. Keys that answer are ignored until there was no key for half a second since the
+//     ask appeared, or for two seconds if a text was being typed then. A letter that decides a
+//     call decides it only if no other letter was typed shortly before or after it.
+//   - Several characters that arrive at once are pasted text, even if the terminal does not
+//     mark that. They decide nothing, and their line breaks send nothing.
 //   - Digits go to an option, and a slash begins a filter, so that letters can be commands. If
 //     the keys of the options are letters, those come first.
 //   - A dangerous call, one that was not read, and one that approves later calls need a typed
@@ -56,13 +60,16 @@ func (p *Panel) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	m.painter = painter{out: p.tty, reflows: reflows()}
 	defer m.claims.Wait()
 	defer cancel()
-	keys, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	keys, err := openKeyboard()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrNoTerminal, err)
 	}
 	defer keys.Close()
 	program := newProgram(ctx, m, keys, m.width, m.height)
 	m.tty = p.tty
+	if p.tty.typedAhead() {
+		m.guard.typedAhead(p.options.now())
+	}
 	if err := p.tty.Discard(); err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func TestPanelsMatchGoldenFiles(t *testing.T) {
 	}{
 		{"panel_question", databaseAsk(), []string{"down"}},
 		{"panel_filter", databaseAsk(), []string{"/", "one file"}},
-		{"panel_note", databaseAsk(), []string{"n", "cheap is fine", "enter"}},
+		{"panel_note", databaseAsk(), []string{"ctrl+n", "cheap is fine", "enter"}},
 		{"panel_other", databaseAsk(), []string{"3", "enter", "MySQL, we know it"}},
 		{"panel_help", databaseAsk(), []string{"?"}},
 		{"panel_previews", previewAsk(), []string{"2"}},
@@ -136,8 +136,8 @@ func TestKeysOfAPanelMatchItsHelp(t *testing.T) {
 		{single, "4 enter a b ctrl+u c left ctrl+k d enter", askback.QuestionAnswer{Other: "d"}},
 		{single, "4 enter a alt+enter b enter", askback.QuestionAnswer{Other: "a\nb"}},
 		{single, "4 enter a esc 1 enter", askback.QuestionAnswer{Selected: []string{"eu"}}},
-		{single, "n w h y enter 2 enter", askback.QuestionAnswer{Selected: []string{"us"}, Notes: "why"}},
-		{single, "n w h y esc 2 enter", askback.QuestionAnswer{Selected: []string{"us"}}},
+		{single, "ctrl+n w h y enter 2 enter", askback.QuestionAnswer{Selected: []string{"us"}, Notes: "why"}},
+		{single, "ctrl+n w h y esc 2 enter", askback.QuestionAnswer{Selected: []string{"us"}}},
 		{several, "1 3 enter", askback.QuestionAnswer{Selected: []string{"eu", "ap"}}},
 		{several, "1 1 down space enter", askback.QuestionAnswer{Selected: []string{"us"}}},
 		{several, "2 4 t o o enter enter", askback.QuestionAnswer{Selected: []string{"us"}, Other: "too"}},
@@ -196,9 +196,9 @@ func TestPanelTakesNothingWithoutEnter(t *testing.T) {
 // Keys that were typed before a panel could be read do not answer it (C3).
 func TestPanelIgnoresKeysAtFirst(t *testing.T) {
 	for name, ask := range map[string]askback.Ask{"question": databaseAsk(), "call": harmlessCall()} {
-		for _, keys := range []string{"enter", "a", "y", "d", "1 enter"} {
+		for _, keys := range []string{"\n", "a", "y", "d", "1\n"} {
 			p := openPanel(ask, 80, 60)
-			p.Press(strings.Fields(keys)...)
+			p.Type(0, keys)
 			if r, _ := p.Finish(); r != nil {
 				t.Errorf("%s: %s answered it: %v", name, keys, r)
 			}
@@ -306,7 +306,7 @@ func TestSeveralQuestionsAreReviewed(t *testing.T) {
 	if screen := screenText(p.Drawn(), 80, 60); !strings.Contains(screen, "This question has no answer yet.") {
 		t.Errorf("an unanswered form was sent:\n%s", screen)
 	}
-	press("1", "enter", "b", "enter", "enter", "1", "2", "enter", "c", "Thanks", "enter")
+	press("1", "enter", "b", "enter", "enter", "1", "2", "enter", "ctrl+r", "Thanks", "enter")
 	press("esc")
 	if screen := screenText(p.Drawn(), 80, 60); strings.Contains(screen, "your answers") || !strings.Contains(screen, "What is it called?") {
 		t.Errorf("Esc does not show the question before the review:\n%s", screen)

@@ -239,6 +239,7 @@ type dialog struct {
 	claimed    time.Time
 	claims     sync.WaitGroup
 	current    view.Question // the question being asked
+	takesText  bool          // the prompt is for a text, which may have several lines
 	unseenRows int           // rows that the person has not been shown
 	err        error         // why the ask ends without an answer; then nothing more is read or drawn
 }
@@ -291,11 +292,12 @@ func (d *dialog) run() (askback.Answer, error) {
 
 // askQuestion reads lines until one answers the question.
 func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
-	line, _ := d.readInput("> ")
+	line, _ := d.readText("> ", len(q.Choices) == 0)
 	for d.err == nil {
 		r := parseReply(q, line)
 		if r.problem == "" && r.needsOwnText {
-			own, _ := d.readInput("Your own words: ")
+			own, _ := d.readText("Your own words: ", true)
+			r.needsConfirmation = own.lines > 1
 			if r.ownText = own.text; r.ownText == "" {
 				r.problem = "Nothing was typed. " + hint(q)
 			}
@@ -319,9 +321,16 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 		default:
 			return r.answer(q), nil
 		}
-		line, _ = d.readInput("> ")
+		line, _ = d.readText("> ", len(q.Choices) == 0)
 	}
 	return askback.QuestionAnswer{}, d.err
+}
+
+// readText is like readInput. If takesText, the text may have several lines.
+func (d *dialog) readText(prompt string, takesText bool) (input, error) {
+	d.takesText = takesText
+	defer func() { d.takesText = false }()
+	return d.readInput(prompt)
 }
 
 // confirmOwnText asks a person whether to send text that is not an option. From a program, it
@@ -359,7 +368,10 @@ func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
 	d.discardTyped()
 	f := newFrame(d.options)
 	prompt := "Send it as your own words? [y/N] "
-	switch {
+	switch lines := strings.Count(r.ownText, "\n") + 1; {
+	case lines > 1:
+		prompt = "Send them as your answer? [y/N] "
+		f.message(fmt.Sprintf("%d lines were pasted.", lines))
 	case len(q.Choices) == 0:
 		prompt = "Send it as your answer? [y/N] "
 		f.message(howToLeave)

@@ -67,6 +67,9 @@ func parseReply(q view.Question, line input) reply {
 	default:
 		return reply{problem: "An empty line is not an answer here. " + hint(q)}
 	}
+	if line.lines > 1 {
+		return reply{ownText: line.text, needsConfirmation: true}
+	}
 	if line.isText {
 		return ownTextReply(q, line.text)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -58,7 +59,7 @@ func (t *TTY) Read(p []byte) (int, error) {
 		if t.control(t.setCbreak) != nil {
 			return t.file.Read(p)
 		}
-		line, err := t.editor.read(t.file)
+		line, err := t.editor.read(t.file, t.goesOn)
 		if err != nil {
 			return 0, err
 		}
@@ -138,6 +139,22 @@ func (t *TTY) Style() bool { return style() }
 
 func style() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
+}
+
+// linesTime is how long the end of a line waits for the next line of the same paste.
+const linesTime = 50 * time.Millisecond
+
+// goesOn reports whether more keys follow immediately.
+func (t *TTY) goesOn() (more bool) {
+	_ = t.control(func(fd int) error { more = readable(fd, linesTime); return nil })
+	return more
+}
+
+// typedAhead reports whether keys were typed that were not read yet.
+func (t *TTY) typedAhead() (ahead bool) {
+	t.Prepare() // an unfinished line is not available otherwise
+	_ = t.control(func(fd int) error { ahead = readable(fd, 0); return nil })
+	return ahead
 }
 
 // Discard discards what was typed and not read yet, including an unfinished line.

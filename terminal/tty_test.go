@@ -37,7 +37,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(programEnv) == "" {
 		os.Exit(m.Run())
 	}
-	if err := askOnTTY(); err != nil {
+	ask := askOnTTY
+	if strings.HasPrefix(os.Getenv(programEnv), panelOf) {
+		ask = askInPanel
+	}
+	if err := ask(); err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
@@ -224,6 +228,24 @@ func TestArrowKeysAreRejected(t *testing.T) {
 	if got := p.screen.String(); strings.Contains(strings.ReplaceAll(got, "\x1b[K", ""), "^[") || strings.Contains(got, "[A") || strings.Contains(got, "[15~") {
 		t.Errorf("drawn was %q", got)
 	}
+}
+
+// Several lines that arrive at once are one text, which is sent only after that. They decide no call
+// and answer nothing else.
+func TestLinesAtOnceAreOneText(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("y\nyes\napprove\n1\n")
+	p.waitFor("4 lines arrived at once, and none of them was taken.")
+	p.waitFor("[y/N] ")
+	p.typeKeys("n\n")
+	p.waitFor("decision: denied")
+	p.waitFor("And now?")
+	p.typeKeys("looks good\ny\n\tapprove\n\n1\n")
+	p.waitFor("5 lines were pasted.")
+	p.waitFor("[y/N] ")
+	p.typeKeys("y\n")
+	p.waitFor("answer: looks good\r\ny\r\n\tapprove\r\n\r\n1\r\n")
 }
 
 // An unfinished line for an ask that was settled elsewhere is not part of the next answer.

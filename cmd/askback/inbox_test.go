@@ -24,7 +24,9 @@ func TestInboxAnswersANewAsk(t *testing.T) {
 	s.waitForScreen(`Which database\?`)
 	s.typeKeys("\r")
 	s.waitForScreen(`Enter chooses`)
-	s.typeKeys("2\r")
+	s.typeKeys("2")
+	s.waitForScreen(`>    2`)
+	s.pressUntil("\r", func() bool { return strings.Contains(s.screen.String(), "Sent: answered by") })
 	if !ask.wait() || strings.TrimSpace(ask.out.String()) != "SQLite" {
 		t.Errorf("the command that asked printed %q", ask.out.String())
 	}
@@ -42,7 +44,9 @@ func TestInboxShowsAnswersFromElsewhere(t *testing.T) {
 	s := startInbox(t, env, 120, `Nothing is waiting`)
 	ask := launch(t, env, "ask", "Why?")
 	s.waitForScreen(`Why\?`)
-	s.typeKeys("\rI was")
+	s.typeKeys("\r")
+	s.waitForScreen(`Enter sends`)
+	s.typeKeys("I was")
 	s.waitForScreen(`I was`)
 	mustRun(t, env, "answer", strings.Fields(mustRun(t, env, "list"))[0], "because")
 	s.waitForScreen(`(?s)Settled: answered by \S+ in the terminal.*what you typed was not sent`)
@@ -60,18 +64,17 @@ func TestInboxContinuesWithoutItsServer(t *testing.T) {
 	server := newServer(t)
 	server.call(server.agent, "POST", "/asks", `{"questions":[{"question":"First?"}]}`, 201)
 	s := startInbox(t, server.env, 80, `First\?`)
-	s.typeKeys("\rhalf ")
+	s.typeKeys("\r")
+	s.waitForScreen(`Enter sends`)
+	s.typeKeys("half ")
 	s.waitForScreen(`half`)
 	server.kill()
 	launch(t, server.env, "ask", "Second?")
 	s.waitForScreen(`2 open`)
 	s.typeKeys("an answer")
-	if !eventually(func() bool {
-		s.typeKeys("\r") // ignored for half a second after the ask appeared
+	s.pressUntil("\r", func() bool {
 		return strings.Contains(mustRun(t, server.env, "list", "--status", "answered"), "half an answer")
-	}) {
-		t.Errorf("not answered:\n%s", s.screen.String())
-	}
+	})
 	s.waitForScreen(`Sent: answered by`)
 }
 

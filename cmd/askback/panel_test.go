@@ -22,7 +22,9 @@ func TestPanelAnswersWithArrowKeys(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	s := startPanel(t, env, "sh", "-c", `db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
-	s.typeKeys("\x1b[B\r")
+	s.typeKeys("\x1b[B")
+	s.waitForScreen(`>    2`)
+	s.typeKeys("\r")
 	s.waitExit(0)
 	s.waitForScreen(`asked\S* \S*│ \S*Which database\? \S*SQLite`)
 	s.waitForScreen(`it is <SQLite>`)
@@ -31,13 +33,28 @@ func TestPanelAnswersWithArrowKeys(t *testing.T) {
 // C3: a call is approved and denied by its keys.
 func TestPanelDecidesACall(t *testing.T) {
 	t.Parallel()
-	for keys, exit := range map[string]int{"a": 0, "y": 0, "d": exitNo, "nnot now\rd": exitNo, "\rd": exitNo} {
-		t.Run(keys, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		exit int
+	}{
+		"a": {[]string{"a"}, 0}, "y": {[]string{"y"}, 0}, "d": {[]string{"d"}, exitNo}, "Enter": {[]string{"\r", "d"}, exitNo},
+		"a reason": {[]string{"n", "not now", "\r", "d"}, exitNo},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env, _ := sandbox(t)
 			s := startPanel(t, env, "askback", "confirm", "Delete the cluster?")
-			s.typeKeys(keys)
-			s.waitExit(exit)
+			for i, key := range c.keys[:len(c.keys)-1] {
+				if i > 0 {
+					s.waitForScreen(map[string]string{"not now": `Enter keeps it`, "\r": `reason.*not now`}[key])
+				}
+				s.typeKeys(key)
+			}
+			if len(c.keys) > 1 {
+				s.waitForScreen(`Enter decides nothing|reason.*not now(.|\n)*more keys`)
+			}
+			s.pressUntil(c.keys[len(c.keys)-1], func() bool { return false })
+			s.waitExit(c.exit)
 		})
 	}
 }
@@ -66,7 +83,11 @@ func TestAnswerElsewhereClosesThePanel(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	s := startPanel(t, env, "askback", "ask", "Which database?", "PostgreSQL", "SQLite")
-	s.typeKeys("3\rOra") // a person is typing
+	for _, key := range []string{"3", "\r"} {
+		s.typeKeys(key)
+		s.waitForScreen(map[string]string{"3": `>    3`, "\r": `Enter keeps it`}[key])
+	}
+	s.typeKeys("Ora") // a person is typing
 	s.waitForScreen(`Ora`)
 	mustRun(t, env, "answer", askID.FindString(s.screen.String()), "SQLite")
 	s.waitExit(0)
@@ -84,7 +105,7 @@ func TestPanelSurvivesJobControl(t *testing.T) {
 	s.typeKeys("\x1a") // discards what is not read yet
 	s.waitForScreen(`(?s)[^-]icanon.*again\r.*Which database\?`)
 	s.waitForScreen(`(?s)again\r.*more keys`)
-	s.typeKeys("\r")
+	s.pressUntil("\r", func() bool { return strings.Contains(s.screen.String(), "it ended with") })
 	s.waitForScreen(`(?m)hSQLite\r$`)
 	s.waitForScreen(`it ended with 0`)
 }

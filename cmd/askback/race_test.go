@@ -56,11 +56,13 @@ func TestTwoBrowsersAndTerminalRace(t *testing.T) {
 				w.Click(fmt.Sprintf("#q1-%d", i))
 			}
 		}
+		s.typeKeys("3")
+		s.waitForScreen(`>    3`)
 		var all sync.WaitGroup
 		for _, w := range windows[:2] {
 			all.Go(func() { w.Run(chromedp.Evaluate(`document.querySelector("button[value=answer]")?.click()`, nil)) })
 		}
-		all.Go(func() { s.typeKeys("3\r") })
+		all.Go(func() { s.typeKeys("\r") })
 		all.Wait()
 		s.waitExit(0)
 		won := ""

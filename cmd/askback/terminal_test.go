@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/safetext"
@@ -84,6 +85,26 @@ func (s *terminalSession) typeKeys(keys string) {
 	}
 }
 
+// pressUntil presses a key until a condition is true, with a second after each: keys that follow
+// another one at once are ignored.
+func (s *terminalSession) pressUntil(key string, done func() bool) {
+	s.t.Helper()
+	limit := time.After(2 * time.Minute)
+	for pressed := time.NewTicker(time.Second); ; {
+		s.typeKeys(key)
+		select {
+		case <-s.ended:
+			return
+		case <-pressed.C:
+		case <-limit:
+			s.t.Fatalf("%q changed nothing:\n%s", key, s.screen.String())
+		}
+		if done() {
+			return
+		}
+	}
+}
+
 // waitForScreen waits until the screen matches.
 func (s *terminalSession) waitForScreen(pattern string) {
 	s.t.Helper()
@@ -139,7 +160,7 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 		"n":                           {typed: "n\n", exit: exitNo},
 		"Enter":                       {typed: "\n", exit: exitNo},
 		"Enter with --default yes":    {args: []string{"--default", "yes"}, typed: "\n", more: "n\n", exit: exitNo},
-		"another word":                {typed: "sure\ny\n", more: "n\n", exit: exitNo},
+		"another word":                {typed: "sure\n", more: "n\n", exit: exitNo},
 		"y before the call was shown": {ahead: "y\n", typed: "n\n", exit: exitNo},
 		":decline":                    {typed: ":decline\n", exit: exitNo},
 	} {
@@ -176,9 +197,9 @@ func TestTypeAheadIsDiscarded(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// Only the first of several pasted lines is read. The others do not answer the next
-// question or a confirmation, not even if the first is rejected.
-func TestFurtherPastedLinesAreDiscarded(t *testing.T) {
+// Lines that are pasted at once are one text, which is sent after a confirmation. They do not answer
+// the next question or a confirmation.
+func TestPastedLinesAreOneAnswer(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
 	file := filepath.Join(t.TempDir(), "questions.json")
@@ -188,13 +209,14 @@ func TestFurtherPastedLinesAreDiscarded(t *testing.T) {
 	s := startTerminal(t, env, 80, "askback", "ask", "--file", file)
 	s.waitForScreen(`(?s)1 of 2.*> $`)
 	s.typeKeys("first line\nsouth\nsouth\n")
+	s.waitForScreen(`(?s)3 lines were pasted\..*Send them as your answer\? \[y/N\] $`)
+	s.typeKeys("y\n")
 	s.waitForScreen(`(?s)2 of 2.*> $`)
 	s.typeKeys("what?\ny\nsouth\n")
-	s.waitForScreen(`Send it as your own words\? \[y/N\] $`)
-	s.typeKeys("n\nsouth\n")
-	s.waitForScreen(`(?s)Not sent\..*> $`)
+	s.waitForScreen(`(?s)3 lines arrived at once, and none of them was taken\..*> $`)
 	s.typeKeys("1\n")
 	s.waitExit(0)
+	s.waitForScreen(`"Name\?": "first line\\nsouth\\nsouth"`)
 	s.waitForScreen(`"Place\?": "north"`)
 }
 

@@ -123,11 +123,28 @@ func (p terminalPicture) take() (vt10x.Terminal, error) {
 		if err := waitForTerminal(screen, k.until); err != nil {
 			return nil, err
 		}
-		if _, err := file.WriteString(k.keys); err != nil {
+		if err := typeKeys(file, k.keys); err != nil {
 			return nil, err
 		}
 	}
 	return screen, nil
+}
+
+// typeKeys types keys one after the other, as fingers do: keys that arrive at once are a paste.
+func typeKeys(file *os.File, keys string) error {
+	if strings.HasPrefix(keys, "\x1b") {
+		_, err := file.WriteString(keys)
+		return err
+	}
+	for _, key := range keys {
+		if _, err := file.WriteString(string(key)); err != nil {
+			return err
+		}
+		if err := pause.For(context.Background(), 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // terminalTime is how long a screen may take to match.

@@ -1,0 +1,97 @@
+package terminal
+
+import "time"
+
+// The times without a key after which keys that answer work.
+const (
+	armingTime = 500 * time.Millisecond // after a panel appeared, or after a key that was ignored
+	typingTime = 2 * time.Second        // if a person was typing a text when it appeared
+)
+
+// decideTime is how long a letter that decides a call waits for another key. Two letters within
+// this time are a part of a word.
+const decideTime = 200 * time.Millisecond
+
+// A guard ignores keys that were typed for something else than what is on the screen. A panel
+// becomes live after a pause without keys; each key before that prolongs the wait.
+type guard struct {
+	live    bool
+	pause   time.Duration // without keys, until the panel is live
+	last    time.Time     // the last key, or when the panel appeared
+	ignored int           // keys that were ignored since the panel appeared
+	typed   int           // text keys in a row that were not meant for a panel
+	textAt  time.Time     // the last text key
+	alone   bool          // the last key came after a pause without text keys
+	steady  bool          // keys do not prolong the wait
+}
+
+// typedAhead records that keys were typed before anything could be read.
+func (g *guard) typedAhead(now time.Time) { g.typed, g.textAt = 2, now }
+
+// appear makes keys wait for a pause, because something else is on the screen now. A person who
+// has just typed text may go on with it, however slowly.
+func (g *guard) appear(now time.Time) {
+	g.wait(now, false)
+	if g.typed > 1 && now.Sub(g.textAt) < typingTime {
+		g.pause = typingTime
+	}
+}
+
+// wait makes keys wait for half a second, as for the next question of a form, which is sent only
+// after a review. If steady, keys do not prolong the wait.
+func (g *guard) wait(now time.Time, steady bool) {
+	g.live, g.last, g.ignored, g.pause, g.steady = false, now, 0, armingTime, steady
+}
+
+// check makes the panel live if the pause is over. It returns how long that still takes.
+func (g *guard) check(now time.Time) (rest time.Duration) {
+	rest = g.pause - now.Sub(g.last)
+	g.live = g.live || rest <= 0
+	return rest
+}
+
+// press records a key, and reports whether it may answer. isText reports that the key types text.
+func (g *guard) press(now time.Time, isText bool) bool {
+	g.check(now)
+	if !g.steady {
+		g.last = now
+	}
+	g.alone = now.Sub(g.textAt) >= armingTime
+	if isText {
+		if now.Sub(g.textAt) >= typingTime {
+			g.typed = 0
+		}
+		g.typed++
+		g.textAt = now
+	}
+	return g.live
+}
+
+// ignore records that the last key was ignored. From the second letter on, these are a text.
+func (g *guard) ignore() {
+	g.live, g.steady = false, false
+	g.ignored++
+	if g.typed > 1 {
+		g.pause = typingTime
+	}
+}
+
+// stray records that the last key has no meaning here, as most letters of a text.
+func (g *guard) stray() {
+	g.live = false
+	g.pause = typingTime
+}
+
+// meant records that the last key was for this panel, and not a part of a text.
+func (g *guard) meant() { g.typed = 0 }
+
+// notice explains why keys are ignored, and how to go on. It is "" if none was.
+func (g *guard) notice() string {
+	switch {
+	case g.pause > armingTime:
+		return "This looks like a text that you type for something else, so its keys are ignored. Keys work after two seconds without one."
+	case g.ignored > 0:
+		return "That key came too early and was ignored. Keys work after half a second without one."
+	}
+	return ""
+}
