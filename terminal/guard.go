@@ -20,7 +20,8 @@ type guard struct {
 	last    time.Time     // the last key, or when the panel appeared
 	ignored int           // keys that were ignored since the panel appeared
 	typed   int           // text keys in a row that were not meant for a panel
-	textAt  time.Time     // the last text key
+	text    string        // what the last text key typed
+	textAt  time.Time     // when that was
 	alone   bool          // the last key came after a pause without text keys
 	steady  bool          // keys do not prolong the wait
 }
@@ -50,19 +51,22 @@ func (g *guard) check(now time.Time) (rest time.Duration) {
 	return rest
 }
 
-// press records a key, and reports whether it may answer. isText reports that the key types text.
-func (g *guard) press(now time.Time, isText bool) bool {
+// press records a key and the text that it types, or "", and reports whether it may answer. A key
+// that is pressed again and again is not a text.
+func (g *guard) press(now time.Time, text string) bool {
 	g.check(now)
 	if !g.steady {
 		g.last = now
 	}
 	g.alone = now.Sub(g.textAt) >= armingTime
-	if isText {
-		if now.Sub(g.textAt) >= typingTime {
-			g.typed = 0
+	if text != "" {
+		switch {
+		case now.Sub(g.textAt) >= typingTime:
+			g.typed = 1
+		case text != g.text || g.typed == 0:
+			g.typed++
 		}
-		g.typed++
-		g.textAt = now
+		g.text, g.textAt = text, now
 	}
 	return g.live
 }

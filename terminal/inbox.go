@@ -264,7 +264,7 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		i.status = ""
 		key, text := keyName(m)
-		i.guard.press(i.options.now(), text != "")
+		i.guard.press(i.options.now(), text)
 		i.batch.armed = i.guard.live
 		i.leaving = i.leaving && key == "q"
 		before, ignored := i.current, i.guard.ignored

@@ -180,7 +180,7 @@ func (p *picker) handle(msg tea.Msg) tea.Cmd {
 		p.claim()
 		p.problem = ""
 		key, text := keyName(m)
-		p.guard.press(p.options.now(), text != "")
+		p.guard.press(p.options.now(), text)
 		return p.press(key, text)
 	case stopMsg:
 		return tea.Exec(&external{p, p.ctx, func() error { return stopProcess(p.stop, p.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
@@ -381,6 +381,7 @@ func (p *picker) closeField() tea.Cmd {
 	case writingOther:
 		return p.takeOther(c)
 	case writingNote, writingRemark:
+		p.guard.meant()
 		p.mode, p.editing = picking, nil
 		if p.current() != nil && len(p.current().q.Choices) == 0 {
 			p.enterQuestion()

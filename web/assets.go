@@ -21,7 +21,7 @@ var files embed.FS
 // and its extension for event streams, unchanged (docs/design.md). They are served as one
 // file: htmx starts in the first task after its script, and an extension in a file that
 // arrives later is not there yet.
-var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "inbox.js", "undo.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js"}
+var scripts = []string{"htmx.js", "hx-sse.js", "page.js", "draft.js", "hold.js", "seen.js", "guard.js", "inbox.js", "undo.js", "pages.js", "select.js", "menu.js", "copy.js", "push.js", "install.js", "run.js"}
 
 // styles are the parts of the style sheet, in order. They are served as one file.
 var styles = []string{"tokens.css", "base.css", "inbox.css", "held.css", "ask.css", "pages.css", "history.css", "deliveries.css", "people.css", "run.css", "phone.css"}

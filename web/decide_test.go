@@ -172,7 +172,7 @@ func TestChromiumKeysSelectSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.waitUntil(`document.querySelector("#decide button").textContent === "Decide 2…"`)
-	w.Run(chromedp.KeyEvent("D"))
+	w.Run(chromedp.KeyEvent("d"))
 	w.waitUntil(`location.pathname === "/decide" && document.body.dataset.keys === "ready" && document.querySelector(".bulk .approve")?.textContent === "Approve 2"`)
 	w.Press(".bulk .approve")
 	w.waitText("2 calls approved")

@@ -21,11 +21,12 @@ document.addEventListener("pointerdown", (event) => {
   const approve = button?.closest("form").querySelector(".approve-once");
   if (!button || event.button !== 0 || !event.isTrusted || approve.disabled || getComputedStyle(approve).visibility !== "visible") return;
   held = button;
+  const from = placeOf(button);
   button.classList.add("is-held");
   button.firstElementChild.textContent = "Keep holding…";
   release.timer = setTimeout(() => {
     release();
-    if (approve.disabled || !button.isConnected) return;
+    if (approve.disabled || !button.isConnected || !isUnmoved(from, button)) return;
     document.getElementById("word").value = button.dataset.word;
     approve.click();
   }, holdTime);

@@ -330,14 +330,11 @@ function arrive(event) {
   if (currentID() === shownID && shownID !== "") return;
   shownID = currentID();
   if (event.type !== "DOMContentLoaded") arrivedAt = performance.now();
-  delete document.body.dataset.keys;
-  clearTimeout(arrive.timer);
-  arrive.timer = setTimeout(() => { document.body.dataset.keys = "ready"; }, readingTime);
+  cancelDecision();
+  waitForPause(isTyping() ? typingTime : pauseTime);
 }
 document.addEventListener("htmx:finally:swap", arrive);
 document.addEventListener("DOMContentLoaded", arrive);
-const mayDecide = () => document.body.dataset.keys === "ready";
-
 function open(row) {
   if (!row) return;
   row.querySelector(".row-link").click();
@@ -372,9 +369,19 @@ function choose(n) {
   input.focus();
 }
 
+// press presses a button that decides.
 function press(selector) {
   const button = document.querySelector(selector);
-  if (button && !button.disabled && mayDecide()) button.click();
+  if (!button || button.disabled) return;
+  if (!mayDecide()) return ignoreKeys();
+  button.click();
+}
+
+// write opens what has a field, and puts the cursor there.
+function write(selector) {
+  const field = document.querySelector(selector);
+  field?.closest("details")?.setAttribute("open", "");
+  field?.focus();
 }
 
 const keys = {
@@ -388,20 +395,20 @@ const keys = {
     menu.querySelector("button").focus();
   },
   u: () => document.querySelector("#held button, .back a")?.click(),
-  a: () => press(".decision:not(.dangerous) .approve-once"),
-  d: () => press(".bar .deny"),
+  a: () => decideSelected() || decideSoon(".decision:not(.dangerous) .approve-once"),
+  d: () => decideSelected() || decideSoon(".bar .deny"),
   e: () => {
     const field = document.getElementById("input");
     if (!field) return;
     field.closest("details").open = true;
     field.focus();
   },
-  o: () => {
-    const field = document.querySelector("form.ask textarea[id$='-other']");
-    if (!field) return;
-    field.closest("details")?.setAttribute("open", "");
-    field.focus();
-  },
+  o: () => write("form.ask textarea[id$='-other']"),
+  n: () => write("form.ask textarea[id$='-notes'], form.ask .more:not(.decline) #reason"),
+  c: () => write("form.ask #comment"),
+  D: () => write("form.ask .decline :is(textarea, button)"),
+  A: () => write("form.ask .standing-approval :is(input:checked, input)"),
+  r: () => document.querySelector(".reassign-link")?.click(),
   "/": () => document.getElementById("search")?.focus(),
   "?": () => document.getElementById("keys")?.showModal(),
 };
@@ -409,7 +416,7 @@ const keys = {
 // Ctrl+Enter, or Command+Enter, sends the answers from a text field. A call has two decisions, so
 // there it does nothing.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || isComposing(event) || event.repeat) return;
   if (!event.target.matches("form.ask :is(textarea, input)")) return;
   event.preventDefault();
   press("form.ask .bar button[value=answer]");
@@ -443,7 +450,7 @@ let gone = -Infinity;
 const goes = { i: "/", h: "/history" };
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat && !"jk".includes(event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event) || event.repeat && !"jk".includes(event.key)) return;
   const field = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox]), select, dialog");
   if (event.key === "Escape" && field && !field.matches("dialog")) return field.blur();
   if (field) return;
@@ -453,4 +460,5 @@ document.addEventListener("keydown", (event) => {
   if (!act) return;
   event.preventDefault();
   act(event.repeat);
+  if (!"ad".includes(event.key) && !/^[1-9]$/.test(event.key)) typing.keys = 0; // a command, not a text
 });

@@ -61,6 +61,14 @@ function selectTo(row) {
 // focusedRow is the row with the focus, the open one, or the first one.
 const focusedRow = () => document.activeElement?.closest?.("#list > .row") || openRows().find((row) => row.classList.contains("is-current")) || openRows()[0];
 
+// decideSelected opens the page that decides the selected asks, if there are any.
+function decideSelected() {
+  const form = document.getElementById("decide");
+  if (selected.size === 0 || !form) return false;
+  form.requestSubmit();
+  return true;
+}
+
 Object.assign(keys, {
   x: () => {
     const row = focusedRow();
@@ -70,7 +78,6 @@ Object.assign(keys, {
     announce(`${selected.size} selected`);
   },
   X: () => { if (focusedRow()) selectTo(focusedRow()); },
-  D: () => { if (selected.size > 0) document.getElementById("decide")?.requestSubmit(); },
 });
 
 // The buttons of the page that decides have the number of its ticked boxes.
