@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/lookalike"
 )
 
 // A Request is an agent's request for answers, or for a confirmation.
@@ -300,10 +301,18 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 		return nil
 	}
 	kept := slices.Grow([]Option(nil), len(q.Options))
+	looks := make([]string, 0, len(q.Options))
 	for i, o := range q.Options {
 		bad.enter("/options", i)
-		if o.normalize(q, kept, bad) {
-			kept = append(kept, o)
+		if o.normalize(q, bad) {
+			look := lookalike.Skeleton(o.Label)
+			if look == "" && strings.TrimSpace(o.Label) != "" {
+				bad.add("/label", "is blank: its characters are not drawn", "write something")
+			}
+			if n := slices.Index(looks, look); n >= 0 {
+				o.addRepeated(kept[n].Label, bad)
+			}
+			kept, looks = append(kept, o), append(looks, look)
 		}
 		bad.leave()
 	}
@@ -320,9 +329,19 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 	return kept
 }
 
+// addRepeated adds the problem that people cannot tell the option from an earlier one.
+func (o *Option) addRepeated(earlier string, bad *problems) {
+	if earlier == o.Label {
+		bad.add("/label", "this label is repeated", "give each option its own label")
+		return
+	}
+	bad.add("/label", fmt.Sprintf("%s looks like %s, so people cannot tell them apart", quote(o.Label), quote(earlier)),
+		`leave one out, or say how they differ: "Yes, now" and "Yes, tonight"`)
+}
+
 // normalize checks the option, drops a preview that would not be shown, and reports whether
-// the option itself is kept. The options before it that are kept are in earlier.
-func (o *Option) normalize(q *Question, earlier []Option, bad *problems) bool {
+// the option itself is kept.
+func (o *Option) normalize(q *Question, bad *problems) bool {
 	checkRequired(bad, "/label", o.Label, MaxLabel)
 	checkText(bad, "/description", o.Description, MaxDescription)
 	checkText(bad, "/preview", o.Preview, MaxPreview)
@@ -334,16 +353,13 @@ func (o *Option) normalize(q *Question, earlier []Option, bad *problems) bool {
 		bad.drop("/preview", "a question with multiSelect shows no previews", "describe the option instead")
 		o.Preview = ""
 	}
-	if slices.ContainsFunc(earlier, func(e Option) bool { return strings.TrimSpace(e.Label) == strings.TrimSpace(o.Label) }) {
-		bad.add("/label", "this label is repeated", "give each option its own label")
-	}
 	return true
 }
 
 // isOther reports whether a label means "Other", the option that Askback adds itself.
 func isOther(label string) bool {
-	label = strings.TrimSpace(label)
-	return strings.EqualFold(label, "other") || strings.EqualFold(label, "other…") || strings.EqualFold(label, "other...")
+	label = lookalike.Skeleton(label)
+	return strings.EqualFold(label, "other") || strings.EqualFold(label, "other...")
 }
 
 func (q *Question) checkDefault(bad *problems) {

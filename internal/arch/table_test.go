@@ -9,7 +9,7 @@ const module = "github.com/askback/askback"
 // below it, for programs that are not imported.
 var layers = map[string][]string{
 	// The domain types and the pure state machines.
-	".":         {"internal/codec"},
+	".":         {"internal/codec", "internal/lookalike"},
 	"lifecycle": {".", "internal/codec"},
 	"access":    {"."},
 	// The machine of hosted runs.
@@ -83,7 +83,7 @@ var layers = map[string][]string{
 	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/lazyregexp", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
 	"internal/dialogs":         {".", "internal/hook", "internal/pause"},
 	"internal/directory":       {"."},
-	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
+	"internal/decode":          {".", "internal/jcs", "internal/safetext", "internal/lookalike"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
 	"internal/codexhook":       {".", "asktool", "internal/jcs", "internal/compat", "internal/hook"},
@@ -109,7 +109,8 @@ var layers = map[string][]string{
 	"internal/notice":          {".", "internal/safetext", "internal/view"},
 	"internal/openapi":         {"."},
 	"internal/racedetector":    {},
-	"internal/markdown":        {"internal/safetext"},
+	"internal/lookalike":       {},
+	"internal/markdown":        {"internal/safetext", "internal/lookalike"},
 	"internal/pause":           {},
 	"internal/qrcode":          {},
 	"internal/qrcode/qrtest":   {},
@@ -148,22 +149,23 @@ var frontends = []string{"httpapi", "mcpserver", "terminal", "web"}
 
 // pure packages only compute. Each may import one helper library.
 var pure = map[string]string{
-	".":                 "github.com/rivo/uniseg",
-	"lifecycle":         "",
-	"conversation":      "",
-	"access":            "",
-	"internal/codec":    "",
-	"internal/jcs":      "",
-	"internal/jsonrpc2": "",
-	"internal/decode":   "",
-	"internal/compat":   "",
-	"internal/safetext": "github.com/rivo/uniseg",
-	"internal/markdown": "",
-	"internal/schedule": "github.com/robfig/cron/v3",
-	"internal/spelling": "",
-	"internal/search":   "",
-	"internal/notice":   "",
-	"internal/view":     "",
+	".":                  "github.com/rivo/uniseg",
+	"lifecycle":          "",
+	"conversation":       "",
+	"access":             "",
+	"internal/codec":     "",
+	"internal/jcs":       "",
+	"internal/jsonrpc2":  "",
+	"internal/decode":    "",
+	"internal/compat":    "",
+	"internal/safetext":  "github.com/rivo/uniseg",
+	"internal/lookalike": "golang.org/x/text/unicode/norm",
+	"internal/markdown":  "",
+	"internal/schedule":  "github.com/robfig/cron/v3",
+	"internal/spelling":  "",
+	"internal/search":    "",
+	"internal/notice":    "",
+	"internal/view":      "",
 }
 
 // pureImports are the standard packages that pure packages may import.
@@ -202,6 +204,8 @@ var owners = map[string]owner{
 		[]string{".", "internal/safetext"},
 		"both count grapheme clusters, and safetext does not import the root",
 	},
+
+	"golang.org/x/text": {packages: []string{"internal/lookalike"}},
 
 	"modernc.org/sqlite": {
 		[]string{"store/sqlite", "test/bench"},

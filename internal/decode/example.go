@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/lookalike"
 )
 
 // example returns a valid input of at most room characters. It is made from raw if
@@ -179,7 +180,8 @@ func (s size) renderOptions(d guessed) string {
 func distinctLabels(labels []string, s size) (out []string) {
 	for _, l := range labels {
 		l = truncate(l, max(s.label, 1))
-		if len(out) < s.labels && l != "" && !strings.HasPrefix(strings.ToLower(l), "other") && !slices.Contains(out, l) {
+		if len(out) < s.labels && l != "" && !strings.HasPrefix(strings.ToLower(l), "other") &&
+			!slices.ContainsFunc(out, func(earlier string) bool { return lookalike.Skeleton(earlier) == lookalike.Skeleton(l) }) {
 			out = append(out, l)
 		}
 	}
