@@ -138,7 +138,7 @@ func TestOwnWordsGoOnInTheInbox(t *testing.T) {
 
 // Esc loses no text: opening the field again shows it, and it was not sent.
 func TestEscKeepsWhatWasTyped(t *testing.T) {
-	const words = "forty characters that nobody wants to lose"
+	const words = "forty characters that must not be lost now"
 	for name, keys := range map[string][2]string{
 		"own words": {"3 enter", "3 enter"}, "note": {"ctrl+n", "ctrl+n"}, "comment": {"ctrl+r", "ctrl+r"}, "declining": {"ctrl+x", "ctrl+x"},
 	} {

@@ -262,20 +262,7 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		i.paste(m.Content)
 	case tea.KeyPressMsg:
-		i.status = ""
-		key, text := keyName(m)
-		i.guard.press(i.options.now(), text)
-		i.batch.armed = i.guard.live
-		i.leaving = i.leaving && key == "q"
-		before, ignored := i.current, i.guard.ignored
-		cmd := i.press(key, text)
-		if !(i.mode == listing && i.inDetail && i.isEditing()) && i.guard.ignored == ignored {
-			i.guard.meant() // a command is not a part of a text
-		}
-		if it := i.find(i.current); i.inDetail && i.current == before && it.open() {
-			i.picker().claim() // for a person who reads it
-		}
-		return cmd
+		return i.pressKey(m)
 	case stopMsg:
 		return tea.Exec(&external{i, i.ctx, func() error { return stopProcess(i.stop, i.tty) }}, func(err error) tea.Msg { return stoppedMsg{err} })
 	case stoppedMsg:
@@ -284,6 +271,24 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		return i.after(i.guard.pause, armedMsg{})
 	}
 	return nil
+}
+
+// pressKey handles a key.
+func (i *inbox) pressKey(m tea.KeyPressMsg) tea.Cmd {
+	i.status = ""
+	key, text := keyName(m)
+	i.guard.press(i.options.now(), text)
+	i.batch.armed = i.guard.live
+	i.leaving = i.leaving && key == "q"
+	before, ignored := i.current, i.guard.ignored
+	cmd := i.press(key, text)
+	if !(i.mode == listing && i.inDetail && i.isEditing()) && i.guard.ignored == ignored {
+		i.guard.meant() // a command is not a part of a text
+	}
+	if it := i.find(i.current); i.inDetail && i.current == before && it.open() {
+		i.picker().claim() // for a person who reads it
+	}
+	return cmd
 }
 
 // failed ends the inbox if it can show nothing. Otherwise it shows the error.
