@@ -1,6 +1,11 @@
 package terminal
 
-import "time"
+import (
+	"cmp"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // The times without a key after which keys that answer work.
 const (
@@ -98,4 +103,32 @@ func (g *guard) notice() string {
 		return "That key came too early and was ignored. Keys work after half a second without one."
 	}
 	return ""
+}
+
+// arm ignores keys that answer until there is a pause, because something else is on the screen.
+func (p *picker) arm() tea.Cmd {
+	if p.letter = ""; p.call != nil {
+		p.call.action = 0
+	}
+	p.guard.appear(p.options.now())
+	p.problem = cmp.Or(p.guard.notice(), p.problem)
+	return p.after(p.guard.pause, armedMsg{})
+}
+
+// ignoreKey explains that the last key was ignored, and waits for a pause.
+func (p *picker) ignoreKey() tea.Cmd {
+	wasLive := p.guard.live
+	p.letter = ""
+	p.guard.ignore()
+	p.problem = p.guard.notice()
+	if !wasLive {
+		return nil
+	}
+	return p.after(p.guard.pause, armedMsg{})
+}
+
+// mayAnswer reports whether a key can answer, or is a part of a text that was meant for something
+// else. In a field, text is text.
+func (p *picker) mayAnswer(key, text string) bool {
+	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
 }

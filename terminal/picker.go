@@ -116,28 +116,6 @@ func (o Options) height() int {
 // Init implements [tea.Model].
 func (p *picker) Init() tea.Cmd { return tea.Batch(p.arm(), p.readDraft()) }
 
-// arm ignores keys that answer until there is a pause, because something else is on the screen.
-func (p *picker) arm() tea.Cmd {
-	if p.letter = ""; p.call != nil {
-		p.call.action = 0
-	}
-	p.guard.appear(p.options.now())
-	p.problem = cmp.Or(p.guard.notice(), p.problem)
-	return p.after(p.guard.pause, armedMsg{})
-}
-
-// ignoreKey explains that the last key was ignored, and waits for a pause.
-func (p *picker) ignoreKey() tea.Cmd {
-	wasLive := p.guard.live
-	p.letter = ""
-	p.guard.ignore()
-	p.problem = p.guard.notice()
-	if !wasLive {
-		return nil
-	}
-	return p.after(p.guard.pause, armedMsg{})
-}
-
 // after returns a command that returns a message after a time.
 func after(d time.Duration, m tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return m })
@@ -274,12 +252,6 @@ var readingKeys = []string{"v", "up", "down", "pgup", "pgdown", "?", "h", "esc",
 
 // isBarred reports whether only others may decide the ask.
 func (p *picker) isBarred() bool { return p.ask.Barred.String() != "" }
-
-// mayAnswer reports whether a key can answer, or is a part of a text that was meant for something
-// else. In a field, text is text.
-func (p *picker) mayAnswer(key, text string) bool {
-	return key == "enter" || text != "" && (p.editing == nil || p.mode == confirming)
-}
 
 // paste adds pasted text to the field. Without a field, a paste does nothing: it must not
 // choose an option.
