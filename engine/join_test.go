@@ -105,6 +105,26 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 	}
 }
 
+// The same question of another agent is another ask, also with the same label, session key and
+// idempotency key: the tokens differ (T18, T20).
+func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
+	p := newTeam(t, &clockedChannel{}, askback.Route{Join: true})
+	other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+	for _, r := range []askback.Request{
+		{Agent: "codex"}, {Agent: "codex", SessionKey: "run"}, {Agent: "codex", Key: "k"}, {Agent: "codex", SessionKey: "run", Key: "l"},
+	} {
+		r.Questions = question().Questions
+		first := p.ask(r)
+		a, err := other.Ask(t.Context(), r)
+		if err != nil || a.ID == first.ID || a.SessionID == first.SessionID || a.Owner != "other" {
+			t.Errorf("%+v: the other agent got %s of %s, %v; the first agent has %s", r, a.ID, a.Owner, err, first.ID)
+		}
+		if again, err := other.Ask(t.Context(), r); err != nil || again.ID != a.ID {
+			t.Errorf("%+v: got %s again, %v, want %s", r, again.ID, err, a.ID)
+		}
+	}
+}
+
 // A request that was joined is repeated by its key like any other: also after the answer and a
 // restart it gives the same ask, for as long as that is stored.
 func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {

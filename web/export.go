@@ -21,7 +21,8 @@ const exportWriteTime = time.Minute
 
 // export sends all settled asks that the filters of the history select, as JSON Lines or as
 // CSV. It reads them in pages and keeps only one in memory. If it fails after the beginning,
-// it breaks the connection, so that no part is taken for the whole.
+// it breaks the connection, so that no part is taken for the whole. It ends with the next ask when
+// the person logs out, however slowly the client reads.
 func (s *site) export(w http.ResponseWriter, r request) error {
 	values := r.URL.Query()
 	q, err := historyQuery(pages.HistoryFilterOf(values), "", s.zone)
@@ -45,9 +46,6 @@ func (s *site) export(w http.ResponseWriter, r request) error {
 	control := http.NewResponseController(w)
 	for begun := false; ; begun = true {
 		page, err := r.client.List(r.Context(), q)
-		if err == nil && begun {
-			err = s.reauthenticate(r)
-		}
 		if err != nil && !begun {
 			return err
 		}
@@ -56,6 +54,9 @@ func (s *site) export(w http.ResponseWriter, r request) error {
 		}
 		_ = control.SetWriteDeadline(time.Now().Add(exportWriteTime)) // the recorders of tests have none
 		for _, a := range page.Items {
+			if err == nil {
+				err = s.reauthenticate(r)
+			}
 			if err == nil {
 				err = to.write(a)
 			}

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +58,58 @@ func TestExportHasAllAsksOfTheFilter(t *testing.T) {
 		b.open("/history/export?"+query, http.StatusNotFound)
 	}
 	browser{server: h}.open("/history/export?format=csv", http.StatusUnauthorized)
+}
+
+// A leavingClient is a client that logs out when it has read some bytes.
+type leavingClient struct {
+	*httptest.ResponseRecorder
+	after int
+	leave func()
+}
+
+func (c *leavingClient) Write(b []byte) (int, error) {
+	n, err := c.ResponseRecorder.Write(b)
+	if c.leave != nil && c.Body.Len() >= c.after {
+		c.leave()
+		c.leave = nil
+	}
+	return n, err
+}
+
+// An export ends with the log-out: within a page of the list, and before the next one. Nothing of
+// it looks like the whole.
+func TestExportEndsWithTheLogOut(t *testing.T) {
+	h := newServer(t)
+	for range askback.MaxLimit + 20 {
+		a := h.ask(free)
+		if _, err := h.client(askback.Agent, "bot").Cancel(t.Context(), a.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, read := range []int{1, askback.MaxLimit} {
+		b := h.browser("ana")
+		whole := b.do(b.request(http.MethodGet, "/history/export?format=jsonl", nil)).Body.String()
+		lines := strings.SplitAfter(whole, "\n")
+		if len(lines) != askback.MaxLimit+21 {
+			t.Fatalf("the whole export has %d lines", len(lines))
+		}
+		c := &leavingClient{httptest.NewRecorder(), len(strings.Join(lines[:read], "")), func() {
+			if w := b.do(b.request(http.MethodPost, "/logout", url.Values{})); w.Code != http.StatusSeeOther {
+				t.Errorf("the log-out is %d", w.Code)
+			}
+		}}
+		func() {
+			defer func() {
+				if p := recover(); p != http.ErrAbortHandler {
+					t.Errorf("after the log-out the export ended with %v, want %v", p, http.ErrAbortHandler)
+				}
+			}()
+			h.handler.ServeHTTP(c, b.request(http.MethodGet, "/history/export?format=jsonl", nil))
+		}()
+		if got := strings.Count(c.Body.String(), "\n"); got != read {
+			t.Errorf("the client logged out after %d asks, and got %d", read, got)
+		}
+	}
 }
 
 func jsonOf(t *testing.T, a askback.Ask) string {
