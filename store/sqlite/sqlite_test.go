@@ -274,9 +274,12 @@ func commitWaiting(t *testing.T, s *sqlite.Store, n int, change func(n int) stor
 	results = make(chan error, n)
 	until := func(what string, is func() bool) {
 		t.Helper()
-		for ; !is(); runtime.Gosched() {
+		for limit := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
 			if len(results) > 0 {
 				t.Fatalf("until %s: Commit returned %v while the database is locked", what, <-results)
+			}
+			if time.Now().After(limit) {
+				t.Fatalf("until %s: waited too long", what)
 			}
 		}
 	}
@@ -408,8 +411,10 @@ func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 		_, err := s.Commit(ctx, store.Change{Put: []store.Record{record(1)}})
 		result <- err
 	}()
-	for s.Stats().Batches == 0 {
-		runtime.Gosched()
+	for limit := time.Now().Add(time.Minute); s.Stats().Batches == 0; runtime.Gosched() {
+		if time.Now().After(limit) {
+			t.Fatal("no change was taken within a minute")
+		}
 	}
 	cancel()
 	for range 100 {
