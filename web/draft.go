@@ -27,6 +27,9 @@ func (s *site) saveDraft(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
 	if values.Has("discard") {
 		if err := r.client.SaveDraft(r.Context(), a.ID, json.RawMessage("{}")); err != nil && !errors.Is(err, askback.ErrSettled) {
 			return err

@@ -71,6 +71,9 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.reauthenticate(r); err != nil {
+		return err
+	}
 	all := values["ask"]
 	if len(all) == 0 || len(all) > pages.MaxDecide {
 		return errForm
