@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,12 +18,12 @@ import (
 func TestClockThatIsBehindIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
-		var set time.Duration
+		var set atomic.Int64
 		var log bytes.Buffer
 		warnings := func(f func(p *fixture)) (n int) {
 			log.Reset()
 			p := newFixture(t, db, &engine.Options{
-				Now: func() time.Time { return time.Now().Add(set) }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+				Now: func() time.Time { return time.Now().Add(time.Duration(set.Load())) }, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			})
 			stop := p.run()
 			synctest.Wait()
@@ -35,18 +36,18 @@ func TestClockThatIsBehindIsLogged(t *testing.T) {
 		if n := warnings(ask); n != 0 {
 			t.Errorf("got %d warnings with a right clock:\n%s", n, &log)
 		}
-		set = -4 * time.Second
+		set.Store(int64(-4 * time.Second))
 		if n := warnings(ask); n != 0 {
 			t.Errorf("got %d warnings four seconds behind:\n%s", n, &log)
 		}
-		set = -48 * time.Hour
+		set.Store(int64(-48 * time.Hour))
 		for _, when := range []string{"at first", "after something was stored"} {
 			if n := warnings(ask); n != 1 {
 				t.Errorf("%s: got %d warnings two days behind, want 1:\n%s", when, n, &log)
 			}
 		}
-		set = 0
-		if n := warnings(func(*fixture) { set = -time.Hour }); n != 1 {
+		set.Store(0)
+		if n := warnings(func(*fixture) { set.Store(int64(-time.Hour)) }); n != 1 {
 			t.Errorf("got %d warnings when the clock was set back, want 1:\n%s", n, &log)
 		}
 	})

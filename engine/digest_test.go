@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,7 +132,8 @@ func TestRestartKeepsTheLimitOfMessages(t *testing.T) {
 // are not counted as others.
 func TestRepeatedMessagesCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		phone := &failingFor{counter: counter{asks: map[string]bool{}}, until: time.Now().Add(50 * time.Second)}
+		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
+		phone.until.Store(time.Now().Add(50 * time.Second).UnixNano())
 		p := newFixture(t, memstore.New(), &engine.Options{
 			Channels: map[string]engine.Channel{"post": phone}, Settings: engine.Settings{DigestAfter: 5, Receivers: receivers("phone")},
 		})
@@ -191,7 +193,7 @@ func TestRepeatedMessageCountsTheOthersAgain(t *testing.T) {
 		if events, others := phone.take(); len(events) != 2 || others != nil {
 			t.Fatalf("at first: got %d messages, %v others", len(events), others)
 		}
-		phone.until = time.Now().Add(75 * time.Second) // the message that counts the others fails twice
+		phone.until.Store(time.Now().Add(75 * time.Second).UnixNano()) // the message that counts the others fails twice
 		<-time.After(2 * time.Minute)
 		for range 4 { // the next one, which counts one, does not change the number of the first
 			p.ask(question())
@@ -209,11 +211,11 @@ func TestRepeatedMessageCountsTheOthersAgain(t *testing.T) {
 // failingFor is a counter that fails until a time.
 type failingFor struct {
 	counter
-	until time.Time
+	until atomic.Int64 // in ns
 }
 
 func (c *failingFor) Send(ctx context.Context, n askback.Notification) (string, error) {
-	if time.Now().Before(c.until) {
+	if time.Now().UnixNano() < c.until.Load() {
 		return "", errors.New("not now")
 	}
 	return c.counter.Send(ctx, n)

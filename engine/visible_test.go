@@ -316,10 +316,12 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{asked}}, channels: map[string]engine.Channel{"webhook": &sent}}
 			h.start(memstore.New())
 			defer h.stop()
+			r.mu.Lock() // so that the model replies when the address is there
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
 			if err == nil { // the address comes later
 				s, err = h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com"})
 			}
+			r.mu.Unlock()
 			if err != nil {
 				t.Fatal(err)
 			}
