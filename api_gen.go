@@ -441,6 +441,10 @@ func (h Held) AppendJSON(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	b = append(b, `"name":`...)
 	b = codec.AppendString(b, h.Name)
+	if h.Yours {
+		b = append(b, `,"yours":`...)
+		b = strconv.AppendBool(b, h.Yours)
+	}
 	b = append(b, `,"via":`...)
 	b = codec.AppendString(b, h.Channel)
 	b = append(b, `,"declines":`...)
@@ -496,6 +500,8 @@ func (h *Held) readJSON(r *codec.Reader) {
 		switch name {
 		case "name":
 			h.Name = r.String()
+		case "yours":
+			h.Yours = r.Bool()
 		case "via":
 			h.Channel = Channel(r.String())
 		case "declines":

@@ -10,6 +10,7 @@ import (
 // pending until the answer is sent, which happens at SendsAt. People see it, agents do not.
 type Held struct {
 	Name     string           `api:"name" store:"name,keep"`                   // the person who gave it, and who can undo it
+	Yours    bool             `api:"yours,omitempty" store:"-"`                // it is that of the person who reads it
 	Channel  Channel          `api:"via" store:"via"`                          // the channel of the answer
 	Declines bool             `api:"declines" store:"declines"`                // the person declines to answer
 	Answers  []QuestionAnswer `api:"answers" store:"answers"`                  // one per question, in order

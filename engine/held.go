@@ -83,8 +83,12 @@ func (t *tx) mayStillSend(s *lifecycle.AskState, h askback.Held) (bool, error) {
 // answers. The ask shares the memory of the state.
 func (c *client) visible(s *lifecycle.AskState) askback.Ask {
 	a := s.Ask
-	if c.who.Kind == askback.Responder || c.who.Kind == askback.Admin {
-		a.Held = s.Held
+	if len(s.Held) == 0 || c.who.Kind != askback.Responder && c.who.Kind != askback.Admin {
+		return a
+	}
+	a.Held = slices.Clone(s.Held)
+	for i := range a.Held {
+		a.Held[i].Yours = a.Held[i].Name == c.who.Name
 	}
 	return a
 }

@@ -19,6 +19,7 @@ type InboxClient interface {
 	askback.Inbox
 	askback.Drafts
 	askback.Snoozer
+	askback.Holder
 	askback.Events
 }
 
@@ -46,6 +47,8 @@ type InboxOptions struct {
 //   - New asks do not move the selected one, and do not change what is typed. An ask that was
 //     settled elsewhere stays for a moment, with its outcome.
 //   - An answer is for the call that was shown: its digest is compared before it is sent.
+//   - An answer can be undone for a moment, as in the browser. Then the server sends it, also if the
+//     inbox was left.
 //   - Text of an agent is right of a gutter. The list and an ask are side by side only if no
 //     text is written from right to left, because a terminal could exchange the two.
 type Inbox struct {
@@ -246,6 +249,10 @@ func (i *inbox) handle(msg tea.Msg) tea.Cmd {
 		return i.wasSelected(m.id)
 	case sentMsg:
 		return i.sent(m)
+	case undoneMsg:
+		return i.undone(m)
+	case heldTickMsg:
+		return i.heldTick()
 	case snoozedMsg:
 		i.snoozed(m)
 	case reassignedMsg:

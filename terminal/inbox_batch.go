@@ -207,7 +207,7 @@ func (i *inbox) runBatch() tea.Cmd {
 			if err != nil {
 				r.why = whyNot(after, err)
 			}
-			if after.Settled() {
+			if _, held := heldHere(after); after.Settled() || held {
 				r.ask = after
 			}
 			m.results = append(m.results, r)
@@ -219,6 +219,7 @@ func (i *inbox) runBatch() tea.Cmd {
 // takeDecided shows the results. If all calls were decided, it goes back to the list.
 func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 	now, failed := i.options.now(), 0
+	var tick tea.Cmd
 	for _, r := range m.results {
 		if r.why != "" {
 			failed++
@@ -226,6 +227,9 @@ func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 		it := i.find(r.ask.ID)
 		if it != nil {
 			it.sending = false
+		}
+		if _, held := heldHere(r.ask); it != nil && held {
+			tick = i.hold(it, r.ask)
 		}
 		if it != nil && r.ask.Settled() {
 			it.settle(r.ask, now)
@@ -241,5 +245,5 @@ func (i *inbox) takeDecided(m decidedMsg) tea.Cmd {
 	if it := i.find(i.current); it != nil && !it.settledAt.IsZero() {
 		i.moveOn()
 	}
-	return i.after(leaveTime, leaveMsg{})
+	return tea.Batch(tick, i.after(leaveTime, leaveMsg{}))
 }

@@ -30,6 +30,8 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	}
 	p := i.picker()
 	switch {
+	case key == "u" && i.lastHeld() != nil && (p == nil || p.editing == nil && !i.isOptionKey(p, text)):
+		return i.undo()
 	case p == nil:
 		return i.pressForAll(key)
 	case p.letter != "":
@@ -239,8 +241,11 @@ func (i *inbox) forward(p *picker, key, text string) tea.Cmd {
 	it := i.find(i.current)
 	if !it.open() {
 		i.status = "This ask is not open any more; j and k go to others."
-		if it.sending {
+		switch {
+		case it.sending:
 			i.status = "The answer is being sent; j and k go to other asks."
+		case it.isHeld():
+			i.status = "Your answer is sent in a moment; u undoes it."
 		}
 		return nil
 	}

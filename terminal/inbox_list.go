@@ -23,13 +23,14 @@ type item struct {
 	settledAt time.Time // when the inbox learned that it is settled; zero while it is open
 	sending   bool      // an answer is being sent
 	answered  bool      // this person has settled it here
+	held      view.Held // the answer that this person can still undo, or zero
 
 	watchers    string // who else is looking at it, as a sentence, or ""
 	rightToLeft bool   // its row has text that is written from right to left
 }
 
 // open reports whether the ask can be answered here.
-func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending }
+func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending && !it.isHeld() }
 
 // order is the order of the list. It is that of the page "Dangerous first".
 var order = view.Order{Urgent: true}
@@ -59,7 +60,7 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		delete(kept, a.ID)
 		if it.settledAt.IsZero() { // else the list was read before the answer
 			it.ask, it.row, it.back = a, view.Brief(a), back[a.ID]
-			it.watchers = i.watchers(it.row)
+			i.noteHeld(it)
 			it.rightToLeft = hasRightToLeft(it.about().String() + it.row.From().String() + it.watchers)
 			if p := i.pickers[a.ID]; p != nil {
 				p.watchers = it.watchers
@@ -68,7 +69,15 @@ func (i *inbox) takeList(m loadedMsg) tea.Cmd {
 		items = append(items, it)
 	}
 	for _, a := range m.settled {
-		if it := kept[a.ID]; it != nil && it.settledAt.IsZero() {
+		switch it := kept[a.ID]; {
+		case it == nil || !it.settledAt.IsZero():
+		case it.isHeld():
+			_ = i.settleHeld(it, a)
+			i.status = "Not sent: it was " + view.Of(a).Status().String() + "."
+			if it.answered {
+				i.status = "Sent: " + view.Of(a).Status().String() + "."
+			}
+		default:
 			it.settle(a, now)
 		}
 	}

@@ -164,7 +164,7 @@ func (l *loader) follow(ctx context.Context, after askback.Cursor) {
 		case err != nil:
 			l.send(followsMsg{err})
 			return
-		case ev.Type == askback.EventSnapshot, strings.HasPrefix(string(ev.Type), "question_"):
+		case ev.Type == askback.EventSnapshot, ev.Type.ForPeople(), strings.HasPrefix(string(ev.Type), "question_"):
 			l.again()
 		}
 	}

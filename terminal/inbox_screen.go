@@ -126,6 +126,11 @@ func (i *inbox) detailRows(left, columns, room int) ([]string, caret) {
 		f := p.newFrame()
 		f.message("Sending your answer …")
 		return f.lines(), caret{}
+	case it.isHeld():
+		f := p.newFrame()
+		f.message("Your answer is sent in a moment; u undoes it.")
+		f.ask(view.Of(it.ask))
+		return p.text.window(f, f.lines(), room), caret{}
 	}
 	rows, c := p.layout()
 	c.shown = c.shown && i.inDetail && i.mode == listing
@@ -194,6 +199,7 @@ func (i *inbox) footRows() []string {
 	if i.lost {
 		f.message("The connection is lost; reconnecting. What you typed is kept.")
 	}
+	f.message(i.heldLine())
 	f.message(i.status)
 	f.message(i.keys())
 	return f.lines()
@@ -274,6 +280,7 @@ func (i *inbox) helpRows(room int) []string {
 	for _, words := range []string{
 		"j k ↑ ↓    select another ask; in an ask, the arrows go to its options",
 		"Enter      open the ask; Esc or u goes back to the list",
+		"u          undo what you answered, until it is sent",
 		"1 2 3      go to an option, which Enter takes; o writes your own words",
 		"a d        approve or deny the call, or the selected calls after a look",
 		"e          change the arguments in your editor (EDITOR)",

@@ -48,9 +48,9 @@ func (i *inbox) settle(shown askback.Ask, r Result) (askback.Ask, error) {
 				return now, errChanged
 			}
 		}
-		return i.client.Answer(i.sending, shown.ID, r.Answer)
+		return i.client.Hold(i.sending, shown.ID, r.Answer)
 	case Declined:
-		return i.client.Decline(i.sending, shown.ID, r.Reason)
+		return i.client.HoldDecline(i.sending, shown.ID, r.Reason)
 	}
 	return shown, nil
 }
@@ -82,7 +82,8 @@ func (i *inbox) checkSent() error {
 		if !it.sending {
 			continue
 		}
-		if a, err := i.client.Get(i.sending, it.ask.ID); err != nil || !a.Settled() && !a.Voted(i.options.Name) {
+		a, err := i.client.Get(i.sending, it.ask.ID)
+		if _, held := heldHere(a); err != nil || !a.Settled() && !a.Voted(i.options.Name) && !held {
 			bad = append(bad, fmt.Errorf("your answer to %s was not sent", it.ask.ID))
 		}
 	}
@@ -136,7 +137,10 @@ func (i *inbox) sent(m sentMsg) tea.Cmd {
 	}
 	it.sending = false
 	var invalid askback.Invalid
+	_, held := heldHere(m.ask)
 	switch {
+	case m.err == nil && held:
+		return i.hold(it, m.ask)
 	case m.err == nil && !m.ask.Settled(): // others have to approve it, too
 		it.ask, it.row = m.ask, view.Brief(m.ask)
 		delete(i.pickers, m.id)

@@ -354,7 +354,7 @@ type failingClient struct {
 	mended atomic.Bool
 }
 
-func (c *failingClient) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+func (c *failingClient) Hold(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 	if !c.mended.Load() {
 		return askback.Ask{}, errors.New("the disk is full")
 	}

@@ -68,7 +68,7 @@ func (s *oidcServer) tryStart() bool {
 // writeSettings writes a settings file with the person ana and this e-mail address.
 func (s *oidcServer) writeSettings(email string) {
 	s.t.Helper()
-	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\n", s.home, email, s.issuer.URL)
+	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\nundo: 0\n", s.home, email, s.issuer.URL)
 	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}

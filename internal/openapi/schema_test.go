@@ -112,7 +112,7 @@ var omitted = map[string][]string{
 	"Delivery":       {"endpoint_id", "endpoint_status"},
 	"Grant":          {"maker_ended"},
 	"HeldChanged":    {"why"},
-	"Held":           {"grant_expires_at", "grant_scope"},
+	"Held":           {"grant_expires_at", "grant_scope", "yours"},
 	"Option":         {"description", "preview"},
 	"GrantChanged":   {"by"},
 	"LoginLink":      {"url"},

@@ -47,7 +47,7 @@ var (
 	vote     = askback.Vote{Name: "ana", Decision: askback.Approve, Reason: "r", Channel: askback.ChannelWeb, At: nine}
 	followUp = askback.FollowUp{At: nine, To: []string{"@oncall"}, DoneAt: nine}
 	heldBack = askback.Held{
-		Name: "ana", Channel: askback.ChannelWeb, Declines: true, Answers: outcome.Answers, Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`),
+		Name: "ana", Yours: true, Channel: askback.ChannelWeb, Declines: true, Answers: outcome.Answers, Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`),
 		Reason: "r", Scope: askback.ScopeTool, Until: nine, At: nine, SendsAt: nine, Digest: digest, GrantID: "grt_" + id, Token: "tok_" + id,
 	}
 	asked = askback.Ask{

@@ -11,6 +11,7 @@ import (
 // A Held is an answer that a person has given and can still undo.
 type Held struct {
 	Name    safetext.Text
+	Yours   bool          // it is that of the reader
 	Word    string        // "Approved", "Denied", "Declined" or "Answered"
 	Detail  safetext.Text // the answer, or the tool
 	SendsAt time.Time
@@ -20,7 +21,7 @@ type Held struct {
 const maxHeldDetail = 120
 
 func (c *cleaner) held(a askback.Ask, h askback.Held) Held {
-	v := Held{Name: c.line(h.Name), Word: heldWord(h), SendsAt: h.SendsAt}
+	v := Held{Name: c.line(h.Name), Yours: h.Yours, Word: heldWord(h), SendsAt: h.SendsAt}
 	if a.Confirmation != nil {
 		v.Detail = c.line(a.Confirmation.ToolName)
 		return v

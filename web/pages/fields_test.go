@@ -41,7 +41,7 @@ func TestPagesShowEveryField(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At",
-		"Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes", "Held.Answers.Selected", "Held.Answers.Other",
+		"Held.Yours", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes", "Held.Answers.Selected", "Held.Answers.Other",
 		"Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
 		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
 		"Outcome.Answers.ID", "Outcome.Decision", "Outcome.Digest", "Outcome.Defaulted", "Directed", "TraceParent", "OthersWaiting", "Repeated",

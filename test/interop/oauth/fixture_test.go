@@ -128,7 +128,7 @@ func (f *fixture) settings(url string) string {
 
 // settingsFor returns the settings with one person.
 func (f *fixture) settingsFor(url, name, email string) string {
-	return fmt.Sprintf("public_url: %s\npeople: [{name: %s, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: %s, client_secret: %q}}\n",
+	return fmt.Sprintf("public_url: %s\npeople: [{name: %s, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: %s, client_secret: %q}}\nundo: 0\n",
 		url, name, email, f.setup.Issuer, clientID, clientSecret)
 }
 

@@ -1,0 +1,99 @@
+package terminal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+)
+
+// hold makes answers of the inbox ones that can be undone for half a minute.
+func (f *inboxFixture) hold() { f.engine.Set(engine.Settings{Undo: 30 * time.Second}) }
+
+// sendHeld lets the time of held answers pass, and steps an ask as the timer of a server does.
+func (f *inboxFixture) sendHeld(id string) {
+	f.t.Helper()
+	f.pass(31 * time.Second)
+	if _, err := f.ben.Claim(f.t.Context(), id); !errors.Is(err, askback.ErrSettled) {
+		f.t.Fatalf("the answer was not sent: %v", err)
+	}
+	f.Load()
+}
+
+// A decision can be undone with u, wherever the person is in the list. What was filled in is still
+// there, and can be sent again.
+func TestInboxUndoesADecision(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.hold()
+		id, other := f.ask("a", callRequest("drop", `{}`, false)), f.ask("a", callRequest("keep", `{}`, false))
+		f.open(f.ana, width)
+		f.press("enter", "a")
+		f.shows(width, `Approved drop, sent in \d+ s · u undoes`)
+		if got := f.outcome(id); got != "open" {
+			t.Fatalf("%d columns: got %s, want open", width, got)
+		}
+		f.press("u")
+		f.shows(width, `Undone: nothing was sent`)
+		f.press("enter", "d")
+		f.shows(width, `Denied drop, sent in \d+ s`)
+		f.press("enter", "a")
+		f.sendHeld(id)
+		f.sendHeld(other)
+		if a, b := f.outcome(id), f.outcome(other); a != "denied" || b != "approved" {
+			t.Errorf("%d columns: got %q and %q, want the second decision, and that on the next call", width, a, b)
+		}
+		if held := f.screen(width); matches(`u undoes`, held) {
+			t.Errorf("%d columns: it can still be undone:\n%s", width, held)
+		}
+	}
+}
+
+// The text of an answer is in its field again after u.
+func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
+	f := newInboxFixture(t)
+	f.hold()
+	id := f.ask("a", questionRequest("Which name?"))
+	f.open(f.ana, 80)
+	f.press("enter")
+	f.Paste("orders")
+	f.press("enter")
+	f.shows(80, `Answered orders, sent in`)
+	f.press("u", "enter")
+	f.shows(80, `orders`)
+	if got := f.outcome(id); got != "open" {
+		t.Errorf("got %s, want open", got)
+	}
+}
+
+// Another person who answers first is named, and so is another window of the same person that
+// undid the answer.
+func TestInboxShowsWhatBecameOfAHeldAnswer(t *testing.T) {
+	f := newInboxFixture(t)
+	f.hold()
+	lost, undone := f.ask("a", callRequest("drop", `{}`, false)), f.ask("a", callRequest("keep", `{}`, false))
+	f.open(f.ana, 80)
+	f.press("enter", "a")
+	if _, err := f.ben.Answer(t.Context(), lost, askback.Decide(askback.Deny, "")); err != nil {
+		t.Fatal(err)
+	}
+	f.Load()
+	f.shows(80, `denied by ben`)
+	f.press("enter", "a")
+	f.shows(80, `Approved keep, sent in`)
+	if _, err := f.ana.Undo(t.Context(), undone); err != nil {
+		t.Fatal(err)
+	}
+	f.Load()
+	if screen := f.screen(80); matches(`sent in \d+ s`, screen) {
+		t.Errorf("it is still shown:\n%s", screen)
+	}
+	if _, err := f.ben.Hold(t.Context(), undone, askback.Decide(askback.Deny, "")); err != nil {
+		t.Fatal(err)
+	}
+	f.Load()
+	f.press("esc", "esc")
+	f.shows(80, `ben has answered, and can still undo it`)
+}
