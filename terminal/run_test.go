@@ -210,3 +210,18 @@ func screenOf(out *bytes.Buffer, width int) string {
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
+
+// Of a call that is withheld the terminal shows the name and why there is no more.
+func TestWithheldCallShowsOnlyItsName(t *testing.T) {
+	var out bytes.Buffer
+	v := runViewOf(&out, 100, terminal.RunOptions{})
+	showRun(
+		t, v,
+		runEvent("message", `{"role": "assistant", "text": "", "withheld": true}`),
+		runEvent("tool_input_ready", `{"call_id": "1", "name": "files__write", "input": {}, "withheld": true}`),
+		runEvent("tool_complete", `{"call_id": "1", "name": "files__write", "is_error": false, "output": "", "withheld": true}`),
+	)
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "· files.write (only the people who were asked see this call)") {
+		t.Errorf("got %q", got)
+	}
+}

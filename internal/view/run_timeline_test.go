@@ -48,6 +48,32 @@ func TestTimelineHidesCallsThatAreShownOtherwise(t *testing.T) {
 	}
 }
 
+// Of a call that is withheld only the name is shown, whatever else its events have.
+func TestTimelineShowsOnlyTheNameOfAWithheldCall(t *testing.T) {
+	event := func(n int64, kind askback.EventType, data string) askback.Event {
+		return askback.Event{Seq: n, Type: kind, At: time.Unix(n, 0), Data: json.RawMessage(data)}
+	}
+	moments := view.RunTimeline(askback.Session{}, []askback.Event{
+		event(1, askback.EventMessage, `{"role":"assistant","text":"","final":false,"withheld":true}`),
+		event(2, askback.EventToolInput, `{"call_id":"call_1","name":"files__write","input":{"a":1},"withheld":true}`),
+		event(3, askback.EventToolComplete, `{"call_id":"call_1","name":"files__write","is_error":false,"output":"","withheld":true}`),
+		event(4, askback.EventToolInput, `{"call_id":"call_2","name":"ask_user_question","input":{},"withheld":true}`),
+		event(5, askback.EventToolComplete, `{"call_id":"call_2","name":"ask_user_question","is_error":false,"output":"","withheld":true}`),
+	}, nil, nil, nil, nil)
+	var calls []view.Call
+	for _, m := range moments {
+		if m.Text.String() != "" {
+			t.Errorf("a withheld message is shown: %+v", m)
+		}
+		if m.Call != nil {
+			calls = append(calls, *m.Call)
+		}
+	}
+	if len(calls) != 1 || calls[0].Tool.String() != "files.write" || !calls[0].Withheld || calls[0].Line.String()+calls[0].Arguments.String() != "" {
+		t.Errorf("got %+v, want the call without its arguments", calls)
+	}
+}
+
 // People see server.tool for server__tool, and a name that is not certain as it is.
 func TestTimelineNamesServerAndTool(t *testing.T) {
 	for tool, want := range map[string]string{
