@@ -49,6 +49,9 @@ func TestDecisionCanBeUndone(t *testing.T) {
 	if h.get(a.ID).Settled() {
 		t.Fatal("the decision was sent")
 	}
+	if ben := h.browser("ben").open("/", http.StatusOK); !strings.Contains(ben.one(t, "#row-"+a.ID).visibleText(), "ana has answered") {
+		t.Error("other people do not see that ana has answered")
+	}
 	if row := page.one(t, "#row-"+a.ID); len(row.all(".quick")) > 0 || !strings.Contains(row.visibleText(), "sent in a moment") {
 		t.Errorf("the row can be answered again: %s", row.visibleText())
 	}
