@@ -185,8 +185,11 @@ func (s *Settings) alwaysAddresses(person string, a *askback.Ask) bool {
 	lists := [][]string{a.To}
 	if len(a.To) == 0 {
 		for _, r := range s.Routes {
-			if (askback.Match{Agent: r.Match.Agent}).Matches(a) {
-				lists = append(lists, r.To)
+			if !(askback.Match{Agent: r.Match.Agent}).Matches(a) {
+				continue
+			}
+			if lists = append(lists, r.To); len(r.To) == 0 { // then a confirmation is for those who may decide it
+				lists = append(lists, r.Approvers)
 			}
 		}
 	}

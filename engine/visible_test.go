@@ -279,7 +279,11 @@ func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfASubAgent(t *testing.T) {
 // What a model writes now may be a part of an ask, so only those get it who get all asks of the
 // run. A route counts as the names of the agent do.
 func TestLiveTextIsOnlyForThoseWhoAreAskedAnything(t *testing.T) {
-	for _, routed := range []bool{false, true} {
+	for name, routes := range map[string][]askback.Route{
+		"the agent names them": nil,
+		"a route names them":   {{Match: askback.Match{Agent: "other"}, To: []string{"ana"}}, {Match: askback.Match{Tags: []string{"x"}}, To: []string{"@poets"}}},
+		"they alone approve":   {{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"@poets"}}},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			over := make(chan struct{})
 			r := &scriptRunner{reply: func(_ context.Context, _ conversation.Run, piece func(string)) conversation.Input {
@@ -288,19 +292,14 @@ func TestLiveTextIsOnlyForThoseWhoAreAskedAnything(t *testing.T) {
 				return says("Done.")
 			}}
 			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{"ben"}}}
-			if routed {
+			if routes != nil {
 				h.wrapped = addressedRunner{r, nil}
 			}
 			h.start(memstore.New())
 			defer h.stop()
-			if routed {
-				h.engine.Set(engine.Settings{
-					Groups: map[string][]string{"poets": {"ben"}},
-					Routes: []askback.Route{{Match: askback.Match{Agent: "other"}, To: []string{"ana"}}, {Match: askback.Match{Tags: []string{"x"}}, To: []string{"@poets"}}},
-				})
-			}
+			h.engine.Set(engine.Settings{Groups: map[string][]string{"poets": {"ben"}}, Routes: routes})
 			s := h.run("Go.")
-			h.sees("live", s.ID, map[string]bool{"ben": true, "ana": false, "root": false})
+			h.sees(name, s.ID, map[string]bool{"ben": true, "ana": false, "root": false})
 			close(over)
 			synctest.Wait()
 		})
