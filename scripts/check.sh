@@ -6,5 +6,6 @@ cd "$(dirname "$0")/.." || exit
 source scripts/steps.sh
 source scripts/checks.sh
 
-run_checks
+first_checks
+other_checks
 summary

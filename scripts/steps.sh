@@ -9,11 +9,12 @@ notes=$scratch/notes # lines "FAILED: …" and "LEFT OUT: …", for the summary
 ran=()               # lines of the summary
 broken=()            # names of steps that failed
 patience=20          # how many seconds left_behind waits
-beside=              # the process of the step that begin started, or empty
+beside=()            # processes of the commands that begin started
+beside_names=()
 : >"$notes"
 
 # Go writes its module cache read-only, and a test may have created one.
-trap '[[ -z $beside ]] || kill "$beside" 2>/dev/null; chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap '((${#beside[@]} == 0)) || kill "${beside[@]}" 2>/dev/null; chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -24,8 +25,8 @@ clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 # with output, because a subshell has times of its own.
 processors() {
 	local user system
-	times >"$scratch/times"
-	{ read -r _ && IFS=' ms' read -r user{,_s} system{,_s}; } <"$scratch/times"
+	times >"$scratch/times.$BASHPID" # a command of begin may have steps, too
+	{ read -r _ && IFS=' ms' read -r user{,_s} system{,_s}; } <"$scratch/times.$BASHPID"
 	used=$((user * 60 + ${user_s%.*} + system * 60 + ${system_s%.*}))
 }
 
@@ -43,24 +44,31 @@ step() {
 }
 
 # begin NAME COMMAND… runs a command beside the next steps. Its output and its result follow with
-# finish. There is one such command at a time.
+# finish.
 begin() {
-	beside_name=$1
+	local name=$1
 	shift
-	echo "== $script: $beside_name begins, beside what follows ($(clock $SECONDS) so far)"
-	"$@" >"$scratch/beside" 2>&1 &
-	beside=$!
+	echo "== $script: $name begins, beside what follows ($(clock $SECONDS) so far)"
+	"$@" >"$scratch/beside.${#beside[@]}" 2>&1 &
+	beside+=($!)
+	beside_names+=("$name")
 }
 
-# finish waits for the command of begin and records its result.
+# finish waits for the commands of begin and records their results.
 finish() {
-	local how=ok
-	wait "$beside" || how=FAILED
-	beside=
-	echo "== $script: $beside_name ended ($(clock $SECONDS) so far)"
-	cat "$scratch/beside"
-	[[ $how == ok ]] || broken+=("$beside_name")
-	ran+=("$(printf '   %-6s %6s %6s  %s' $how beside "" "$beside_name")")
+	local i how used before
+	for i in "${!beside[@]}"; do
+		how=ok
+		processors
+		before=$used
+		wait "${beside[i]}" || how=FAILED
+		processors
+		echo "== $script: ${beside_names[i]} ended ($(clock $SECONDS) so far)"
+		cat "$scratch/beside.$i"
+		[[ $how == ok ]] || broken+=("${beside_names[i]}")
+		ran+=("$(printf '   %-6s %6s %6s  %s' $how beside "$(clock $((used - before)))" "${beside_names[i]}")")
+	done
+	beside=() beside_names=()
 }
 
 # build_program builds askback for all packages whose tests run it.

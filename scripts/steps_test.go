@@ -59,7 +59,7 @@ two
 == try: summary (0:00 in all)
             time  cores  step
    ok       0:00   0:00  first
-   FAILED beside         slow
+   FAILED beside   0:00  slow
 try: FAILED: [slow]
 `
 	if d := cmp.Diff(want, got); d != "" || code != 1 {

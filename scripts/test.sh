@@ -135,16 +135,18 @@ if [[ ! -d /run/systemd/system ]] && { command -v exim4 || ! command -v sendmail
 fi
 
 step "programs that tests need" install_missing
-run_checks
+first_checks
 step "build what runs the tests" go build -o "$scratch/" ./scripts/gotest ./test/faults
 step "build the program" build_program
 if command -v "$(go env CC)" >/dev/null; then
 	export CGO_ENABLED=1
+	begin "other checks" checks_beside
 	step "build with the race detector" build_race
 	begin "short fault tests" "$scratch/faults" -short -seed "$seed" # they often wait
 	step "go test, with the race detector where goroutines meet" with_race
 	finish
 else
+	other_checks
 	step "go test ./..." without_race
 	step "short fault tests" "$scratch/faults" -short -seed "$seed"
 fi
