@@ -23,14 +23,16 @@ func fillPages(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var c store.Change
 	for n := range 300 {
 		r := record(n + 1)
 		r.Owner, r.Status, r.Stream, r.Due, r.State = "bot", "pending", "ses_1", time.UnixMilli(1_700_000_000_000+int64(n)).UTC(), bytes.Repeat([]byte{'s'}, 400)
 		e := event(r, "asked")
 		e.Stream, e.Type, e.Data = "ses_1", "asked", bytes.Repeat([]byte{' '}, 200)
-		if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{e}}); err != nil {
-			t.Fatal(err)
-		}
+		c.Put, c.Events = append(c.Put, r), append(c.Events, e)
+	}
+	if _, err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -109,7 +111,7 @@ func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	}
 	failed, incomplete, opened, named := map[string]int{}, 0, 0, 0
 	for page := 1; page < len(whole)/pageSize; page++ {
-		if page > 12 && page%3 > 0 { // most pages are alike
+		if page > 12 && page%9 > 0 { // most pages are alike
 			continue
 		}
 		damaged := slices.Clone(whole)
@@ -157,7 +159,7 @@ func TestDamagedPageHidesOnlyItsRecords(t *testing.T) {
 	if named < 100 {
 		t.Errorf("%d damaged records are named, of at least a page of each table", named)
 	}
-	if opened < 30 || incomplete == 0 {
+	if opened < 20 || incomplete == 0 {
 		t.Errorf("%d databases were opened, %d lists were not complete", opened, incomplete)
 	}
 }
