@@ -91,3 +91,25 @@ func TestIdleSessionsMakeRoom(t *testing.T) {
 		}
 	})
 }
+
+// An agent cannot ask in a session of another agent, whether by its id or by its key.
+func TestAskInSessionOfAnotherAgentIsRejected(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
+	one, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
+	r := question()
+	r.SessionID = one.ID
+	if a, err := other.Ask(t.Context(), r); !errors.As(err, &askback.Invalid{}) || !strings.Contains(err.Error(), "no such session, or it is not yours") {
+		t.Errorf("by id: got %+v, %v, want an error", a, err)
+	}
+	r.SessionID, r.SessionKey = "", "run"
+	if a, err := other.Ask(t.Context(), r); err != nil || a.SessionID == one.ID {
+		t.Errorf("by key: got session %s, %v, want another one than %s", a.SessionID, err, one.ID)
+	}
+	if one, err = p.agent.Session(t.Context(), one.ID); err != nil || one.AsksTotal != 0 {
+		t.Errorf("the session has %d asks, %v, want none", one.AsksTotal, err)
+	}
+}

@@ -106,6 +106,21 @@ func TestDeliveriesAtOnceStartOneRun(t *testing.T) {
 	}
 }
 
+// The name of a delivery is for one agent: with the same name, another agent starts as well (E10).
+func TestDeliveriesToTwoAgentsStartTwoRuns(t *testing.T) {
+	w := newHookFixture(t)
+	for _, agent := range []string{"poem", "notes", "poem"} {
+		got := w.send("POST", "/hooks/"+agent, w.token(bot), `{}`, "Idempotency-Key", "delivery-1")
+		if got.status != http.StatusAccepted {
+			t.Errorf("%s: got %d %s", agent, got.status, got.body)
+		}
+	}
+	page, err := w.engine.As(ana).Sessions(t.Context(), askback.SessionQuery{})
+	if err != nil || len(page.Items) != 2 {
+		t.Errorf("got %d sessions, %v; want one of each agent", len(page.Items), err)
+	}
+}
+
 // A server without the secrets of agents takes only tokens.
 func TestHooksNeedATokenWithoutAVerifier(t *testing.T) {
 	db := memstore.New()
