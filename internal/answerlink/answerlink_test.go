@@ -2,6 +2,8 @@ package answerlink_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -131,6 +133,40 @@ func TestRedact(t *testing.T) {
 	for path, want := range map[string]string{"/a/secret": "/a/…", "/a/": "/a/…", "/a/x/y": "/a/…", "//a/secret": "//a/…", "/./a/secret": "/./a/…", "/asks/ask_1": "/asks/ask_1", "/": "/", "/a": "/a"} {
 		if got := answerlink.Redact(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A token with a valid signature is invalid if it has another version or more than the fields of a
+// link: another release, or another use of the key, signed it.
+func TestOtherSignedTextsAreInvalid(t *testing.T) {
+	s := answerlink.New(key(1), answerlink.Page)
+	raw, err := base64.RawURLEncoding.DecodeString(sign(t, s, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := raw[:len(raw)-sha256.Size]
+	signed := func(text []byte) string {
+		base, err := key(1)()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := func(key, text []byte) []byte {
+			h := hmac.New(sha256.New, key)
+			h.Write(text)
+			return h.Sum(nil)
+		}
+		mac := sum(sum(base, []byte("askback answer link page")), text)
+		return base64.RawURLEncoding.EncodeToString(append(bytes.Clone(text), mac...))
+	}
+	if got, err := s.Verify(signed(text)); err != nil || got != link {
+		t.Fatalf("got %+v, %v for the same text", got, err)
+	}
+	other := bytes.Clone(text)
+	other[0]++
+	for name, text := range map[string][]byte{"another version": other, "more": append(bytes.Clone(text), 0), "less": text[:len(text)-1], "only a version": text[:1]} {
+		if got, err := s.Verify(signed(text)); !errors.Is(err, answerlink.ErrInvalid) {
+			t.Errorf("%s: got %+v, %v, want %v", name, got, err, answerlink.ErrInvalid)
 		}
 	}
 }

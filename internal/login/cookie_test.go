@@ -22,7 +22,10 @@ func TestCookieMatchesTheConnection(t *testing.T) {
 	}{
 		"https":                 {host: "ask.example.com", tls: true, cookie: "__Host-askback", secure: true},
 		"https at a proxy":      {host: "ask.example.com", header: "https", cookie: "__Host-askback", secure: true},
+		"http at a proxy":       {host: "ask.example.com", header: "http"},
+		"http, then https":      {host: "ask.example.com", header: "http, https"},
 		"loopback":              {host: "127.0.0.1:7575", cookie: "askback"},
+		"loopback at a proxy":   {host: "127.0.0.1:7575", header: "http", cookie: "askback"},
 		"another loopback":      {host: "127.8.8.8", cookie: "askback"},
 		"loopback by name":      {host: "localhost:7575", cookie: "askback"},
 		"loopback, IPv6":        {host: "[::1]:7575", cookie: "askback"},
@@ -70,5 +73,19 @@ func TestLoopbackCookieIsIgnoredElsewhere(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "askback", Value: "secret"})
 	if got := login.Secret(r); got != "" {
 		t.Errorf("got %q, want nothing", got)
+	}
+}
+
+// A path to return to that was changed in the cookie leads to this server.
+func TestReturnPathLeadsToThisServer(t *testing.T) {
+	for value, want := range map[string]string{
+		"/asks/1": "/asks/1", "": "/", "https://evil.example/": "/", "//evil.example": "/", `/\evil.example`: "/", "evil.example": "/", "javascript:alert(1)": "/",
+	} {
+		r := httptest.NewRequest("POST", "http://127.0.0.1/login", nil)
+		r.Host = "127.0.0.1"
+		r.Header.Set("Cookie", "askback-to="+value)
+		if got := login.TakeReturnPath(httptest.NewRecorder(), r); got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
 	}
 }
