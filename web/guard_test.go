@@ -147,8 +147,13 @@ func TestChromiumKeysOpenFields(t *testing.T) {
 		ask        askback.Request
 		key, field string
 	}{
-		{single, "o", "q1-other"}, {single, "n", "q1-notes"}, {single, "c", "comment"}, {single, "D", "reason"},
-		{harmless, "n", "reason"}, {harmless, "e", "input"}, {harmless, "A", "input"},
+		{single, "o", "q1-other"},
+		{single, "n", "q1-notes"},
+		{single, "c", "comment"},
+		{single, "D", "reason"},
+		{harmless, "n", "reason"},
+		{harmless, "e", "input"},
+		{harmless, "A", "input"},
 	} {
 		a := c.ask(x.ask)
 		w.open("/asks/" + a.ID)

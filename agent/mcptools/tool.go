@@ -84,8 +84,8 @@ func (c *session) list(ctx context.Context) ([]agent.ToolInfo, error) {
 func convert(t *mcp.Tool) (info agent.ToolInfo, problem string) {
 	hints := cmp.Or(t.Annotations, &mcp.ToolAnnotations{})
 	info = agent.ToolInfo{
-		Tool:     agent.Tool{Name: t.Name, Description: cut(t.Description, maxDescription)},
-		Title:    cut(cmp.Or(t.Title, hints.Title), maxName),
+		Tool:  agent.Tool{Name: t.Name, Description: cut(t.Description, maxDescription)},
+		Title: cut(cmp.Or(t.Title, hints.Title), maxName),
 		// Of hints that contradict each other, the one counts that requires more of people.
 		ReadOnly: hints.ReadOnlyHint && (hints.DestructiveHint == nil || !*hints.DestructiveHint),
 	}
