@@ -42,19 +42,19 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 // those who decide it. The name is "" if it is not known; then the view is that of [Of].
 func For(a askback.Ask, reader string) Ask {
 	v := Of(a)
-	v.bar(a, reader)
+	bar(&v, a, reader)
 	return v
 }
 
 // BriefFor is [Brief] for a person, as [For] is [Of].
 func BriefFor(a askback.Ask, reader string) Ask {
 	v := Brief(a)
-	v.bar(a, reader)
+	bar(&v, a, reader)
 	v.Quick = v.Quick && v.Barred.String() == ""
 	return v
 }
 
-func (v *Ask) bar(a askback.Ask, reader string) {
+func bar(v *Ask, a askback.Ask, reader string) {
 	switch {
 	case a.Outcome != nil, reader == "":
 	case !a.IsApprover(reader):
