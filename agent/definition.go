@@ -106,7 +106,7 @@ func (d *Definition) Check() error {
 	}
 	checkPatterns := func(key string, patterns []string) {
 		for _, pattern := range patterns {
-			if problem := directory.PatternProblem(pattern); problem != "" {
+			if problem := directory.ToolPatternProblem(pattern); problem != "" {
 				add("%s: %q %s of tools, as in tickets.*", key, pattern, problem)
 			}
 		}

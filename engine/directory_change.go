@@ -81,6 +81,9 @@ func (c *client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 	if err := directory.CheckPerson(r); err != nil {
 		return askback.Person{}, err
 	}
+	if err := c.engine.checkNewName(ctx, "", r.Name, askback.Responder); err != nil {
+		return askback.Person{}, err
+	}
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
 		if err := c.engine.personFree(r, d); err != nil {
 			return false, err

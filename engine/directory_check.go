@@ -81,6 +81,14 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 	unknown := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known == nil || slices.Contains(known, name) })
 	}
+	for i, one := range c.People {
+		for _, other := range known {
+			isPerson := slices.ContainsFunc(c.People[:i], func(p askback.Person) bool { return p.Name == other })
+			if other != one.Name && alike(other, one.Name, askback.Responder) && (isPerson || !c.hasPerson(other)) {
+				all = append(all, DirectoryProblem{Source: one.Source, Text: fmt.Sprintf("the person %q looks like the person %q", one.Name, other)})
+			}
+		}
+	}
 	for _, g := range c.groups {
 		if names := unknown(g.People); len(names) > 0 {
 			all = append(all, DirectoryProblem{Source: g.Source, Text: fmt.Sprintf("the group %q names %s", g.Name, notKnown(names))})
@@ -116,6 +124,11 @@ func (c *current) problems(known []string) (all []DirectoryProblem) {
 		}
 	}
 	return all
+}
+
+// hasPerson reports whether the settings or the API have a person.
+func (c *current) hasPerson(name string) bool {
+	return slices.ContainsFunc(c.People, func(p askback.Person) bool { return p.Name == name })
 }
 
 // routeName returns "route 2 of the settings".

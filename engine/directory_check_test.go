@@ -108,3 +108,12 @@ func TestRouteThatNoOneSatisfiesIsRefused(t *testing.T) {
 		t.Errorf("an ask: got %v", err)
 	}
 }
+
+// People of the settings whose names look alike are reported.
+func TestPeopleWhoLookAlikeAreReported(t *testing.T) {
+	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "аna"}, {Name: "ben"}}}})
+	problems, err := p.engine.CheckDirectory(t.Context())
+	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "looks like the person") {
+		t.Errorf("got %+v, %v", problems, err)
+	}
+}

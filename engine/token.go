@@ -37,6 +37,9 @@ func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askba
 	if err := c.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
+	if err := c.engine.checkNewName(ctx, "/name", r.Name, r.Kind); err != nil {
+		return askback.Token{}, "", err
+	}
 	return c.engine.CreateToken(ctx, r)
 }
 

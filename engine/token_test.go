@@ -392,3 +392,34 @@ func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 		t.Errorf("revoked: last used at %v, %v, want %v", revoked.LastUsedAt, err, at)
 	}
 }
+
+// A token has a name that a person can have, and that looks like no other one: otherwise one person
+// could count as two. The same holds for people (T9).
+func TestNamesThatLookLikeOthersAreRefused(t *testing.T) {
+	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}}}})
+	create := func(kind askback.Kind, name string) error {
+		_, _, err := p.admin().CreateToken(t.Context(), askback.TokenRequest{Kind: kind, Name: name})
+		return err
+	}
+	for _, name := range []string{"ana", "ben", "José", "агент", "zoe b"} {
+		if err := create(askback.Responder, name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if err := errors.Join(create(askback.Agent, "bot"), create(askback.Agent, "Bot"), create(askback.Agent, "ana")); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"an\u200ba", "ana ", " ana", "@ana", "..", "a\u00adna", "ana\u3164", "\u202eana", "аna", "ａna", "Ana", "BEN", "𝐛en", "zoe\u2060 b", ""} {
+		for _, kind := range []askback.Kind{askback.Responder, askback.Admin, askback.Operator} {
+			if err := create(kind, name); !errors.As(err, new(askback.Invalid)) || !strings.Contains(err.Error(), "/name") {
+				t.Errorf("%s %q: got %v", kind, name, err)
+			}
+		}
+		if _, err := p.admin().PutPerson(t.Context(), askback.PersonRequest{Name: name}); !errors.As(err, new(askback.Invalid)) {
+			t.Errorf("person %q: got %v", name, err)
+		}
+	}
+	if err := create(askback.Agent, "bоt"); !errors.As(err, new(askback.Invalid)) {
+		t.Errorf("an agent: got %v", err)
+	}
+}

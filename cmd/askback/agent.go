@@ -134,7 +134,7 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 			if !slices.Contains(a.Tools, set.Name()) && !slices.Contains(a.Tools, full) {
 				continue
 			}
-			lines = append(lines, safetext.Line(full).String()+": "+tier(d, set.Name(), t))
+			lines = append(lines, safetext.Name(full).String()+": "+tier(d, set.Name(), t))
 		}
 	}
 	return lines

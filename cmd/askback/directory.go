@@ -64,7 +64,7 @@ func printFitted(io streams, lines []string) {
 
 // personLine describes a person in one line.
 func personLine(p askback.Person) string {
-	parts := []string{p.Name, "(" + string(p.Source) + ")"}
+	parts := []string{safetext.Name(p.Name).String(), "(" + string(p.Source) + ")"}
 	for _, part := range []struct{ what, value string }{
 		{"", p.Email}, {"Slack ", p.Slack}, {"quiet ", strings.TrimSpace(p.Quiet + " " + p.TimeZone)}, {"in @", strings.Join(p.Groups, ", @")}, {"WARNING: ", p.Warning},
 	} {

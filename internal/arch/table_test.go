@@ -36,7 +36,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "conversation", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/revision", "internal/search"},
+	"engine":      {".", "conversation", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -82,7 +82,7 @@ var layers = map[string][]string{
 	"internal/codecgen":        {"internal/codec"},
 	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/lazyregexp", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
 	"internal/dialogs":         {".", "internal/hook", "internal/pause"},
-	"internal/directory":       {"."},
+	"internal/directory":       {".", "internal/lookalike"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext", "internal/lookalike"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
@@ -115,7 +115,7 @@ var layers = map[string][]string{
 	"internal/qrcode":          {},
 	"internal/qrcode/qrtest":   {},
 	"internal/revision":        {"."},
-	"internal/safetext":        {},
+	"internal/safetext":        {"internal/lookalike"},
 	"internal/schedule":        {},
 	"internal/search":          {},
 	"internal/answerlink":      {"."},
@@ -123,7 +123,7 @@ var layers = map[string][]string{
 	"internal/telemetry":       {".", "engine"},
 	"internal/spelling":        {},
 	"internal/agentconfig":     {"internal/claudehook", "internal/jcs", "internal/lazyregexp", "internal/opencodehook"},
-	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
+	"internal/view":            {".", "internal/lookalike", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
 	"internal/githubaction/actiontest": {},
 	"internal/openapi/openapitest":     {"internal/openapi"},

@@ -139,8 +139,8 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []setting {
 		{key: "to", read: func(v value) { a.To = l.names(v, directory.RecipientProblem) }},
 		{key: "max_asks", read: l.count(&a.MaxAsks)},
 		{key: "max_turns", read: l.count(&a.MaxTurns)},
-		{key: "confirm", read: func(v value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.PatternProblem) }},
-		{key: "allow", read: func(v value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.PatternProblem) }},
+		{key: "confirm", read: func(v value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
+		{key: "allow", read: func(v value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
 		{key: "subagents", read: func(v value) {
 			l.oneOf(&subagents, "forbid", "bubble")(v)
 			a.Bubble = subagents == "bubble"

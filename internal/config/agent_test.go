@@ -2,6 +2,8 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -107,5 +109,25 @@ func TestPromptNeedsNoFrontMatter(t *testing.T) {
 	}
 	if _, err := config.LoadAgent("a.md", iotest.ErrReader(errors.New("the disk is gone")), env); err == nil || !strings.Contains(err.Error(), "read a.md: the disk is gone") {
 		t.Errorf("a file that cannot be read: got %v", err)
+	}
+}
+
+// A pattern that can match no tool of the agent is rejected with its place, and one that can is not.
+func TestPatternsThatMatchNothingAreRejected(t *testing.T) {
+	load := func(key, pattern string) error {
+		_, err := loadAgent("agents/x.md", fmt.Sprintf("---\ntools: [t, files.read, tea-2]\n%s: [%q]\n---\nWork.\n", key, pattern))
+		return err
+	}
+	for _, key := range []string{"confirm", "allow"} {
+		for _, pattern := range []string{
+			"t.*anger\u200b", "t\u200d.*", "[!t]*", "t.[!a]*", "t.[z-a]*", " t.*", "t.* ", "t.*\ufe0f", "t.\u202e*", "x*", "?", "??", "[u-z]*", "files.read?", "files.[^r]*", "t", "T.*", "tea-2", "tea*.x",
+			"files.read", "tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*", "t?x", "fil/*", "т.*",
+		} {
+			valid := slices.Contains([]string{"t", "tea-2", "tea*.x", "files.read", "tea-?.run", "\\t.*", "[^x]*", "t.*", "*", "*.delete", "files*", "t?x", "?"}, pattern)
+			err := load(key, pattern)
+			if (err == nil) != valid || err != nil && !strings.HasPrefix(err.Error(), "agents/x.md:3:") {
+				t.Errorf("%s: [%q]: got %v, want valid %v", key, pattern, err, valid)
+			}
+		}
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // AgentFiles returns the files with definitions in a directory, sorted by name: those whose
@@ -111,24 +113,58 @@ func (l *loader) checkRules(a Agent, p agentPlaces) {
 	}
 }
 
-// mayMatch reports whether a pattern can match a tool of the agent: up to its first wildcard, it
-// must begin as one does.
+// mayMatch reports whether a pattern can match a tool of the agent, or one of its servers. Of a
+// server all of whose tools the agent has, any tool may exist.
 func (a Agent) mayMatch(pattern string) bool {
-	start, literal := pattern, true
-	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
-		start, literal = pattern[:i], false
-	}
 	for _, entry := range a.Tools {
-		server, tool, single := cutServer(entry)
-		target := server + "." + tool // of a whole server, what its tools begin with
-		switch {
-		case literal && (pattern == server || single && pattern == target || !single && strings.HasPrefix(pattern, target)):
-			return true
-		case !literal && (strings.HasPrefix(target, start) || !single && strings.HasPrefix(start, target)):
+		server, _, single := cutServer(entry)
+		whole, _ := path.Match(flat(pattern), flat(server))
+		one, _ := path.Match(flat(pattern), flat(entry))
+		if whole || single && one || !single && mayBegin(flat(pattern), flat(server+".")) {
 			return true
 		}
 	}
 	return false
+}
+
+// flat returns a text in which path.Match sees no slash, so that a "*" matches one.
+func flat(s string) string { return strings.ReplaceAll(s, "/", "\x00") }
+
+// mayBegin reports whether a valid pattern matches a text that begins with this one and goes on.
+func mayBegin(pattern, text string) bool {
+	for _, want := range text {
+		size := 1
+		switch {
+		case pattern == "":
+			return false
+		case pattern[0] == '*':
+			return true
+		case pattern[0] == '[':
+			size = classSize(pattern)
+		case pattern[0] == '\\':
+			size = 2
+		default:
+			_, size = utf8.DecodeRuneInString(pattern)
+		}
+		if ok, err := path.Match(pattern[:size], string(want)); err != nil || !ok {
+			return false
+		}
+		pattern = pattern[size:]
+	}
+	return pattern != ""
+}
+
+// classSize returns the length of the class with which a valid pattern begins.
+func classSize(pattern string) int {
+	for i := 1; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+		case ']':
+			return i + 1
+		}
+	}
+	return len(pattern)
 }
 
 // Servers returns the names of the MCP servers whose tools the agent has, sorted.

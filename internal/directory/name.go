@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lookalike"
 )
 
 // The functions whose names end in Problem return what is wrong with a text, as the end of a
@@ -45,10 +46,11 @@ func NameProblem(s string) string {
 	return ""
 }
 
-// isInvisible reports whether a character shows nothing and changes at most the direction of text:
-// with it, a name looks like another one. Joiners are not such characters: some scripts need them.
+// isInvisible reports whether a character of a name cannot be seen. Joiners and the selectors of
+// variants are left: some scripts and pictures need them.
 func isInvisible(r rune) bool {
-	return r == '\u00ad' || r == '\u200b' || r == '\u200e' || r == '\u200f' || r == '\u2060' || r == '\ufeff' || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+	joins := r == '\u200c' || r == '\u200d' || '\ufe00' <= r && r <= '\ufe0f'
+	return !joins && lookalike.IsInvisible(r)
 }
 
 // GroupNameProblem checks the name of a group, without @.
@@ -128,10 +130,54 @@ func ChannelProblem(s string) string {
 	return ""
 }
 
-// PatternProblem checks a pattern for the names of agents.
+// PatternProblem checks a pattern for the names of agents or tools. It rejects what matches nothing,
+// or not what it seems to.
 func PatternProblem(s string) string {
-	if _, err := path.Match(s, ""); err != nil {
+	_, err := path.Match(s, "")
+	switch {
+	case err != nil:
 		return "is not a pattern"
+	case strings.ContainsFunc(s, unicode.IsControl) || !utf8.ValidString(s):
+		return "has control characters, or is not UTF-8, and is no pattern"
+	case strings.ContainsFunc(s, isInvisible):
+		return "has characters that cannot be seen, and is no pattern"
+	case s != strings.TrimSpace(s):
+		return "begins or ends with a space, and is no pattern"
+	}
+	return classProblem(s)
+}
+
+// classProblem checks the classes of a pattern, as in [a-z].
+func classProblem(s string) string {
+	runes := []rune(s)
+	for i := 0; i < len(runes); i++ {
+		switch {
+		case runes[i] == '\\':
+			i++
+		case runes[i] == '[' && i+1 < len(runes) && runes[i+1] == '!':
+			return "has [!, which negates nothing here ([^ does), and is no pattern"
+		case runes[i] == '[':
+			for i++; i < len(runes) && runes[i] != ']'; i++ {
+				if runes[i] == '\\' {
+					i++
+				}
+				if i+2 < len(runes) && runes[i+1] == '-' && runes[i+2] != ']' && runes[i] > runes[i+2] {
+					return "has a range that ends before it begins, and is no pattern"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ToolPatternProblem checks a pattern for the names of servers and their tools, in which joiners
+// are of no use.
+func ToolPatternProblem(s string) string {
+	if problem := PatternProblem(s); problem != "" {
+		return problem
+	}
+	if strings.ContainsFunc(s, lookalike.IsInvisible) {
+		return "has characters that cannot be seen, and is no pattern"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-// Package lookalike finds texts that people cannot tell apart.
+// Package lookalike finds texts that people cannot tell apart (T9).
 package lookalike
 
 import (
@@ -38,7 +38,7 @@ func Skeleton(s string) string {
 		return strings.TrimSpace(s)
 	}
 	s = strings.Map(func(r rune) rune {
-		if isInvisible(r) {
+		if IsInvisible(r) {
 			return -1
 		}
 		return r
@@ -56,12 +56,54 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isInvisible reports whether a character is not drawn: marks of the direction, joiners, soft
+// IsInvisible reports whether a character is not drawn: marks of the direction, joiners, soft
 // hyphens, variation selectors, fillers and the like.
-func isInvisible(r rune) bool {
+func IsInvisible(r rune) bool {
 	switch r {
 	case 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0x034F:
 		return true
 	}
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector) || unicode.IsControl(r) && !unicode.IsSpace(r)
 }
+
+// Fold returns the same string for names that look alike or differ only in case, which some programs
+// ignore.
+func Fold(s string) string { return strings.ToLower(strings.ToUpper(Skeleton(s))) }
+
+// Of returns the name that a name looks like because letters of another script take the place of Latin
+// ones, and whether they do. A name in another script is not reported, unless all of its letters look
+// Latin. Characters that cannot be seen are not reported: package safetext marks them.
+func Of(name string) (as string, ok bool) {
+	seen := strings.Map(func(r rune) rune {
+		if IsInvisible(r) {
+			return -1
+		}
+		return r
+	}, name)
+	seen = strings.Join(strings.Fields(seen), " ")
+	if as = Skeleton(name); as == seen {
+		return "", false
+	}
+	return as, isASCII(as) || norm.NFC.String(seen) != norm.NFKC.String(seen) || mixed(seen)
+}
+
+// mixed reports whether a word has Latin letters and letters of a script that looks like it.
+func mixed(name string) bool {
+	var latin, other bool
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.Is(unicode.M, r):
+			latin, other = false, false
+		case unicode.Is(unicode.Latin, r):
+			latin = true
+		case unicode.In(r, unicode.Cyrillic, unicode.Greek, unicode.Armenian):
+			other = true
+		}
+		if latin && other {
+			return true
+		}
+	}
+	return false
+}
+
+func isASCII(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0 }

@@ -45,3 +45,28 @@ func TestSkeletonIsWhatPeopleSee(t *testing.T) {
 		}
 	}
 }
+
+func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
+	for _, s := range []string{"path", "раth", "pαth", "pаtһ", "ｐａｔｈ", "𝐩𝐚𝐭𝐡", "𝓹𝓪𝓽𝓱", "p\u200bath", "pa\u00adth\u200d", "\u202epath"} {
+		if got := lookalike.Skeleton(s); got != "path" {
+			t.Errorf("%q has the skeleton %q", s, got)
+		}
+	}
+	if got := lookalike.Skeleton("Straße 日本"); got != "Straße 日本" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A name that mixes letters that look alike is reported, and a name of one script is not.
+func TestNamesThatLookLikeOthers(t *testing.T) {
+	for name, want := range map[string]string{
+		"wrіte": "write", "dеploy": "deploy", "ѕ": "s", "соdex": "codex", "plаin": "plain", "ｄｅｐｌｏｙ": "deploy", "аn\u200ba": "ana",
+		"files.dеlete": "files.delete", "Αnna Schmidt": "Anna Schmidt", "𝗮na": "ana", "аnä": "anä", "ａgent 日本": "agent 日本",
+		"an\u200ba": "", "write": "", "deploy-bot 2": "", "José": "", "агент": "", "Проект-X": "", "日本語": "", "αβγ": "", "Straße": "", "bot ❤️": "", "👩\u200d👩\u200d👧": "", "kΩ": "", "": "",
+	} {
+		as, ok := lookalike.Of(name)
+		if ok != (want != "") || ok && as != want {
+			t.Errorf("%q: got %q, %v, want %q", name, as, ok, want)
+		}
+	}
+}

@@ -7,9 +7,13 @@
 // ordinary characters, so making safe text safe again changes nothing.
 package safetext
 
-import "strings"
+import (
+	"strings"
 
-// A Text is safe text. Only Line, Block, Code and Wrap return one that is not empty.
+	"github.com/askback/askback/internal/lookalike"
+)
+
+// A Text is safe text. Only Line, Block, Code, Name, CodeName and Wrap return one that is not empty.
 // Frontends display text of agents only as a Text.
 type Text struct{ s string }
 
@@ -28,6 +32,20 @@ func Block(s string) Text { return Text{clean(s, block)} }
 // their meaning. It marks every invisible character, including the joiners and selectors
 // that Block keeps, and unusual spaces. A tab becomes four spaces.
 func Code(s string) Text { return Text{clean(s, code)} }
+
+// Name returns the name of an agent, a person or a group as [Line] does. A note follows a name that
+// looks like another one (T9).
+func Name(s string) Text { return noted(clean(s, line), s) }
+
+// CodeName returns the name of a tool or a server as [Code] does, with the note of [Name].
+func CodeName(s string) Text { return noted(clean(s, code), s) }
+
+func noted(safe, name string) Text {
+	if as, ok := lookalike.Of(name); ok {
+		return Text{safe + " ⟨looks like “" + clean(as, line) + "”⟩"}
+	}
+	return Text{safe}
+}
 
 // Hidden reports whether [Block] would replace any part of s by a mark.
 func Hidden(s string) bool {

@@ -140,7 +140,7 @@ func (a Ask) From() safetext.Text {
 func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
-		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
+		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.name(a.Agent), Path: c.names(a.Path), To: c.names(a.To), Tags: c.lines(a.Tags),
 		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}
 	for _, t := range a.Tags {
@@ -148,13 +148,13 @@ func Of(a askback.Ask) Ask {
 	}
 	v.OwnSession = number(a.ID) == number(a.SessionID)
 	if v.Hosted = a.Owner == askback.HostedPrefix+a.Agent; a.Owner != a.Agent && !v.Hosted {
-		v.Owner = c.line(a.Owner)
+		v.Owner = c.name(a.Owner)
 	}
 	c.routing(&v, a)
 	v.Context, v.Data = c.context(a.Context)
 	v.Warnings, v.LeftOut = c.warnings(a.Warnings)
 	for _, claim := range a.Claims {
-		v.Claims = append(v.Claims, Claim{c.line(claim.Name), claim.At})
+		v.Claims = append(v.Claims, Claim{c.name(claim.Name), claim.At})
 	}
 	for _, h := range a.Held {
 		v.Held = append(v.Held, c.held(a, h))
@@ -239,9 +239,19 @@ func (c *cleaner) lines(list []string) []safetext.Text {
 
 func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
 
-// code returns safe text that shows s exactly. It is used for names of tools and
-// servers.
-func (c *cleaner) code(s string) safetext.Text { return safetext.Code(c.note(s)) }
+// name returns the name of an agent or a person, with a note if it looks like another one.
+func (c *cleaner) name(s string) safetext.Text { return safetext.Name(c.note(s)) }
+
+func (c *cleaner) names(list []string) []safetext.Text {
+	var out []safetext.Text
+	for _, s := range list {
+		out = append(out, c.name(s))
+	}
+	return out
+}
+
+// toolName returns the name of a tool or a server exactly, with a note if it looks like another one.
+func (c *cleaner) toolName(s string) safetext.Text { return safetext.CodeName(c.note(s)) }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
 	t, hidden := FormatJSON(raw)
@@ -271,7 +281,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	}
 	return &Confirmation{
 		Repeated: repeated(of), Tree: tree, Changes: changes,
-		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(),
+		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: append(f.warnings(), nameWarnings(of)...),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}

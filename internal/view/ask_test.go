@@ -299,3 +299,30 @@ func TestResumeContextIsNotShown(t *testing.T) {
 		t.Errorf("got %q and %q", c.Description, c.Arguments)
 	}
 }
+
+// Names with letters that look like others have a note wherever they are shown, and a call of a tool
+// with such a name has a warning, so that it is not decided from a list (T9).
+func TestNamesThatLookLikeOthersGetANote(t *testing.T) {
+	a := askback.Ask{
+		ID: "ask_1", Kind: askback.Confirm, Agent: "соdex", Owner: "bоt", StartedBy: "аna", To: []string{"аna"}, Path: []string{"раrent"}, Approvers: []string{"ｂen"},
+		Confirmation: &askback.Confirmation{ToolName: "plаin", Server: "ѕ", Input: []byte(`{}`)},
+	}
+	v := view.Of(a)
+	for got, want := range map[view.Text]string{
+		v.Agent: "соdex ⟨looks like “codex”⟩", v.Owner: "bоt ⟨looks like “bot”⟩", v.StartedBy: "аna ⟨looks like “ana”⟩", v.To[0]: "аna ⟨looks like “ana”⟩",
+		v.Path[0]: "раrent ⟨looks like “parent”⟩", v.Approvers[0]: "ｂen ⟨looks like “ben”⟩",
+		v.Confirmation.Tool: "plаin ⟨looks like “plain”⟩", v.Confirmation.Server: "ѕ ⟨looks like “s”⟩",
+		view.OfToken(askback.Token{Name: "аna"}).Name: "аna ⟨looks like “ana”⟩", view.OfGrant(askback.Grant{ToolName: "plаin"}).Tool: "plаin ⟨looks like “plain”⟩",
+	} {
+		if got.String() != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if len(v.Confirmation.Warnings) != 2 || v.Together() || view.Brief(a).Quick {
+		t.Errorf("got warnings %+v, together %v, quick %v", v.Confirmation.Warnings, v.Together(), view.Brief(a).Quick)
+	}
+	a.Confirmation.ToolName, a.Confirmation.Server = "plain", "files"
+	if v := view.Of(a); len(v.Confirmation.Warnings) != 0 || v.Confirmation.Tool.String() != "plain" {
+		t.Errorf("got %+v", v.Confirmation)
+	}
+}

@@ -26,7 +26,7 @@ func Candidates(groups []askback.Group, people []askback.Person, reader string) 
 		all = append(all, Candidate{Value: "@" + g.Name, Name: safetext.Line("@" + g.Name), People: Names(g.People)})
 	}
 	for _, p := range people {
-		c := Candidate{Value: p.Name, Name: safetext.Line(p.Name), You: p.Name == reader}
+		c := Candidate{Value: p.Name, Name: safetext.Name(p.Name), You: p.Name == reader}
 		if c.You {
 			self = append(self, c)
 		} else {
@@ -40,7 +40,7 @@ func Candidates(groups []askback.Group, people []askback.Person, reader string) 
 func Names(names []string) []Text {
 	var all []Text
 	for _, name := range names {
-		all = append(all, safetext.Line(name))
+		all = append(all, safetext.Name(name))
 	}
 	return all
 }

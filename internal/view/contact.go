@@ -23,7 +23,7 @@ type Contact struct {
 // OfContact returns the view of a contact.
 func OfContact(c askback.Contact) Contact {
 	return Contact{
-		ID: safetext.Line(c.ID), Person: safetext.Line(c.Person), Channel: ContactChannel(c.Channel), Label: safetext.Line(c.Label),
+		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: ContactChannel(c.Channel), Label: safetext.Line(c.Label),
 		Added: c.CreatedAt, Used: c.UsedAt, Ended: c.Ended, Browser: c.Channel == browserChannel,
 	}
 }

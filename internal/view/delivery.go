@@ -66,7 +66,7 @@ var channelNames = map[string]string{
 // DeliveryOf returns the view of a delivery.
 func DeliveryOf(d askback.Delivery) Delivery {
 	v := Delivery{
-		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Line(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
 		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error),
 		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
 	}

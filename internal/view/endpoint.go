@@ -27,8 +27,8 @@ type Endpoint struct {
 // OfEndpoint returns the view of an endpoint.
 func OfEndpoint(e askback.Endpoint) Endpoint {
 	return Endpoint{
-		ID: safetext.Line(e.ID), Owner: safetext.Line(e.Owner), Origin: safetext.Line(e.Origin), Status: e.Status,
-		Reason: safetext.Line(e.Reason), By: safetext.Line(e.By), Created: e.CreatedAt, Changed: e.ChangedAt, FailingSince: e.FailingSince,
+		ID: safetext.Line(e.ID), Owner: safetext.Name(e.Owner), Origin: safetext.Line(e.Origin), Status: e.Status,
+		Reason: safetext.Line(e.Reason), By: safetext.Name(e.By), Created: e.CreatedAt, Changed: e.ChangedAt, FailingSince: e.FailingSince,
 		SecretAt: e.SecretAt, OldSecretUntil: e.OldSecretUntil,
 	}
 }

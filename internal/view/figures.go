@@ -76,7 +76,7 @@ func OfAgents(f askback.Figures, tokens []askback.AgentStats, grants []askback.G
 	for _, a := range all {
 		v := AgentFigures{Label: safetext.Line(a.Label), Filter: url.QueryEscape(a.Label), Open: a.Open, Asked: a.Asked, Wait: waitOf(a.Wait), LastSeen: a.LastSeen}
 		if a.Owner != a.Label {
-			v.Owner = safetext.Line(a.Owner)
+			v.Owner = safetext.Name(a.Owner)
 		}
 		for _, g := range grants {
 			if g.Agent == a.Label && g.Owner == a.Owner {
@@ -92,7 +92,7 @@ func OfAgents(f askback.Figures, tokens []askback.AgentStats, grants []askback.G
 func OfPeople(f askback.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
-		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Line(p.Name), Open: f.OpenForAll, Wait: waitOf(askback.WaitFigures{})}
+		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Name(p.Name), Open: f.OpenForAll, Wait: waitOf(askback.WaitFigures{})}
 		for _, x := range f.People {
 			if x.Name == p.Name {
 				v.Open += x.Open

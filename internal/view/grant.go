@@ -38,12 +38,12 @@ type Grant struct {
 // OfGrant returns the view of a grant.
 func OfGrant(g askback.Grant) Grant {
 	v := Grant{
-		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
-		Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
+		ID: safetext.Line(g.ID), Agent: safetext.Name(g.Agent), Tool: safetext.CodeName(g.ToolName), Server: safetext.CodeName(g.Server),
+		Filter: url.QueryEscape(g.Agent), Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Name(g.By),
 		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses, LastUsed: g.LastUsedAt, Idle: g.MakerEnded,
 	}
 	if g.Owner != g.Agent {
-		v.Owner = safetext.Line(g.Owner)
+		v.Owner = safetext.Name(g.Owner)
 	}
 	v.Ask = safetext.Line(g.AskID)
 	if len(g.Input) > 0 {

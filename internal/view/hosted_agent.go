@@ -14,7 +14,7 @@ type HostedAgent struct {
 // OfHostedAgents returns the view of a list of agents.
 func OfHostedAgents(all []askback.HostedAgent) (out []HostedAgent) {
 	for _, a := range all {
-		out = append(out, HostedAgent{safetext.Line(a.Name), safetext.Line(a.Description)})
+		out = append(out, HostedAgent{safetext.Name(a.Name), safetext.Line(a.Description)})
 	}
 	return out
 }

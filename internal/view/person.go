@@ -24,7 +24,7 @@ type Person struct {
 func ofPerson(p askback.Person) Person {
 	v := Person{
 		Email: safetext.Line(p.Email), Slack: safetext.Line(p.Slack), Zone: safetext.Line(p.TimeZone), Quiet: safetext.Line(p.Quiet),
-		Source: sourceWords[p.Source], Made: p.Source == askback.SourceAPI, By: safetext.Line(p.By), Changed: p.ChangedAt, Warning: safetext.Line(p.Warning),
+		Source: sourceWords[p.Source], Made: p.Source == askback.SourceAPI, By: safetext.Name(p.By), Changed: p.ChangedAt, Warning: safetext.Line(p.Warning),
 	}
 	for _, name := range p.Groups {
 		v.Groups = append(v.Groups, safetext.Line("@"+name))
@@ -52,6 +52,6 @@ type GroupOfPeople struct {
 func OfGroup(g askback.Group) GroupOfPeople {
 	return GroupOfPeople{
 		Name: safetext.Line("@" + g.Name), Key: g.Name, People: Names(g.People), Source: sourceWords[g.Source], Made: g.Source == askback.SourceAPI,
-		By: safetext.Line(g.By), Changed: g.ChangedAt, Warning: safetext.Line(g.Warning),
+		By: safetext.Name(g.By), Changed: g.ChangedAt, Warning: safetext.Line(g.Warning),
 	}
 }

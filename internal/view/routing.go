@@ -27,14 +27,14 @@ type FollowUp struct {
 // routing sets what an ask has about who may answer it.
 func (c *cleaner) routing(v *Ask, a askback.Ask) {
 	v.quorum = a.Quorum
-	v.People, v.Approvers = c.lines(a.Recipients), c.lines(a.Approvers)
+	v.People, v.Approvers = c.names(a.Recipients), c.names(a.Approvers)
 	for _, vote := range a.Votes {
-		v.Votes = append(v.Votes, Vote{Name: c.line(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
+		v.Votes = append(v.Votes, Vote{Name: c.name(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
 	}
-	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.line(a.StartedBy)
-	v.ReassignedBy, v.ReassignedAt = c.line(a.ReassignedBy), a.ReassignedAt
+	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.name(a.StartedBy)
+	v.ReassignedBy, v.ReassignedAt = c.name(a.ReassignedBy), a.ReassignedAt
 	for _, f := range a.FollowUps {
-		v.FollowUps = append(v.FollowUps, FollowUp{To: c.lines(f.To), At: f.At, Done: f.DoneAt})
+		v.FollowUps = append(v.FollowUps, FollowUp{To: c.names(f.To), At: f.At, Done: f.DoneAt})
 	}
 }
 

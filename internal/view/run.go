@@ -129,7 +129,7 @@ func (r *Run) delta(d runData) *RunMessage {
 
 // message returns a message. One of the agent replaces the text of its request.
 func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
-	m := &RunMessage{Text: safetext.Block(d.Text), By: safetext.Line(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final}
+	m := &RunMessage{Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final}
 	if m.OfAgent && kind == askback.EventMessage {
 		r.text = ""
 	}

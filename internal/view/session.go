@@ -50,14 +50,14 @@ func (s Session) Path() string { return "/sessions/" + s.ID.String() }
 // SessionOf returns the view of a session.
 func SessionOf(s askback.Session) Session {
 	v := Session{
-		ID: safetext.Line(s.ID), Agent: safetext.Line(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
+		ID: safetext.Line(s.ID), Agent: safetext.Name(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
 		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
 		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
 		Idle: s.Ended() && !s.Final(), Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
 	}
 	v.OwnTitle = !s.Hosted || s.StartedBy == "" && !strings.HasPrefix(s.Owner, askback.HostedPrefix)
 	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
-		v.Owner = safetext.Line(s.Owner)
+		v.Owner = safetext.Name(s.Owner)
 	}
 	v.Todos = todosOf(s.Todos)
 	switch {
@@ -136,7 +136,7 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message,
 		v := Brief(a)
 		all = append(all, Moment{At: a.CreatedAt, Ask: &v})
 		for _, c := range a.Claims {
-			all = append(all, Moment{At: c.At, Ask: &v, ClaimedBy: safetext.Line(c.Name)})
+			all = append(all, Moment{At: c.At, Ask: &v, ClaimedBy: safetext.Name(c.Name)})
 		}
 		if a.Settled() {
 			all = append(all, Moment{At: a.Outcome.At, Ask: &v, Settled: true})
@@ -161,7 +161,7 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message,
 		}
 	}
 	for _, m := range messages {
-		all = append(all, Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Line(m.By)})
+		all = append(all, Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By)})
 	}
 	if s.Final() && !s.CompletedAt.IsZero() {
 		all = append(all, Moment{At: s.CompletedAt, What: "The session ended: " + string(s.Status)})

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/markdown"
+	"github.com/askback/askback/internal/lookalike"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -44,7 +44,7 @@ func (d *duplicates) add(seen seenNames, name string) {
 
 // fold returns the same string for names that differ only in case, which some programs
 // ignore, or in letters that look alike.
-func fold(name string) string { return strings.ToLower(strings.ToUpper(markdown.Skeleton(name))) }
+func fold(name string) string { return strings.ToLower(strings.ToUpper(lookalike.Latin(name))) }
 
 // shorten returns the first n runes of s, and an ellipsis if there are more.
 func shorten(s string, n int) string {
@@ -66,6 +66,20 @@ func (f formatted) warnings() []Warning {
 		out = append(out, Warning{
 			Number(n) + " names in the arguments look like another name in the same object, and a program may confuse them:", f.duplicates.names,
 		})
+	}
+	return out
+}
+
+// nameWarnings returns a warning if the tool of a call or its server has a name that looks like
+// another one.
+func nameWarnings(c askback.Confirmation) (out []Warning) {
+	for _, one := range []struct{ what, name string }{{"tool", c.ToolName}, {"server", c.Server}} {
+		if as, ok := lookalike.Of(one.name); ok {
+			out = append(out, Warning{
+				"The name of the " + one.what + " is not the one that it looks like. It is the first of these, and not the second:",
+				[]safetext.Text{safetext.Code(shorten(one.name, maxName)), safetext.Code(shorten(as, maxName))},
+			})
+		}
 	}
 	return out
 }
