@@ -81,3 +81,44 @@ func TestPeopleWhoAreLeftOutHaveTheirOwnHeading(t *testing.T) {
 		t.Errorf("got %q, want %q", headings, want)
 	}
 }
+
+// A person whom a call is addressed to and who may not decide it reads it, on its page, in the list
+// and on the page of several calls. There is no button that decides, and the page says who does.
+func TestPersonWhoMayNotDecideSeesNoButtons(t *testing.T) {
+	h := newServer(t)
+	h.engine.Set(engine.Settings{
+		People: []askback.Person{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}},
+		Routes: []askback.Route{{Approvers: []string{"ana", "ben"}}},
+	})
+	r := harmless
+	r.To = []string{"cem", "ana", "ben"}
+	a := h.ask(r)
+	cem := h.browser("cem")
+	page := cem.open("/asks/"+a.ID, http.StatusOK)
+	if got := page.one(t, ".barred").visibleText(); got != "Only ana, ben may decide this. You can read it." {
+		t.Errorf("got %q", got)
+	}
+	for _, address := range []string{"/asks/" + a.ID, "/", "/decide?ask=" + a.ID} {
+		page := cem.open(address, http.StatusOK)
+		for _, button := range []string{"button[value=approve]", "button[value=deny]", "button[value=decline]", "button[value=approve_all]", ".reassign-link", ".quick button[value=approve]", "input[name=ask]"} {
+			if n := len(page.all(button)); n > 0 {
+				t.Errorf("%s: %d of %s", address, n, button)
+			}
+		}
+	}
+	if len(h.browser("ana").open("/asks/"+a.ID, http.StatusOK).all("button[value=approve]")) == 0 {
+		t.Error("an approver has no button")
+	}
+	for _, action := range []string{"approve", "deny", "decline", "approve_all"} {
+		w := cem.do(cem.request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {action}, "scope": {"tool_and_input"}, "expires_in": {"1h"}}))
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "Others decide this") {
+			t.Errorf("%s: got status %d\n%s", action, w.Code, w.Body)
+		}
+	}
+	if form := cem.open("/asks/"+a.ID+"/reassign", http.StatusForbidden).visibleText(); !strings.Contains(form, "Others decide this") {
+		t.Errorf("got %q", form)
+	}
+	if h.get(a.ID).Settled() {
+		t.Error("the ask is settled")
+	}
+}
