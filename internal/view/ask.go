@@ -103,7 +103,8 @@ type Confirmation struct {
 	// confirm_action. Then frontends show them only once.
 	Repeated bool
 
-	raw json.RawMessage // the arguments as they were sent
+	raw       json.RawMessage // the arguments as they were sent
+	lookalike bool            // the tool or its server has a name that looks like another one
 }
 
 // HasText reports whether a confirmation has more to show than the call: text or tags of
@@ -281,7 +282,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	}
 	return &Confirmation{
 		Repeated: repeated(of), Tree: tree, Changes: changes,
-		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: append(f.warnings(), nameWarnings(of)...),
+		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
 	}

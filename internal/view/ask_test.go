@@ -301,7 +301,7 @@ func TestResumeContextIsNotShown(t *testing.T) {
 }
 
 // Names with letters that look like others have a note wherever they are shown, and a call of a tool
-// with such a name has a warning, so that it is not decided from a list (T9).
+// with such a name is not decided from a list (T9).
 func TestNamesThatLookLikeOthersGetANote(t *testing.T) {
 	a := askback.Ask{
 		ID: "ask_1", Kind: askback.Confirm, Agent: "соdex", Owner: "bоt", StartedBy: "аna", To: []string{"аna"}, Path: []string{"раrent"}, Approvers: []string{"ｂen"},
@@ -318,11 +318,11 @@ func TestNamesThatLookLikeOthersGetANote(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if len(v.Confirmation.Warnings) != 2 || v.Together() || view.Brief(a).Quick {
-		t.Errorf("got warnings %+v, together %v, quick %v", v.Confirmation.Warnings, v.Together(), view.Brief(a).Quick)
+	if v.Together() || view.Brief(a).Quick {
+		t.Errorf("got together %v, quick %v", v.Together(), view.Brief(a).Quick)
 	}
 	a.Confirmation.ToolName, a.Confirmation.Server = "plain", "files"
-	if v := view.Of(a); len(v.Confirmation.Warnings) != 0 || v.Confirmation.Tool.String() != "plain" {
+	if v := view.Of(a); !v.Together() || v.Confirmation.Tool.String() != "plain" {
 		t.Errorf("got %+v", v.Confirmation)
 	}
 }

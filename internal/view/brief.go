@@ -67,7 +67,7 @@ func isShortQuestion(a askback.Ask) bool {
 // change the order of the values.
 func isShortCall(full askback.Ask, brief Ask) bool {
 	c, input := brief.Confirmation, string(full.Confirmation.Input)
-	return full.Outcome == nil && !c.Dangerous && !c.FreeText && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&
+	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&
 		len(input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…") &&
 		!strings.Contains(input, `\n`) && !strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
 }

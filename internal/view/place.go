@@ -128,5 +128,5 @@ func (a Ask) TagLabels() []RawText { return a.tags }
 // not dangerous, nothing in it is hard to see, and the reader may decide it.
 func (a Ask) Together() bool {
 	c := a.Confirmation
-	return c != nil && !c.Dangerous && !a.Hidden && len(c.Warnings) == 0 && a.Barred.String() == ""
+	return c != nil && !c.Dangerous && !a.Hidden && !c.lookalike && len(c.Warnings) == 0 && a.Barred.String() == ""
 }

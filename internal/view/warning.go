@@ -70,18 +70,12 @@ func (f formatted) warnings() []Warning {
 	return out
 }
 
-// nameWarnings returns a warning if the tool of a call or its server has a name that looks like
-// another one.
-func nameWarnings(c askback.Confirmation) (out []Warning) {
-	for _, one := range []struct{ what, name string }{{"tool", c.ToolName}, {"server", c.Server}} {
-		if as, ok := lookalike.Of(one.name); ok {
-			out = append(out, Warning{
-				"The name of the " + one.what + " is not the one that it looks like. It is the first of these, and not the second:",
-				[]safetext.Text{safetext.Code(shorten(one.name, maxName)), safetext.Code(shorten(as, maxName))},
-			})
-		}
-	}
-	return out
+// hasLookalike reports whether the tool of a call or its server has a name that looks like another
+// one. Its name has a note.
+func hasLookalike(c askback.Confirmation) bool {
+	_, tool := lookalike.Of(c.ToolName)
+	_, server := lookalike.Of(c.Server)
+	return tool || server
 }
 
 // warnings describes how the agent's call was repaired before it was shown (F15), and which of
