@@ -108,7 +108,7 @@ func (h *server) checkHostilePages(s string) {
 		r.SessionID = session.ID
 		decide += map[bool]string{true: "?", false: "&"}[i == 0] + "ask=" + h.ask(r).ID
 	}
-	if _, _, err := h.client(askback.Admin, "ada").CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: name("~" + s)}); err != nil {
+	if _, _, err := h.engine.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: name("~" + s)}); err != nil {
 		h.t.Fatal(err)
 	}
 	admin := browser{h, h.secret(askback.Admin, name("~"+s))}
