@@ -54,7 +54,7 @@ func (s *site) heldEnd(r request, id string) pages.HeldEnd {
 	case err != nil:
 		end.Sentence, end.Path = safetext.Line("Not sent: you may no longer answer it."), ""
 	case a.Outcome == nil && a.Voted(r.principal.Name),
-		a.Outcome != nil && a.Outcome.Actor.Kind == askback.ActorPerson && a.Outcome.Actor.Name == r.principal.Name:
+		a.Outcome != nil && a.Outcome.Actor.Kind == askback.ActorPerson && a.Outcome.Actor.Name == r.principal.Name && a.Outcome.Channel == askback.ChannelWeb:
 		end.Sentence, end.Sent = safetext.Line("Sent."), true
 	case a.Outcome == nil:
 		end.Sentence = safetext.Line("Undone: nothing was sent.")

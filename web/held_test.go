@@ -91,6 +91,14 @@ func TestPersonIsToldWhatBecameOfAnAnswer(t *testing.T) {
 	if _, err := h.client(askback.Responder, "ben").Answer(t.Context(), lost.ID, askback.Decide(askback.Deny, "no")); err != nil {
 		t.Fatal(err)
 	}
+	elsewhere := h.ask(harmless)
+	ana.give("/asks/"+elsewhere.ID, url.Values{"action": {"approve"}})
+	if _, err := h.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Answer(t.Context(), elsewhere.ID, askback.Decide(askback.Deny, "")); err != nil {
+		t.Fatal(err)
+	}
+	if got := ana.open("/held?ask="+elsewhere.ID, http.StatusOK).one(t, ".held-end").visibleText(); !strings.HasPrefix(got, "Not sent: it was denied by ana") {
+		t.Errorf("got %q", got)
+	}
 	ana.give("/undo", url.Values{"ask": {undone.ID}})
 	h.now = h.now.Add(6 * time.Second)
 	if next := ana.give("/undo", url.Values{"ask": {sent.ID}}); !strings.HasSuffix(next, "?undone=late") {

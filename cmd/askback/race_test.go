@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,7 +36,11 @@ func TestTwoBrowsersAndTerminalRace(t *testing.T) {
 	}
 	t.Cleanup(browser.Stop)
 	var monitor browsertest.Monitor
-	env, database := sandbox(t)
+	file := filepath.Join(t.TempDir(), "askback.yaml")
+	if err := os.WriteFile(file, []byte("undo: 0\n"), 0o600); err != nil { // each answer is sent at once
+		t.Fatal(err)
+	}
+	env, database := sandbox(t, "ASKBACK_CONFIG="+file)
 	server := &testServer{t: t, env: env, place: instance.Place{Database: database}}
 	server.start()
 	ana := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
