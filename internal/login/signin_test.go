@@ -257,6 +257,20 @@ func TestForgedOrExpiredPendingLoginIsRejected(t *testing.T) {
 	}
 }
 
+// A pending log-in is for its own state: under the name of the cookie for another state it is rejected.
+func TestPendingLoginIsForItsState(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
+	var first, second browser
+	first.begin(t, f.login, "/")
+	callback := second.begin(t, f.login, "/")
+	r := httptest.NewRequest("GET", publicURL+callback, nil)
+	r.AddCookie(&http.Cookie{Name: second.pending(t).Name, Value: first.pending(t).Value})
+	if _, _, err := f.login.Finish(httptest.NewRecorder(), r); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("got %v, want %v", err, login.ErrNotPending)
+	}
+}
+
 // Several tabs can log in at a time, up to a limit, and the link of an attacker ends none
 // of these log-ins.
 func TestTabsLogInIndependently(t *testing.T) {
