@@ -201,6 +201,11 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 		}
 	}
 	out.Other = strings.Join(own, ", ")
+	if q.Format != "" && out.Other != "" {
+		if out.Other = strings.TrimSpace(out.Other); !q.Fits(out.Other) {
+			bad.add(at+"/other", fmt.Sprintf("%s is not %s", quote(out.Other), q.Expects()), "write "+q.Expects())
+		}
+	}
 	checkText(bad, at+"/other", out.Other, MaxText)
 	out.check(q, at, len(own)+unknown, bad)
 	return out

@@ -227,6 +227,10 @@ func (q Question) AppendJSON(b []byte) (_ []byte, err error) {
 	b = q.appendDefault(b)
 	b = append(b, `,"required":`...)
 	b = strconv.AppendBool(b, !q.Optional)
+	if q.Format != "" {
+		b = append(b, `,"format":`...)
+		b = codec.AppendString(b, q.Format)
+	}
 	return append(b, '}'), nil
 }
 
@@ -266,6 +270,8 @@ func (q *Question) readJSON(r *codec.Reader) {
 			q.readDefault(r)
 		case "required":
 			q.Optional = !r.Bool()
+		case "format":
+			q.Format = r.String()
 		default:
 			r.Skip()
 		}

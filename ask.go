@@ -202,6 +202,10 @@ type Question struct {
 	// Default is the answer that Enter gives in the terminal, and the outcome
 	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
 	Default []string `api:"default,custom,after=allow_custom" store:"default" request:"default,manual"`
+	// Format is what an answer to a question without options must be: integer, number, date,
+	// date-time, email or uri, some of them with bounds, such as integer 1..100, number 0.. or
+	// text ..20; "" is any text.
+	Format string `api:"format,omitempty" store:"format" request:"format"`
 }
 
 // Option returns the option with this label, and whether there is one.

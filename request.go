@@ -275,6 +275,7 @@ func (q Question) normalize(bad *problems) Question {
 	q.Options = normalizeOptions(&q, bad)
 	q.Default = q.dropOther(len(given) > 0, bad)
 	q.checkDefault(bad)
+	q.checkFormat(bad)
 	return q
 }
 

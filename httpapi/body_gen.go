@@ -120,6 +120,10 @@ func appendQuestion(q askback.Question, b []byte) (_ []byte, err error) {
 		b = codec.AppendName(b, "default")
 		b = codec.AppendStrings(b, q.Default)
 	}
+	if q.Format != "" {
+		b = codec.AppendName(b, "format")
+		b = codec.AppendString(b, q.Format)
+	}
 	return append(b, '}'), nil
 }
 

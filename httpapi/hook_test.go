@@ -122,7 +122,8 @@ func TestHookIsAnsweredOverHTTP(t *testing.T) {
 		"before, approved":   {preToolUse(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{`"permissionDecision":"allow"`}},
 		"before, declined":   {preToolUse(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
 		"a form":             {asksForm, `/answer {"answer": "42"}`, nil, 200, []string{`"action":"accept","content":{"id":42}`}},
-		"a form, in words":   {asksForm, `/answer {"answer": "the one of yesterday"}`, nil, 204, nil},
+		"a form, spaces":     {asksForm, `/answer {"answer": " 42 "}`, nil, 200, []string{`"content":{"id":42}`}},
+		"a form, declined":   {asksForm, `/decline {}`, nil, 204, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, nil)

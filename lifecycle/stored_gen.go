@@ -839,6 +839,10 @@ func appendQuestion(q askback.Question, b []byte) (_ []byte, err error) {
 		b = append(b, `,"default":`...)
 		b = codec.AppendStrings(b, q.Default)
 	}
+	if q.Format != "" {
+		b = append(b, `,"format":`...)
+		b = codec.AppendString(b, q.Format)
+	}
 	return append(b, '}'), nil
 }
 
@@ -864,6 +868,8 @@ func readQuestion(q *askback.Question, r *codec.Reader) {
 			q.Optional = r.Bool()
 		case "default":
 			q.Default = r.Strings()
+		case "format":
+			q.Format = r.String()
 		default:
 			r.Skip()
 		}

@@ -2,6 +2,7 @@ package terminal_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -203,5 +204,24 @@ func TestListsAndOtherKeyboards(t *testing.T) {
 		if r, _ := p.Finish(); !ok || given.Answer.Decision != want.Decision || r.(terminal.Answered).Answer.Reason != want.Reason {
 			t.Errorf("%s: got %+v, want %+v", keys, r, want)
 		}
+	}
+}
+
+// A panel refuses an answer that does not fit the format of its question, and keeps the text. So does a
+// prompt with lines.
+func TestTerminalRefusesWhatDoesNotFit(t *testing.T) {
+	q := askback.Question{Text: "How many?", Format: "integer 1..100"}
+	p := armedPanel(questionAsk(q))
+	p.Press("42abc", "enter")
+	if screen := screenText(p.Drawn(), 80, 60); p.Result() != nil || !strings.Contains(screen, "That is not a whole number from 1 to 100.") || !strings.Contains(screen, "│ 42abc") {
+		t.Errorf("got %v on\n%s", p.Result(), screen)
+	}
+	p.Press("backspace", "backspace", "backspace", "enter")
+	if got := answerOf(t, p); got.Other != "42" {
+		t.Errorf("got %+v", got)
+	}
+	r, err := terminal.New(strings.NewReader("101\n7\n"), io.Discard, nil).Ask(t.Context(), view.Of(questionAsk(q)))
+	if given, ok := r.(terminal.Answered); err != nil || !ok || given.Answer.Answers[0].Other != "7" {
+		t.Errorf("a prompt: got %+v, %v", r, err)
 	}
 }

@@ -380,6 +380,9 @@ func (p *picker) takeOther(c *choosing) tea.Cmd {
 		p.mode, p.editing = picking, nil
 		return nil
 	}
+	if p.problem = c.q.Problem(c.other.text()); p.problem != "" {
+		return nil
+	}
 	c.useDefault, c.otherMarked = false, true
 	if c.q.Multi {
 		p.mode, p.editing = picking, nil

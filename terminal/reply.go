@@ -67,6 +67,9 @@ func parseReply(q view.Question, line input) reply {
 	default:
 		return reply{problem: "An empty line is not an answer here. " + hint(q)}
 	}
+	if problem := q.Problem(line.text); problem != "" {
+		return reply{problem: problem}
+	}
 	if line.lines > 1 {
 		return reply{ownText: line.text, needsConfirmation: true}
 	}

@@ -81,7 +81,7 @@ func (r *reader) confirmationMember(c *askback.Confirmation, name string, n node
 
 // questionNames are the names of the members of the type Question in a request.
 var questionNames = []string{
-	"allow_custom", "default", "header", "multiSelect", "options", "question", "required",
+	"allow_custom", "default", "format", "header", "multiSelect", "options", "question", "required",
 }
 
 // questionMember reads the member of q with this name. It reports false if there is no
@@ -96,6 +96,8 @@ func (r *reader) questionMember(q *askback.Question, name string, n node) bool {
 		r.negatedFlag(n, &q.NoOther)
 	case "required":
 		r.negatedFlag(n, &q.Optional)
+	case "format":
+		r.text(n, &q.Format)
 	default:
 		return false
 	}

@@ -69,10 +69,11 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	if d := text(v, "description", ""); d != "" {
 		q.Text += "\n\n" + d
 	}
-	if kind := text(v, "format", ""); kind != "" {
-		q.Text += "\n\n(" + kind + ")" // the server checks the format
-	}
 	f := field{name: name, kind: text(v, "type", "")}
+	format, supported := formatOf(f.kind, v)
+	if q.Format = format; format != "" {
+		q.Text += "\n\n(" + q.Expects() + ")"
+	}
 	of := v
 	if f.kind == "array" {
 		of, _ = v.Get("items")
@@ -86,6 +87,7 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	case "array":
 		ok = ok && len(labels) > 0
 	case "string":
+		ok = ok && (len(labels) == 0 || q.Format == "")
 	case "number", "integer":
 		ok = ok && len(labels) == 0
 	default:
@@ -94,7 +96,80 @@ func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	if len(labels) > 0 {
 		q.Options, q.NoOther = askback.Options(labels...), true
 	}
-	return q, f, ok
+	q.Default = defaultOf(q, f, v)
+	return q, f, ok && supported
+}
+
+// formatOf returns the format of the answers to a property. It reports false if people could answer
+// with a value that the schema rejects, because no format has that rule.
+func formatOf(kind string, v jcs.Value) (format string, ok bool) {
+	for _, rule := range []string{"pattern", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "maxItems", "uniqueItems"} {
+		if _, has := v.Get(rule); has {
+			return "", false
+		}
+	}
+	if v, has := v.Get("minItems"); has {
+		if n, ok := v.Int(); !ok || n > 1 {
+			return "", false
+		}
+	}
+	low, high := "minimum", "maximum"
+	switch kind {
+	case "integer", "number":
+		format = kind
+	case "string":
+		low, high = "minLength", "maxLength"
+		format = text(v, "format", "")
+	}
+	from, _ := v.Get(low)
+	to, _ := v.Get(high)
+	if from.Kind != jcs.Number && to.Kind != jcs.Number {
+		return format, slices.Contains([]string{"", "integer", "number", "date", "date-time", "email", "uri"}, format)
+	}
+	bounds := " " + numberText(from) + ".." + numberText(to)
+	switch format {
+	case "integer", "number":
+		return format + bounds, true
+	case "":
+		return "text" + bounds, kind == "string"
+	}
+	return "", false
+}
+
+// numberText returns a number as JSON writes it, or "".
+func numberText(v jcs.Value) string {
+	if v.Kind != jcs.Number {
+		return ""
+	}
+	b, err := v.Canonical()
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// defaultOf returns the default of a property as people read it, or nil.
+func defaultOf(q askback.Question, f field, v jcs.Value) []string {
+	d, has := v.Get("default")
+	if !has || d.Kind == jcs.Null || f.kind == "array" {
+		return nil
+	}
+	value := d.Text()
+	switch d.Kind {
+	case jcs.Bool, jcs.Number:
+		b, err := d.Canonical()
+		if err != nil {
+			return nil
+		}
+		value = string(b)
+	}
+	if at := slices.Index(f.values, value); at >= 0 && at < len(q.Options) {
+		return []string{q.Options[at].Label}
+	}
+	if len(q.Options) > 0 || strings.TrimSpace(value) == "" || !q.Fits(value) {
+		return nil
+	}
+	return []string{value}
 }
 
 func text(v jcs.Value, name, otherwise string) string {

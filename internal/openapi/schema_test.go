@@ -118,6 +118,7 @@ var omitted = map[string][]string{
 	"LoginLink":      {"url"},
 	"MessageSent":    {"by"},
 	"MessageQueued":  {"by"},
+	"Question":       {"format"},
 	"Problem":        {"approvers", "ask", "ask_id", "detail", "errors", "outcome", "question_ids"},
 	"SessionChanged": {"by"},
 	"Session":        {"started_by"},

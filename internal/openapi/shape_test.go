@@ -31,7 +31,7 @@ var (
 	option   = askback.Option{Label: "SQLite", Description: "one file", Preview: "sqlite:"}
 	question = askback.Question{
 		ID: "q1", Text: "Which?", Header: "DB", MultiSelect: true, Options: []askback.Option{option, {Label: "B"}},
-		NoOther: true, Optional: true, Default: []string{"B"},
+		NoOther: true, Optional: true, Default: []string{"B"}, Format: "integer",
 	}
 	single       = askback.Question{ID: "q2", Text: "Why?", Default: []string{"Because"}}
 	confirmation = askback.Confirmation{

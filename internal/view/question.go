@@ -40,6 +40,14 @@ func (q Question) HasPreviews() bool {
 	return slices.ContainsFunc(q.Choices, func(c Choice) bool { return c.Preview.String() != "" })
 }
 
+// Problem returns why a text cannot answer the question, as a sentence, or "".
+func (q Question) Problem(text string) string {
+	if q.raw.Fits(text) {
+		return ""
+	}
+	return "That is not " + q.raw.Expects() + "."
+}
+
 // AllowsOther reports whether a person may answer in their own words.
 func (q Question) AllowsOther() bool { return !q.raw.NoOther }
 

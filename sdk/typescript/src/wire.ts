@@ -22,6 +22,7 @@ export interface Question {
   allow_custom?: boolean;
   required?: boolean;
   default?: string | number | readonly (string | number)[];
+  format?: string;
 }
 
 /** What questions and confirmations have in common. */

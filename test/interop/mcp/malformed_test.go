@@ -37,7 +37,7 @@ var rewritten = []string{"w15_duplicate_field.txtar"}
 var narrower = map[string]string{
 	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,
-	"w15_title_and_id.txtar": `/title: unknown field (the fields are allow_custom, choices, default, descriptions, header, multiSelect, multi_select, multiple, options, question, questions, required). ` +
+	"w15_title_and_id.txtar": `/title: unknown field (the fields are allow_custom, choices, default, descriptions, format, header, multiSelect, multi_select, multiple, options, question, questions, required). ` +
 		`Example: {"questions": [{"question": "Which team?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}`,
 }
 

@@ -31,6 +31,7 @@ class QuestionFields(TypedDict, total=False):
     allow_custom: bool
     required: bool
     default: Union[str, int, Sequence[Union[str, int]]]
+    format: str
 
 
 class Question(_QuestionText, QuestionFields):

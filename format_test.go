@@ -1,0 +1,54 @@
+package askback_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+// An answer fits the format of its question, or is refused at its field; 0 is an answer.
+func TestAnswersFitTheFormat(t *testing.T) {
+	for format, values := range map[string]struct{ good, bad []string }{
+		"integer 1..100": {[]string{"1", "42", " 7 ", "100", "1e2"}, []string{"42abc", "1,5", "１２", "0", "-0", "101", "1.5", "0x10", "1_0", "+1", "NaN", "abc", "1 2", "42\n43"}},
+		"integer":        {[]string{"0", "-0", "-3"}, []string{"1.5", "9007199254740993", "1e400", "true"}},
+		"number ..2.5":   {[]string{"2.5", "-1e3", "0"}, []string{"2.51", "2,5", ".5", "1/2"}},
+		"date":           {[]string{"2027-02-28"}, []string{"31.02.2027", "2027-02-31", "2027-2-3", "tomorrow"}},
+		"date-time":      {[]string{"2027-01-31T18:00:00Z"}, []string{"2027-01-31", "2027-01-31 18:00"}},
+		"email":          {[]string{"kim@example.com"}, []string{"kim", "kim@", "Kim <kim@example.com>", "a@b, c@d"}},
+		"uri":            {[]string{"https://example.com/a", "mailto:kim@example.com"}, []string{"example.com", "/path", "http://"}},
+		"text 3..5":      {[]string{"abc", "äöüß"}, []string{"ab", "abcdef"}},
+	} {
+		q := askback.Question{ID: "q1", Text: "How many?", Format: format, Optional: true}
+		ask := askback.Ask{Kind: askback.Questions, Questions: []askback.Question{q}}
+		give := func(text string) (askback.Answer, error) {
+			return askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: text, Notes: "kept"}}}.Normalize(ask)
+		}
+		for _, text := range append(values.good, "") {
+			if a, err := give(text); err != nil || a.Answers[0].Other != strings.TrimSpace(text) {
+				t.Errorf("%s: %q: got %+v, %v", format, text, a, err)
+			}
+		}
+		for _, text := range values.bad {
+			_, err := give(text)
+			var bad askback.Invalid
+			if !errors.As(err, &bad) || len(bad) != 1 || bad[0].Pointer != "/answers/0/other" || !strings.Contains(bad[0].Detail, q.Expects()) {
+				t.Errorf("%s: %q: got %v", format, text, err)
+			}
+		}
+	}
+}
+
+// A format that does not exist, and a default that does not fit, are refused when asking.
+func TestFormatsAreChecked(t *testing.T) {
+	for _, q := range []askback.Question{
+		{Format: "int"}, {Format: "integer 1"}, {Format: "integer 5..1"}, {Format: "integer .."}, {Format: "date 1..2"}, {Format: "text"}, {Format: "integer a..b"},
+		{Format: "integer", Options: askback.Options("1", "2")}, {Format: "integer 1..9", Default: []string{"10"}},
+	} {
+		q.Text = "How many?"
+		if _, err := (askback.Request{Questions: []askback.Question{q}}).Normalize(); err == nil {
+			t.Errorf("%+v was accepted", q)
+		}
+	}
+}
