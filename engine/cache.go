@@ -148,7 +148,7 @@ func askBytes(a *askback.Ask) int {
 	add(a.Tags...)
 	for _, q := range a.Questions {
 		n += partOverhead
-		add(q.Text, q.Header)
+		add(q.Text, q.Header, q.Format)
 		add(q.Default...)
 		for _, o := range q.Options {
 			add(o.Label, o.Description, o.Preview)

@@ -52,8 +52,12 @@ func (q Question) Problem(text string) string {
 func (q Question) AllowsOther() bool { return !q.raw.NoOther }
 
 func (c *cleaner) question(of askback.Question) Question {
+	text := of.Text
+	if expects := of.Expects(); expects != "" && !strings.Contains(text, expects) {
+		text += "\n\n(" + expects + ")"
+	}
 	q := Question{
-		ID: c.line(of.ID), Text: c.markdown(of.Text), Header: c.line(of.Header),
+		ID: c.line(of.ID), Text: c.markdown(text), Header: c.line(of.Header),
 		Multi: of.MultiSelect, Optional: of.Optional, HasDefault: len(of.Default) > 0, raw: of, keys: keysFor(of),
 	}
 	for i, o := range of.Options {

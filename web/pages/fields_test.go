@@ -40,7 +40,7 @@ func TestPagesShowEveryField(t *testing.T) {
 		return out
 	}
 	if diff := cmp.Diff([]string{
-		"Kind", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At",
+		"Kind", "Questions.Format", "Confirmation.Tier", "Votes.Decision", "FollowUps.At", "Claims.At",
 		"Held.Yours", "Held.Channel", "Held.Answers.ID", "Held.Answers.Question", "Held.Answers.Notes", "Held.Answers.Selected", "Held.Answers.Other",
 		"Held.Comment", "Held.Decision", "Held.Input", "Held.Reason", "Held.Scope", "Held.Until", "Held.At",
 		"Held.Digest", "Held.GrantID", "Held.Token", "Status", "OnTimeout", "PageURL", "Warnings.Fix",
