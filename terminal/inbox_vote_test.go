@@ -1,6 +1,11 @@
 package terminal_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+)
 
 // An approval of one of two people settles nothing: the inbox says so, and shows the ask as
 // open (F12).
@@ -18,5 +23,29 @@ func TestInboxShowsApprovalsOfSeveral(t *testing.T) {
 		}
 		f.press("enter")
 		f.shows(width, `(?s)who │ 1 of 2 approved: ana`)
+	}
+}
+
+// A person who may not decide a call reads it. No key decides it, not even together with others, and
+// the inbox says who decides (F12).
+func TestInboxOfAPersonWhoMayNotDecide(t *testing.T) {
+	for _, width := range inboxWidths {
+		f := newInboxFixture(t)
+		f.engine.Set(engine.Settings{
+			People: []askback.Person{{Name: "ana"}, {Name: "ben"}}, Routes: []askback.Route{{Match: askback.Match{Kind: askback.Confirm}, Approvers: []string{"ben"}}},
+		})
+		r := callRequest("drop", `{}`, false)
+		r.To = []string{"ana", "ben"}
+		id := f.ask("a", r)
+		f.open(f.ana, width)
+		f.press("enter")
+		f.shows(width, `(?s)Only\s+ben\s+may\s+decide\s+this`)
+		for _, key := range []string{"a", "y", "d", "A", "D", "n", "e", "enter"} {
+			f.press(key)
+		}
+		f.press("esc", "x", "a", "a", "y")
+		if a, err := f.ben.Get(t.Context(), id); err != nil || a.Settled() || len(a.Claims) > 0 {
+			t.Errorf("%d columns: got %s, claims %v, %v", width, a.Status, a.Claims, err)
+		}
 	}
 }
