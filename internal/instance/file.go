@@ -69,13 +69,15 @@ func createTemp(folder string) (f *os.File, locked bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		if flock(f) != nil {
+		switch err := flock(f); {
+		case errors.Is(err, ErrHeld): // another process is about to remove the file
+			_ = os.Remove(f.Name())
+		case err != nil:
 			return f, false, nil
-		}
-		if !isMoved(f, f.Name()) {
+		case !isMoved(f, f.Name()):
 			return f, true, nil
 		}
-		_ = f.Close() // another process removed the file before it was locked
+		_ = f.Close()
 	}
 }
 
