@@ -39,9 +39,9 @@ func TestInboxOfAPersonWhoMayNotDecide(t *testing.T) {
 		id := f.ask("a", r)
 		f.open(f.ana, width)
 		f.press("enter")
-		f.shows(width, `(?s)Only\s+ben\s+may\s+decide\s+this`)
 		for _, key := range []string{"a", "y", "d", "A", "D", "n", "e", "enter"} {
 			f.press(key)
+			f.shows(width, `(?s)decide\s+this\.\s+You\s+can\s+read\s+it`)
 		}
 		f.press("esc", "x", "a", "a", "y")
 		if a, err := f.ben.Get(t.Context(), id); err != nil || a.Settled() || len(a.Claims) > 0 {
