@@ -21,7 +21,7 @@ import (
 
 // liveTime is how long an open page may take to show an answer that was given elsewhere. It
 // takes less than a second on an idle machine.
-const liveTime = 20 * time.Second
+const liveTime = time.Minute
 
 // Two browsers and a terminal answer at the same time. One answer wins, and the losers show
 // it without a reload. So does a third window, which answers nothing (E10, F1).
