@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
@@ -19,7 +21,14 @@ func linkStories(b *book) {
 	l.Choice, l.Label = 1, safetext.Line("Today")
 	b.add("Links", "choice", path, pages.LinkChoice(f, l, one, view.NewForm(one)))
 	b.add("Links", "log in", path, pages.LinkLogin(f, dangerous))
+	barred := b.fixture("mail")
+	barred.Approvers = []string{"carla"}
+	b.add("Links", "for another person", path, pages.LinkBarred(f, view.For(barred, "ben")))
 	a := b.fixture("settled")
 	b.add("Links", "settled", path, pages.LinkSettled(f, view.Of(a), true, view.Conflict{}))
+	held := b.frame
+	held.Held.Items = []pages.HeldItem{{Ask: call, Held: view.Held{Name: held.Name, Yours: true, Word: "Approved", Detail: safetext.Line("mail"), SendsAt: held.Now.Add(5 * time.Second)}}}
+	_ = pages.Held // a part of each page of a person
+	b.add("Inbox", "undo", "/asks/x", pages.LinkSettled(held, view.Of(a), true, view.Conflict{}))
 	b.add("Links", "too late", path, pages.LinkSettled(f, view.Of(a), false, view.ConflictOf(*a.Outcome, "ben")))
 }
