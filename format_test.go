@@ -43,8 +43,15 @@ func TestAnswersFitTheFormat(t *testing.T) {
 // A format that does not exist, and a default that does not fit, are refused when asking.
 func TestFormatsAreChecked(t *testing.T) {
 	for _, q := range []askback.Question{
-		{Format: "int"}, {Format: "integer 1"}, {Format: "integer 5..1"}, {Format: "integer .."}, {Format: "date 1..2"}, {Format: "text"}, {Format: "integer a..b"},
-		{Format: "integer", Options: askback.Options("1", "2")}, {Format: "integer 1..9", Default: []string{"10"}},
+		{Format: "int"},
+		{Format: "integer 1"},
+		{Format: "integer 5..1"},
+		{Format: "integer .."},
+		{Format: "date 1..2"},
+		{Format: "text"},
+		{Format: "integer a..b"},
+		{Format: "integer", Options: askback.Options("1", "2")},
+		{Format: "integer 1..9", Default: []string{"10"}},
 	} {
 		q.Text = "How many?"
 		if _, err := (askback.Request{Questions: []askback.Question{q}}).Normalize(); err == nil {

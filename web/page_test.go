@@ -288,7 +288,8 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 		"reason too long":   {call, url.Values{"action": {"deny"}, "reason": {long}}, "reason", "20001 characters; at most 20000."},
 		"another format": {
 			askback.Request{Questions: []askback.Question{{Text: "How many?", Format: "integer 1..100"}}},
-			url.Values{"q1-other": {"42abc"}, "q1-notes": {"kept"}}, "q1-other", `"42abc" is not a whole number from 1 to 100.`,
+			url.Values{"q1-other": {"42abc"}, "q1-notes": {"kept"}},
+			"q1-other", `"42abc" is not a whole number from 1 to 100.`,
 		},
 		"declined at length": {
 			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
