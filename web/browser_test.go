@@ -287,6 +287,9 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 		a = c.ask(r)
 		w.open("/asks/" + a.ID)
 		w.Click(".standing-approval summary", "input[value=tool]", `input[value="1h"]`)
+		if !noJS {
+			w.waitUntilKeysDecide()
+		}
 		w.PressKey(kb.Enter)
 		w.wantText("The Enter key decides nothing.")
 		w.checkWidth()

@@ -83,6 +83,9 @@ func (c canary) settle(ctx context.Context, conn *connection.Connector, answer b
 		}
 		select {
 		case <-ctx.Done():
+			if errors.Is(err, ctx.Err()) { // the end of the check ended the list
+				err = nil
+			}
 			return errors.Join(err, errors.New("people were not asked"))
 		case <-time.After(pollTime):
 		}

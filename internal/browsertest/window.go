@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -79,7 +80,38 @@ func (w *Window) Open(address string) {
 // loaded, or the page was changed in place by htmx.
 func (w *Window) Press(selector string) {
 	w.t.Helper()
+	w.Run(untilStill(selector))
 	w.next(chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// stillTime is how long an element must stay in its place before it is pressed. A press on an
+// element that moves meanwhile decides nothing.
+const stillTime = 50 * time.Millisecond
+
+// untilStill returns an action that scrolls to the first element that matches selector, and waits
+// until it does not move.
+func untilStill(selector string) chromedp.Action {
+	place := fmt.Sprintf(`(() => {
+		const element = document.querySelector(%q);
+		element?.scrollIntoView({ block: "nearest", behavior: "instant" });
+		const box = element?.getBoundingClientRect();
+		return box ? box.left + " " + box.top : "";
+	})()`, selector)
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		before := ""
+		for tick := time.Tick(stillTime); ; {
+			var now string
+			if err := chromedp.Evaluate(place, &now).Do(ctx); err == nil && now != "" && now == before {
+				return nil
+			}
+			before = now
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				return fmt.Errorf("%s is not still: %w", selector, ctx.Err())
+			}
+		}
+	})
 }
 
 // PressKey presses a key, and waits like [Window.Press].
@@ -117,7 +149,7 @@ func (w *Window) next(action chromedp.Action) {
 func (w *Window) Click(selectors ...string) {
 	w.t.Helper()
 	for _, s := range selectors {
-		w.Run(chromedp.Click(s, chromedp.ByQuery))
+		w.Run(untilStill(s), chromedp.Click(s, chromedp.ByQuery))
 	}
 }
 
