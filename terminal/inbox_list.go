@@ -32,8 +32,8 @@ type item struct {
 // open reports whether the ask can be answered here.
 func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending && !it.isHeld() }
 
-// order is the order of the list. It is that of the page "Dangerous first".
-var order = view.Order{Urgent: true}
+// order is the order of the list: that of the inbox in the browser.
+var order view.Order
 
 // leaveTime is how long an ask that was settled stays in the list, as in the browser.
 const leaveTime = 4 * time.Second

@@ -129,11 +129,11 @@ func (f *inboxFixture) someAsks() map[string]string {
 	soon := callRequest("db.migrate", `{"sql":"drop table orders_2019"}`, true)
 	soon.Timeout = 40 * time.Minute
 	return map[string]string{
+		"danger":   f.ask("deploy-bot", callRequest("rm", `{"path":"/srv"}`, true)),
 		"question": f.ask("planner", questionRequest("Which database?", "PostgreSQL", "SQLite")),
 		"mail":     f.ask("support", callRequest("mail.send", `{"to":"kim@example.com"}`, false)),
 		"label":    f.ask("support", callRequest("tickets.label", `{"ticket":4711}`, false)),
 		"text":     f.ask("writer", questionRequest("Any last words?")),
-		"danger":   f.ask("deploy-bot", callRequest("rm", `{"path":"/srv"}`, true)),
 		"soon":     f.ask("deploy-bot", soon),
 	}
 }
