@@ -80,14 +80,22 @@ func (b browser) field(page, kind, name, value string) {
 	b.t.Fatalf("the page has no %s %s=%s:\n%s", kind, name, value, page)
 }
 
-// answer answers the only question on the page of an ask.
+// answer answers the only question on the page of an ask, and waits until the answer can no longer
+// be undone.
 func (b browser) answer(address, option string) {
 	b.t.Helper()
 	page := b.page(address)
 	b.field(page, "radio", "q1", option)
 	b.field(page, "submit", "action", "answer")
-	if after := b.send(address, url.Values{"q1": {option}, "action": {"answer"}}); !strings.Contains(after, "Answered by") {
+	after := b.send(address, url.Values{"q1": {option}, "action": {"answer"}})
+	if !strings.Contains(after, "Undo") {
 		b.t.Fatalf("after the form:\n%s", after)
+	}
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(after, "Answered by"); after = b.page(address) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("a minute after the form:\n%s", after)
+		}
+		<-time.After(100 * time.Millisecond)
 	}
 }
 
