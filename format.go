@@ -3,12 +3,13 @@ package askback
 import (
 	"encoding/json"
 	"fmt"
-	"math"
+	"math/big"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,26 +43,53 @@ func parseFormat(s string) (format, bool) {
 	}
 	var ok bool
 	f.low, f.high, ok = strings.Cut(bounds, "..")
-	low, lowOK := parseBound(f.low, math.Inf(-1))
-	high, highOK := parseBound(f.high, math.Inf(1))
 	canHave := kind == formatText || kind == formatInteger || kind == formatNumber
-	return f, ok && lowOK && highOK && canHave && low <= high && f.low+f.high != ""
+	return f, ok && canHave && f.low+f.high != "" && f.isPossible()
 }
 
-func parseBound(s string, none float64) (float64, bool) {
-	if s == "" {
-		return none, true
+// maxExact is the greatest integer that every reader of JSON reads exactly.
+const maxExact = 1<<53 - 1
+
+// isPossible reports whether the bounds are numbers, and something fits between them.
+func (f format) isPossible() bool {
+	low, lowOK := parseNumber(f.low)
+	high, highOK := parseNumber(f.high)
+	if !lowOK && f.low != "" || !highOK && f.high != "" {
+		return false
 	}
-	return parseNumber(s)
+	if f.kind == formatNumber {
+		return !lowOK || !highOK || low.Cmp(high) <= 0
+	}
+	first, last := big.NewInt(-maxExact), big.NewInt(maxExact)
+	if f.kind == formatText {
+		first, last = big.NewInt(1), big.NewInt(MaxText)
+	}
+	if lowOK {
+		up := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(low.Num()), low.Denom()))
+		first = slices.MaxFunc([]*big.Int{first, up}, (*big.Int).Cmp)
+	}
+	if highOK {
+		last = slices.MinFunc([]*big.Int{last, new(big.Int).Div(high.Num(), high.Denom())}, (*big.Int).Cmp)
+	}
+	return first.Cmp(last) <= 0
 }
 
-// parseNumber parses a number as JSON writes it.
-func parseNumber(s string) (float64, bool) {
-	if s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
-		return 0, false
+// maxNumber is the maximum length of a number in an answer, in bytes.
+const maxNumber = 100
+
+// parseNumber parses a number as JSON writes it, exactly. It must be one that readers of JSON can
+// hold, neither too large nor so small that they read zero.
+func parseNumber(s string) (*big.Rat, bool) {
+	if s == "" || len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
+		return nil, false
 	}
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil
+	mantissa, _, _ := strings.Cut(strings.ToLower(s), "e")
+	if n, err := strconv.ParseFloat(s, 64); err != nil || n == 0 && strings.ContainsAny(mantissa, "123456789") {
+		return nil, false
+	} else if n == 0 {
+		return new(big.Rat), true // an exponent such as 0e999999999 means nothing
+	}
+	return new(big.Rat).SetString(s)
 }
 
 // String describes what fits the format, such as "a whole number from 1 to 100".
@@ -89,36 +117,55 @@ func (f format) String() string {
 
 // fits reports whether a text fits the format.
 func (f format) fits(text string) bool {
-	n, ok := 0.0, true
 	switch f.kind {
 	case formatText:
-		n = float64(utf8.RuneCountInString(text))
+		return f.holds(big.NewRat(int64(utf8.RuneCountInString(text)), 1))
 	case formatNumber:
-		n, ok = parseNumber(text)
+		n, ok := parseNumber(text)
+		return ok && f.holds(n)
 	case formatInteger:
-		n, ok = parseNumber(text)
-		ok = ok && n == math.Trunc(n) && math.Abs(n) < 1<<53 // larger ones are not exact in JSON
+		n, ok := parseNumber(text)
+		return ok && n.IsInt() && n.Num().CmpAbs(big.NewInt(maxExact)) <= 0 && f.holds(n)
 	case formatDate:
 		_, err := time.Parse(time.DateOnly, text)
 		return err == nil
 	case formatDateTime:
-		_, err := time.Parse(time.RFC3339, text)
-		return err == nil
+		return isDateTime(text)
 	case formatEmail:
 		return isEmail(text)
 	case formatURI:
 		u, err := url.Parse(text)
-		return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "")
+		return err == nil && u.IsAbs() && (u.Host != "" || u.Opaque != "") && isVisible(text)
 	}
-	low, _ := parseBound(f.low, math.Inf(-1))
-	high, _ := parseBound(f.high, math.Inf(1))
-	return ok && n >= low && n <= high
+	return false
+}
+
+// holds reports whether a number is within the bounds.
+func (f format) holds(n *big.Rat) bool {
+	low, lowOK := parseNumber(f.low)
+	high, highOK := parseNumber(f.high)
+	return (!lowOK || n.Cmp(low) >= 0) && (!highOK || n.Cmp(high) <= 0)
+}
+
+// isDateTime reports whether a text is a time of RFC 3339. The package time also accepts an hour
+// of one digit and a decimal comma.
+func isDateTime(text string) bool {
+	text = strings.ToUpper(text) // "t" and "z" are allowed, too
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil && text[len("2006-01-02T15")] == ':' && !strings.Contains(text, ",")
+}
+
+// isVisible reports whether a text has only characters that people see: no spaces, controls or
+// characters without width.
+func isVisible(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
 // isEmail reports whether a text is one address, without a name.
 func isEmail(text string) bool {
 	local, domain, ok := strings.Cut(text, "@")
-	return ok && local != "" && domain != "" && !strings.ContainsAny(text, " \t\n<>(),;:\"[]\\") && !strings.Contains(domain, "@") && strings.Trim(domain, ".-") == domain
+	return ok && local != "" && domain != "" && isVisible(text) && !strings.ContainsAny(text, "<>(),;:\"[]\\") &&
+		!strings.Contains(domain, "@") && !strings.Contains(domain, "..") && strings.Trim(domain, ".-") == domain
 }
 
 // Expects describes what an answer must be, such as "a whole number from 1 to 100", or returns "" if any

@@ -11,12 +11,12 @@ import (
 // An answer fits the format of its question, or is refused at its field; 0 is an answer.
 func TestAnswersFitTheFormat(t *testing.T) {
 	for format, values := range map[string]struct{ good, bad []string }{
-		"integer 1..100": {[]string{"1", "42", " 7 ", "100", "1e2"}, []string{"42abc", "1,5", "１２", "0", "-0", "101", "1.5", "0x10", "1_0", "+1", "NaN", "abc", "1 2", "42\n43"}},
-		"integer":        {[]string{"0", "-0", "-3"}, []string{"1.5", "9007199254740993", "1e400", "true"}},
-		"number ..2.5":   {[]string{"2.5", "-1e3", "0"}, []string{"2.51", "2,5", ".5", "1/2"}},
+		"integer 1..100": {[]string{"1", "42", " 7 ", "100", "1e2"}, []string{"42abc", "1,5", "１２", "0", "-0", "101", "1.5", "0x10", "1_0", "+1", "NaN", "abc", "1 2", "42\n43", "0.99999999999999999999", "100.00000000000000001", "1.00000000000000000001"}},
+		"integer":        {[]string{"0", "-0", "-3", "0e999999999"}, []string{"5e-400", "1.5", "9007199254740993", "1e400", "true"}},
+		"number ..2.5":   {[]string{"2.5", "-1e3", "0"}, []string{"2.51", "2,5", ".5", "1/2", "2.5000000000000000001", "-1e-400"}},
 		"date":           {[]string{"2027-02-28"}, []string{"31.02.2027", "2027-02-31", "2027-2-3", "tomorrow"}},
-		"date-time":      {[]string{"2027-01-31T18:00:00Z"}, []string{"2027-01-31", "2027-01-31 18:00"}},
-		"email":          {[]string{"kim@example.com"}, []string{"kim", "kim@", "Kim <kim@example.com>", "a@b, c@d"}},
+		"date-time":      {[]string{"2027-01-31T18:00:00Z", "2027-01-31t18:00:00.5z", "2027-01-31T18:00:00+01:00"}, []string{"2027-01-31", "2027-01-31 18:00", "2027-01-31T9:00:00Z", "2027-01-31T10:00:00,5Z"}},
+		"email":          {[]string{"kim@example.com"}, []string{"kim", "kim@", "Kim <kim@example.com>", "a@b, c@d", "a@b.de\rX", "a\x00@b.de", "a\u00a0b@c.de", "a@b\u2028c.de", "\u202ea@b.de", "a\u200b@b.de", "a@b..de"}},
 		"uri":            {[]string{"https://example.com/a", "mailto:kim@example.com"}, []string{"example.com", "/path", "http://"}},
 		"text 3..5":      {[]string{"abc", "äöüß"}, []string{"ab", "abcdef"}},
 	} {
@@ -40,7 +40,7 @@ func TestAnswersFitTheFormat(t *testing.T) {
 	}
 }
 
-// A format that does not exist, and a default that does not fit, are refused when asking.
+// A format that does not exist or that nothing fits, and a default that does not fit, are refused when asking.
 func TestFormatsAreChecked(t *testing.T) {
 	for _, q := range []askback.Question{
 		{Format: "int"},
@@ -50,6 +50,11 @@ func TestFormatsAreChecked(t *testing.T) {
 		{Format: "date 1..2"},
 		{Format: "text"},
 		{Format: "integer a..b"},
+		{Format: "integer 1.2..1.8"},
+		{Format: "integer 9007199254740993.."},
+		{Format: "text ..0"},
+		{Format: "text 20001.."},
+		{Format: "text 2.5..2.9"},
 		{Format: "integer", Options: askback.Options("1", "2")},
 		{Format: "integer 1..9", Default: []string{"10"}},
 	} {

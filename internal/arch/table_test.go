@@ -171,7 +171,7 @@ var pure = map[string]string{
 // pureImports are the standard packages that pure packages may import.
 var pureImports = []string{
 	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
-	"io", "iter", "maps", "math", "math/bits", "net/url", "path", "regexp", "slices", "strconv", "strings", "time",
+	"io", "iter", "maps", "math", "math/big", "math/bits", "net/url", "path", "regexp", "slices", "strconv", "strings", "time",
 	"unicode", "unicode/utf16", "unicode/utf8",
 }
 
