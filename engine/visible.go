@@ -105,7 +105,7 @@ func outline(h lifecycle.Event) lifecycle.Event {
 	case askback.EventGrantMade, askback.EventGrantUsed, askback.EventGrantRevoked, askback.EventGrantExpired:
 		if h.Grant != nil {
 			g := *h.Grant
-			g.Input = nil
+			g.Input, g.Digest = nil, ""
 			out.Grant = &g
 		}
 	}
@@ -115,7 +115,7 @@ func outline(h lifecycle.Event) lifecycle.Event {
 // shownGrant returns a grant as the principal gets it: without the arguments of its ask, unless the
 // principal may see that ask or made the grant.
 func (c *client) shownGrant(ctx context.Context, g askback.Grant) (askback.Grant, error) {
-	if len(g.Input) == 0 {
+	if len(g.Input) == 0 && g.Digest == "" {
 		return g, nil
 	}
 	p, err := c.engine.grantPart(ctx, g)
@@ -123,7 +123,7 @@ func (c *client) shownGrant(ctx context.Context, g askback.Grant) (askback.Grant
 		return askback.Grant{}, err
 	}
 	if ok, err := c.sharePart(ctx, p); err != nil || !ok {
-		g.Input = nil
+		g.Input, g.Digest = nil, "" // arguments can be guessed by their digest
 		return g, err
 	}
 	return g, nil
