@@ -87,12 +87,13 @@ func heldOf(in Held, a askback.Answer) askback.Held {
 	return h
 }
 
-// sameHeld reports whether two held answers say the same.
+// sameHeld reports whether two held answers say the same, and were given with the same token: an
+// answer is dropped if its token is revoked.
 func sameHeld(a, b askback.Held) bool {
 	outcome := func(h askback.Held) *askback.Outcome {
 		return &askback.Outcome{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason}
 	}
-	return a.Declines == b.Declines && a.Scope == b.Scope && a.Until.Sub(a.At) == b.Until.Sub(b.At) && outcome(a).Same(outcome(b))
+	return a.Token == b.Token && a.Declines == b.Declines && a.Scope == b.Scope && a.Until.Sub(a.At) == b.Until.Sub(b.At) && outcome(a).Same(outcome(b))
 }
 
 func undone(s AskState, in Undone) (Result[AskState], error) {

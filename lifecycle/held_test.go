@@ -213,3 +213,23 @@ func TestHeldAnswersAreStored(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got.Held[0], want)
 	}
 }
+
+// The same answer with another token is held with that token: it is sent also if the first token is
+// revoked meanwhile.
+func TestHeldAnswerIsOfItsLastToken(t *testing.T) {
+	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "Why?"}}, Quorum: 1, OnTimeout: askback.OnTimeoutWait}
+	s, _, err := step(lifecycle.AskState{}, lifecycle.Asked{Ask: a, Owner: "bot", At: nine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, token := range []string{"tok_1", "tok_2"} {
+		in := lifecycle.Answered{By: "ana", Via: askback.ChannelWeb, Token: token, At: nine.Add(time.Duration(i) * time.Second)}
+		in.Answer = askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Other: "because"}}}
+		if s, _, err = step(s, lifecycle.Held{Answered: in, For: 5 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Held) != 1 || s.Held[0].Token != token {
+			t.Errorf("got %+v, want one answer with %s", s.Held, token)
+		}
+	}
+}
