@@ -59,7 +59,7 @@ func (e NotApproverError) Error() string {
 	const most = 10
 	switch n := len(e.Who); {
 	case n == 0:
-		return "none of those who may see this may decide it now"
+		return "no one who may see this may decide it now"
 	case n > most:
 		return "only " + strings.Join(e.Who[:most], ", ") + " and " + strconv.Itoa(n-most) + " others may decide this"
 	}

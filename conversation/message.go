@@ -78,7 +78,7 @@ const (
 	KindDelegate Kind = "delegate" // start children, which are runs of their own
 	KindRejected Kind = "rejected" // return an error to the model
 
-	// KindConfirm is that of a tool which a person must approve. Only events have it.
+	// KindConfirm is the kind of a tool call that a person must approve. Only events have it.
 	KindConfirm Kind = "confirm"
 )
 

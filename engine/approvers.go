@@ -73,7 +73,7 @@ func (e *Engine) resolve(ctx context.Context, s *current, names []string) (peopl
 	return people, missing, err
 }
 
-// whoDecides returns those of the people who may decide an ask if it is addressed to them.
+// whoDecides returns the people of a list who may decide an ask if it is addressed to them.
 func whoDecides(a *askback.Ask, people []string) (names []string) {
 	for _, name := range people {
 		if a.IsApprover(name) && !a.SelfApproval(name) && !slices.Contains(names, name) {
@@ -83,7 +83,7 @@ func whoDecides(a *askback.Ask, people []string) (names []string) {
 	return names
 }
 
-// later returns the people whom the escalations of a route add to those who may decide.
+// later returns the people whom the escalations of a route add to the approvers.
 func (e *Engine) later(ctx context.Context, s *current, n *newAsk) (names []string, err error) {
 	a, in := &n.asked.Ask, &n.asked
 	for _, escalation := range n.route.Escalate {
@@ -167,10 +167,10 @@ func (e *Engine) checkEveryone(ctx context.Context, s *current, n *newAsk) error
 // is set if the request names the people, so that its author can correct it.
 func tooFew(a *askback.Ask, named bool, may int) error {
 	p := askback.Problem{Pointer: "/to", Fix: "name more people"}
-	whom := "of those who are named"
+	whom := "of the people named"
 	if !named {
 		p.Pointer, p.Fix = "", "ask the operator of this server to correct its routes, or name other people"
-		whom = "of those whom the routes of this server name"
+		whom = "of the people in the routes of this server"
 	}
 	free := whoDecides(a, a.Approvers)
 	switch {
@@ -179,7 +179,7 @@ func tooFew(a *askback.Ask, named bool, may int) error {
 		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
 	case len(a.Approvers) > 0 && named:
 		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say; %d %s may", howMany(a.Quorum), listed(free), may, whom)
-		p.Fix = "name those who may"
+		p.Fix = "name people who may"
 	case len(a.Approvers) > 0:
 		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say", howMany(a.Quorum), listed(free))
 		p.Fix = "ask the operator of this server to add approvers to its routes"

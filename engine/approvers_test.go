@@ -117,7 +117,7 @@ func TestApproversOfAllRoutesCount(t *testing.T) {
 	for name, c := range map[string]struct {
 		routes    []askback.Route
 		to        string
-		approvers string // those of the ask; "": it is refused
+		approvers string // the approvers of the ask; "": it is refused
 		people    string
 		refused   string // a part of the error
 	}{

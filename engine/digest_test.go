@@ -148,7 +148,7 @@ func TestRepeatedMessagesCountOnce(t *testing.T) {
 	})
 }
 
-// The limit of messages counts those of the last minute, not those before: a flood that goes on gets
+// The limit counts the messages of the last minute, and no older ones: a flood that goes on gets
 // as many messages in the second minute as in the first one.
 func TestLimitOfMessagesIsForOneMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -85,7 +85,7 @@ type directories struct {
 	version int64           // of the record of stored; 0: it has not been made
 	warned  map[string]bool // warnings that were logged
 
-	reported map[string]bool // those of [Engine.CheckDirectory] that were logged
+	reported map[string]bool // the problems of [Engine.CheckDirectory] that were logged
 }
 
 // Set replaces the settings.
@@ -283,7 +283,7 @@ type DirectoryReport struct {
 }
 
 // InspectDirectory describes the record of a stored directory, with [KindDirectory], and what is
-// wrong with it and the settings. A row without an id is that of no record. The tokens are the
+// wrong with it and the settings. A row without an id has no record. The tokens are the
 // names of the people with a valid token.
 func InspectDirectory(file Settings, row store.Record, tokens []string) (DirectoryReport, error) {
 	d := storedDirectory{Format: 1}

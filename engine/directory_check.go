@@ -14,7 +14,7 @@ import (
 type DirectoryProblem struct {
 	Text string // one sentence, without a full stop
 	// Refuses is set if each confirmation of a route is refused, because not enough people may
-	// approve it. Route is its index among those of its source.
+	// approve it. Route is its index among the routes of its source.
 	Refuses bool
 	Source  askback.Source // of the route or the group
 	Route   int

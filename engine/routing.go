@@ -105,7 +105,7 @@ func (e *Engine) address(ctx context.Context, n *newAsk, r *routing) (people []s
 	return people, err
 }
 
-// union returns the names in a, then those of b that are not in a.
+// union returns the names in a, then the names in b that are not in a.
 func union(a, b []string) []string {
 	a = slices.Clip(a)
 	for _, name := range b {
@@ -351,7 +351,7 @@ func (t *tx) followUp(a *askRecord) error {
 				return err
 			}
 		}
-		after, err := a.state.Step(in) // the receivers are those of the people after it
+		after, err := a.state.Step(in) // the receivers are chosen by the people after it
 		if err != nil {
 			return err
 		}

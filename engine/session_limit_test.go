@@ -23,7 +23,7 @@ func startSessions(t *testing.T, p *fixture, from, to int) {
 	}
 }
 
-// An agent has a limited number of open sessions, also of those that its asks begin. Its other calls
+// An agent has a limited number of open sessions, also of sessions that its asks begin. Its other calls
 // work, and so do other agents.
 func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -188,7 +188,7 @@ func (s *Settings) alwaysAddresses(person string, a *askback.Ask) bool {
 			if !(askback.Match{Agent: r.Match.Agent}).Matches(a) {
 				continue
 			}
-			if lists = append(lists, r.To); len(r.To) == 0 { // then a confirmation is for those who may decide it
+			if lists = append(lists, r.To); len(r.To) == 0 { // then a confirmation is for its approvers
 				lists = append(lists, r.Approvers)
 			}
 		}
@@ -333,7 +333,7 @@ func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended 
 	return f.search(ctx, key, at.Add(-time.Millisecond), false)
 }
 
-// search reads the asks of a session from a time on, forwards or backwards, until that of a call,
+// search reads the asks of a session from a time on, forwards or backwards, until the ask of a call,
 // unless it is known.
 func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, back bool) error {
 	if _, known := f.calls[key]; known {
@@ -362,5 +362,5 @@ func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, ba
 	return nil
 }
 
-// findChunk is how many asks are read at once to find that of a call.
+// findChunk is how many asks are read in one step to find the ask of a call.
 const findChunk = 4

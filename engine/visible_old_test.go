@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// oldEvents is a store whose events of calls have no kind, as those of older releases.
+// oldEvents is a store whose events of calls have no kind, as the events of older releases have none.
 type oldEvents struct{ engine.Store }
 
 var kindMember = regexp.MustCompile(`,?"kind":"[a-z]+"`)

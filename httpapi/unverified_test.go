@@ -82,7 +82,7 @@ func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 	}
 }
 
-// The source with the most webhooks makes room, so that one sender does not end those of others.
+// The source with the most webhooks makes room, so that one sender does not end the webhooks of others.
 func TestSourceWithTheMostWebhooksMakesRoom(t *testing.T) {
 	for name, c := range map[string]struct {
 		open []string // the sources, oldest first

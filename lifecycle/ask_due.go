@@ -29,7 +29,7 @@ func (s AskState) Due() time.Time {
 	return due
 }
 
-// Moves returns the time from which [Due] changes the ask, or zero if it never does: that of the
+// Moves returns the time from which [Due] changes the ask, or zero if it never does: the time of the
 // next held answer or of the deadline.
 func (s AskState) Moves() time.Time {
 	at := s.Expires()

@@ -175,7 +175,7 @@ func (s AskState) dropHeld(event Event) Result[AskState] {
 }
 
 // dropUnaddressed returns the result of a step that gave the ask to other people: the held
-// answers of those who may no longer answer are dropped.
+// answers of people who may no longer answer are dropped.
 func (s AskState) dropUnaddressed(event Event) Result[AskState] {
 	history := []Event{event}
 	for _, h := range s.Held {

@@ -74,7 +74,7 @@ func (b *burst) appendKeys(out, keys []byte, single bool) []byte {
 	return out
 }
 
-// isSingleKey reports whether the bytes are those of one key.
+// isSingleKey reports whether the bytes are one key.
 func isSingleKey(in []byte) bool {
 	if len(in) == 0 || bytes.HasPrefix(in, []byte(pasteBegins)) {
 		return false

@@ -32,7 +32,7 @@ type item struct {
 // open reports whether the ask can be answered here.
 func (it *item) open() bool { return it.settledAt.IsZero() && !it.sending && !it.isHeld() }
 
-// order is the order of the list: that of the inbox in the browser.
+// order is the order of the list. The inbox in the browser has the same.
 var order view.Order
 
 // leaveTime is how long an ask that was settled stays in the list, as in the browser.

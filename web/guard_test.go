@@ -137,7 +137,7 @@ func TestChromiumMovedButtonDecidesNothing(t *testing.T) {
 	c.Check(t)
 }
 
-// The keys that the inbox lists work, and are those of the inbox of a terminal: own words, a note, a
+// The keys that the inbox lists work, as in the inbox of a terminal: own words, a note, a
 // comment, declining, reassigning.
 func TestChromiumKeysOpenFields(t *testing.T) {
 	c := newChromium(t)

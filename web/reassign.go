@@ -65,7 +65,7 @@ func (s *site) renderReassign(w http.ResponseWriter, r request, status int, a as
 	return s.render(w, r.Request, status, pages.Reassign(r.frame, list, view.Of(a), form))
 }
 
-// onlyPeople returns those of the people who have one of the names.
+// onlyPeople returns the people who have one of the names.
 func onlyPeople(people []askback.Person, names []string) []askback.Person {
 	return slices.DeleteFunc(slices.Clone(people), func(p askback.Person) bool { return !slices.Contains(names, p.Name) })
 }

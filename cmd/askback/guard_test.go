@@ -208,7 +208,7 @@ func TestServerWithADamagedPageServesTheRest(t *testing.T) {
 	s.start()
 	listed := s.call(s.user, "GET", "/asks?status=pending&limit=100", "", 200)["items"].([]any)
 	if n := len(listed); n < 50 || n >= len(ids) {
-		t.Errorf("got %d of %d asks, want those of the other pages", n, len(ids))
+		t.Errorf("got %d of %d asks, want the asks of the other pages", n, len(ids))
 	}
 	detail, _ := s.call("", "GET", "//readyz", "", 503)["detail"].(string)
 	if !strings.Contains(detail, "page of the database file") || !strings.Contains(detail, "ask "+ids[30]) {

@@ -40,7 +40,7 @@ func readSettings(path string) (config.Config, error) {
 // The limits of an engine (wire.md §1).
 const (
 	maxOpen     = 1000 // pending asks of one agent
-	maxSessions = 1000 // open sessions of one agent, without those of hosted agents
+	maxSessions = 1000 // open sessions of one agent, hosted runs not counted
 	maxWaiters  = 200  // waiting calls of one agent
 )
 

@@ -112,7 +112,7 @@ func TestPromptNeedsNoFrontMatter(t *testing.T) {
 	}
 }
 
-// A pattern that can match no tool of the agent is rejected with its place, and one that can is not.
+// A pattern that can match no tool of the agent is rejected with its place. A pattern that can match is not.
 func TestPatternsThatMatchNothingAreRejected(t *testing.T) {
 	load := func(key, pattern string) error {
 		_, err := loadAgent("agents/x.md", fmt.Sprintf("---\ntools: [t, files.read, tea-2]\n%s: [%q]\n---\nWork.\n", key, pattern))

@@ -11,7 +11,7 @@ import (
 // A Held is an answer that a person has given and can still undo.
 type Held struct {
 	Name    safetext.Text
-	Yours   bool          // it is that of the reader
+	Yours   bool          // the reader gave it
 	Word    string        // "Approved", "Denied", "Declined" or "Answered"
 	Detail  safetext.Text // the answer, or the tool
 	SendsAt time.Time

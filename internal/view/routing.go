@@ -39,7 +39,7 @@ func (c *cleaner) routing(v *Ask, a askback.Ask) {
 }
 
 // For returns the view of an ask for a person whom it is addressed to, and who may not be one of
-// those who decide it. The name is "" if it is not known; then the view is that of [Of].
+// those who decide it. The name is "" if it is not known; then the view is the one that [Of] returns.
 func For(a askback.Ask, reader string) Ask {
 	v := Of(a)
 	bar(&v, a, reader)

@@ -14,7 +14,7 @@ type Health struct {
 	// database was opened, as in [Verification].
 	Damaged []string
 	// Unreadable is set if SQLite could not read a page of the file since the database was
-	// opened. Lists omit the records on the page; Damaged names those that are known.
+	// opened. Lists omit the records on the page; Damaged names the records that are known.
 	Unreadable bool
 	// Bytes is the size of the database file and its write-ahead log.
 	Bytes int64

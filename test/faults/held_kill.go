@@ -27,7 +27,7 @@ const (
 
 // A heldTest kills the server repeatedly while two people, one of them in two windows, give
 // answers that can be undone, and agents withdraw their asks or let deadlines pass. Each ask must
-// have one outcome. An answer that was undone must not be sent, and one that was sent must not be
+// have one outcome. An answer that was undone must not be sent, and an answer that was sent must not be
 // undone.
 type heldTest struct {
 	serverProcess

@@ -86,7 +86,7 @@ func (w *world) apiBody(route string) string {
 	return ""
 }
 
-// forms are those of the pages.
+// forms has the form of each page that has one.
 var forms = map[string]url.Values{
 	"/asks/{id}":             {"action": {"answer"}, "q1-other": {"SQLite"}},
 	"/asks/{id}/claim":       {},

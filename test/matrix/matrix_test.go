@@ -31,7 +31,7 @@ type row struct {
 type cell struct {
 	row
 	caller string
-	secret string // instead of that of the caller
+	secret string // instead of the secret of the caller
 	body   string
 }
 

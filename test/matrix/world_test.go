@@ -45,7 +45,7 @@ type world struct {
 	ids     map[string]string // of the records, by name
 	link    string            // the path of a link for the ask
 	other   string            // the path of a link for another ask
-	tokens  []string          // of a token that is revoked, and of one that has expired
+	tokens  []string          // a revoked token and an expired token
 	close   func()
 }
 
