@@ -29,6 +29,14 @@ function countDown() {
   else untils.clear();
 }
 
+// undoing has the asks whose answers are being undone here. The page that follows shows what became
+// of them, so the bar does not.
+const undoing = new Set();
+document.addEventListener("submit", (event) => {
+  if (!event.target.closest("#held")) return;
+  for (const input of event.target.querySelectorAll("[name=ask]")) undoing.add(input.value);
+}, true);
+
 // noticeHeld is called after each change of the page. The button of an answer that was just given
 // gets the focus, once.
 const focused = new Set();
@@ -36,6 +44,7 @@ function noticeHeld() {
   const button = [...document.querySelectorAll("#held button[data-focus]")].find((one) => !focused.has(one.form.dataset.ask + one.form.dataset.left));
   if (button) {
     focused.add(button.form.dataset.ask + button.form.dataset.left);
+    undoing.delete(button.form.dataset.ask);
     heldAt = performance.now();
     button.focus({ preventScroll: true });
     announce(button.form.querySelector("p").textContent.replace(/\s+/g, " ").trim() + ". Undo: press u or Enter.");
@@ -65,7 +74,7 @@ async function refreshHeld() {
 }
 
 async function loadHeld() {
-  const query = new URLSearchParams(heldItems().map((item) => ["ask", item.dataset.ask]));
+  const query = new URLSearchParams(heldItems().map((item) => item.dataset.ask).filter((id) => !undoing.has(id)).map((id) => ["ask", id]));
   const reply = await fetch("/held?" + query);
   const bar = heldBar();
   if (!reply.ok || reply.redirected || !bar) return;
