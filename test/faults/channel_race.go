@@ -83,6 +83,9 @@ func (t *channelRaceTest) rig(ctx context.Context, r *rand.Rand, i, j, n int, ro
 	row.x, row.y = g.at["ana"].name, g.at["ben"].name
 	for range n {
 		if err := t.race(ctx, g, r, row); err != nil {
+			if ctx.Err() != nil { // the end of the tests interrupted the race
+				return ctx.Err()
+			}
 			t.bad = append(t.bad, violated(asFault(err), "seed %d, race %d of ana at %s and ben at %s: %v", t.seed, row.races, row.x, row.y, err))
 			return ctx.Err()
 		}
