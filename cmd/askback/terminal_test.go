@@ -397,6 +397,7 @@ func TestTypingClaimsTheAsk(t *testing.T) {
 	}) {
 		t.Errorf("not claimed: %s", mustRun(t, env, "show", "--json", id))
 	}
+	s.waitForScreen(`(?s):help\r?\n.*> $`) // lines that arrive together are pasted text
 	s.typeKeys("yes\r")
 	s.waitExit(0)
 }
