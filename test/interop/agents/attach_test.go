@@ -2,7 +2,6 @@ package agents_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,17 +106,6 @@ func (f *fixture) killUpdater() {
 	}
 }
 
-// shows waits until the screen contains a text.
-func (f *fixture) shows(s *clienttest.Screen, text string) {
-	f.t.Helper()
-	f.eventually("the screen shows "+text, func() error {
-		if !strings.Contains(s.Text(), text) {
-			return errors.New("it does not")
-		}
-		return nil
-	})
-}
-
 // eventually calls try until it returns nil.
 func (f *fixture) eventually(what string, try func() error) {
 	f.t.Helper()
@@ -176,7 +164,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 		!strings.Contains(string(c.Input), "touch ../one") || !strings.Contains(string(ask.Context), f.project) {
 		t.Errorf("got the ask %+v by %s, context %s", c, ask.Agent, ask.Context)
 	}
-	f.shows(s, "touch ../one")
+	s.WaitFor("touch ../one")
 	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
 	f.model.result("call_1")
 	if !f.exists("one") {
@@ -184,7 +172,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 	}
 
 	ask = f.Open(1)[0]
-	f.shows(s, "$ touch ../two")
+	s.WaitFor("$ touch ../two")
 	s.PressUntil("y", clienttest.Lacks("2. Yes, and don't ask again for commands that start with `touch ../two`"))
 	f.model.result("call_2")
 	if !f.exists("two") {
@@ -197,7 +185,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 	if f.exists("three") {
 		t.Error("denied in Askback: the command ran")
 	}
-	f.shows(s, "not on a Friday")
+	s.WaitFor("not on a Friday")
 
 	ask = f.Open(1)[0]
 	if len(ask.Questions) != 1 || ask.Questions[0].Text != "Which database?" {
@@ -235,7 +223,7 @@ func TestFirstAnswerToCodexWins(t *testing.T) {
 	if result := f.model.result("call_8"); strings.Contains(result, `"enabled":true`) {
 		t.Errorf("denied: the model got the permissions %q", result)
 	}
-	f.shows(s, "Done.")
+	s.WaitFor("Done.")
 }
 
 // A request of Codex is one ask, although Askback is killed and started again. The ask of a
@@ -265,12 +253,10 @@ func TestRequestOfCodexSurvivesRestarts(t *testing.T) {
 	if !f.exists("one") {
 		t.Error("approved: the command did not run")
 	}
-	f.shows(s, "$ touch ../two")
+	s.WaitFor("$ touch ../two")
 	ask = f.Open(1)[0]
 	f.Kill()
-	if err := s.Press("y"); err != nil {
-		t.Fatal(err)
-	}
+	s.PressUntil("y", clienttest.Lacks("2. Yes, and don't ask again for commands that start with `touch ../two`"))
 	f.model.result("call_2")
 	if !f.exists("two") {
 		t.Error("approved at the terminal while Askback was away: the command did not run")

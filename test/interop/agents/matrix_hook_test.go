@@ -1,11 +1,11 @@
 package agents_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/test/interop/clienttest"
@@ -142,23 +142,30 @@ func (f *fixture) atTerminal(l hookLane) *clienttest.Screen {
 	return clienttest.NewScreen(f.t, f.project, f.environ(), append(append([]string{f.program}, l.terminal...), "Do it.")...)
 }
 
-// press waits for a text on the screen, and then presses keys.
+// press waits for a text on the screen, and then presses keys. Each key must change the line that
+// contains the text, because a dialog ignores keys until it is drawn.
 func (f *fixture) press(s *clienttest.Screen, text string, keys ...string) {
 	f.t.Helper()
-	over := time.After(patience)
-	for !strings.Contains(s.Text(), text) {
-		select {
-		case <-over:
-			f.t.Fatalf("the screen does not show %q:\n%s", text, s.Text())
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	s.WaitFor(text)
 	for _, key := range keys {
-		<-time.After(500 * time.Millisecond) // the dialog ignores keys until it is drawn
-		if err := s.Press(key); err != nil {
-			f.t.Fatal(err)
+		before := lineWith(s.Text(), text)
+		s.PressUntil(key, func(now string) error {
+			if lineWith(now, text) == before {
+				return errors.New("the line did not change: " + before)
+			}
+			return nil
+		})
+	}
+}
+
+// lineWith returns the first line of a screen that contains a text, or "".
+func lineWith(screen, text string) string {
+	for line := range strings.Lines(screen) {
+		if strings.Contains(line, text) {
+			return line
 		}
 	}
+	return ""
 }
 
 // awayAtTerminal denies a permission in the client's own dialog, because Askback does not run.
