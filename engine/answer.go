@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/jcs"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // errDangerous is the error of an answer to a dangerous call through a channel that may not

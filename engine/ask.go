@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/revision"
-	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 

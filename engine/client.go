@@ -9,8 +9,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/revision"
-	"github.com/askback/askback/lifecycle"
 )
 
 // client implements [askback.Client] for one principal. Each method checks the permission

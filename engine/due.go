@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine/auth"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 

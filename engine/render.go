@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/codec"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // eventData returns the data of an event (docs/wire.md §4). The questions and the

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // Routing decides who may answer an ask, through which channels it reaches them, and what

@@ -6,7 +6,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/revision"
-	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 

@@ -46,14 +46,14 @@ var violations = []violation{
 	{
 		rule: "layers are kept",
 		files: map[string]string{
-			"engine/a.go":      `package engine; import _ "` + module + `/store"`,
-			"engine/b.go":      `package engine; import _ "` + module + `/store/sqlite"`,
-			"engine/b_test.go": `package engine_test; import _ "` + module + `/store/sqlite"`,
-			"lifecycle/a.go":   `package lifecycle; import _ "` + module + `"`,
-			"store/a.go":       `package store; import _ "` + module + `"`,
-			"terminal/a.go":    `package terminal; import _ "` + module + `/internal/view"`,
-			"web/pages/a.go":   `package pages; import _ "` + module + `/internal/safetext"`,
-			"cmd/askback/a.go": `package main; import _ "` + module + `/store/sqlite"`,
+			"engine/a.go":             `package engine; import _ "` + module + `/store"`,
+			"engine/b.go":             `package engine; import _ "` + module + `/store/sqlite"`,
+			"engine/b_test.go":        `package engine_test; import _ "` + module + `/store/sqlite"`,
+			"internal/lifecycle/a.go": `package lifecycle; import _ "` + module + `"`,
+			"store/a.go":              `package store; import _ "` + module + `"`,
+			"terminal/a.go":           `package terminal; import _ "` + module + `/internal/view"`,
+			"web/pages/a.go":          `package pages; import _ "` + module + `/internal/safetext"`,
+			"cmd/askback/a.go":        `package main; import _ "` + module + `/store/sqlite"`,
 		},
 		want: []string{
 			"engine/b.go:1: engine must not import store/sqlite",
@@ -101,16 +101,16 @@ var violations = []violation{
 	{
 		rule: "pure imports only",
 		files: map[string]string{
-			"a.go":                   `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
-			"lifecycle/a.go":         `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
-			"internal/jcs/a.go":      `package jcs; import _ "math/rand/v2"`,
-			"internal/jcs/a_test.go": `package canon_test; import _ "os"`,
-			"engine/a.go":            `package engine; import _ "os"`,
+			"a.go":                    `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
+			"internal/lifecycle/a.go": `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
+			"internal/jcs/a.go":       `package jcs; import _ "math/rand/v2"`,
+			"internal/jcs/a_test.go":  `package canon_test; import _ "os"`,
+			"engine/a.go":             `package engine; import _ "os"`,
 		},
 		want: []string{
 			"a.go:1: . is pure and must not import os",
 			"internal/jcs/a.go:1: internal/jcs is pure and must not import math/rand/v2",
-			"lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
+			"internal/lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
 		},
 	},
 	{
@@ -123,16 +123,16 @@ func f(w int, t clock.Time) { fmt.Println(w); _ = fmt.Sprint(w); _ = t.After(t) 
 var _ = clock.NewTimer
 var _ = context.WithTimeoutCause
 var _ clock.Duration = clock.Second`,
-			"lifecycle/a.go":      `package lifecycle; import "time"; var _, _ = time.LoadLocation("UTC")`,
-			"lifecycle/a_test.go": `package lifecycle; import "time"; var _ = time.Now()`,
-			"engine/a.go":         `package engine; import "time"; var _ = time.Now()`,
+			"internal/lifecycle/a.go":      `package lifecycle; import "time"; var _, _ = time.LoadLocation("UTC")`,
+			"internal/lifecycle/a_test.go": `package lifecycle; import "time"; var _ = time.Now()`,
+			"engine/a.go":                  `package engine; import "time"; var _ = time.Now()`,
 		},
 		want: []string{
 			"a.go:3: . is pure and must not use time.Now",
 			"a.go:4: . is pure and must not use fmt.Println",
 			"a.go:5: . is pure and must not use time.NewTimer",
 			"a.go:6: . is pure and must not use context.WithTimeoutCause",
-			"lifecycle/a.go:1: lifecycle is pure and must not use time.LoadLocation",
+			"internal/lifecycle/a.go:1: lifecycle is pure and must not use time.LoadLocation",
 		},
 	},
 	{
@@ -159,7 +159,7 @@ func k() { _ = -1 }`,
 		rule: "no changed package variables",
 		files: map[string]string{
 			"a.go": `package askback; var Limits = []int{1}; type Ask struct { N int }`,
-			"lifecycle/a.go": `package lifecycle
+			"internal/lifecycle/a.go": `package lifecycle
 import ("strings"; "` + module + `")
 var table = []int{1}
 var last struct{ n int }
@@ -171,22 +171,22 @@ func e(ask askback.Ask) { ask.N = 2 }
 func f() { for last.n = range 3 { } }
 func g() { clear(table) }
 func h() { for range 3 { } }`,
-			"lifecycle/a_test.go": `package lifecycle; func init() { table = nil }`,
-			"engine/a.go":         `package engine; var n int; func f() { n = 1 }`,
+			"internal/lifecycle/a_test.go": `package lifecycle; func init() { table = nil }`,
+			"engine/a.go":                  `package engine; var n int; func f() { n = 1 }`,
 		},
 		want: []string{
-			"lifecycle/a.go:10: lifecycle is pure and must not change the package variable last",
-			"lifecycle/a.go:11: lifecycle is pure and must not change the package variable table",
-			"lifecycle/a.go:5: lifecycle is pure and must not change the package variable table",
-			"lifecycle/a.go:6: lifecycle is pure and must not change the package variable last",
-			"lifecycle/a.go:7: lifecycle is pure and must not change the package variable askback.Limits",
+			"internal/lifecycle/a.go:10: lifecycle is pure and must not change the package variable last",
+			"internal/lifecycle/a.go:11: lifecycle is pure and must not change the package variable table",
+			"internal/lifecycle/a.go:5: lifecycle is pure and must not change the package variable table",
+			"internal/lifecycle/a.go:6: lifecycle is pure and must not change the package variable last",
+			"internal/lifecycle/a.go:7: lifecycle is pure and must not change the package variable askback.Limits",
 		},
 	},
 	{
 		rule: "no maps in the machines",
 		files: map[string]string{
 			"a.go": `package askback; type Votes map[string]bool; type Ask struct { Votes Votes }`,
-			"lifecycle/a.go": `package lifecycle
+			"internal/lifecycle/a.go": `package lifecycle
 import ("maps"; "` + module + `")
 type state struct { seen map[string]bool }
 func f(ask askback.Ask) askback.Ask { return ask }
@@ -194,9 +194,9 @@ func g(ask askback.Ask) { for range ask.Votes { } }`,
 			"access/a.go": `package access; var table = map[string]bool{}`,
 		},
 		want: []string{
-			"lifecycle/a.go:2: lifecycle must not import maps: their order is random",
-			"lifecycle/a.go:3: lifecycle must not have a map: its order is random",
-			"lifecycle/a.go:5: lifecycle must not have a map: its order is random",
+			"internal/lifecycle/a.go:2: lifecycle must not import maps: their order is random",
+			"internal/lifecycle/a.go:3: lifecycle must not have a map: its order is random",
+			"internal/lifecycle/a.go:5: lifecycle must not have a map: its order is random",
 		},
 	},
 	{

@@ -9,9 +9,9 @@ const module = "github.com/askback/askback"
 // below it, for programs that are not imported.
 var layers = map[string][]string{
 	// The domain types and the pure state machines.
-	".":         {"internal/codec", "internal/lookalike"},
-	"lifecycle": {".", "internal/codec"},
-	"access":    {"."},
+	".":                  {"internal/codec", "internal/lookalike"},
+	"internal/lifecycle": {".", "internal/codec"},
+	"access":             {"."},
 	// The machine of hosted runs.
 	"conversation": {"."},
 
@@ -36,7 +36,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "conversation", "lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
+	"engine":      {".", "conversation", "internal/lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -150,7 +150,7 @@ var frontends = []string{"httpapi", "mcpserver", "terminal", "web"}
 // pure packages only compute. Each may import one helper library.
 var pure = map[string]string{
 	".":                  "github.com/rivo/uniseg",
-	"lifecycle":          "",
+	"internal/lifecycle": "",
 	"conversation":       "",
 	"access":             "",
 	"internal/codec":     "",
@@ -189,7 +189,7 @@ var impure = map[string][]string{
 
 // withoutMaps are packages without maps, whose iteration order is random: the
 // same inputs must give the same result.
-var withoutMaps = []string{"lifecycle", "conversation"}
+var withoutMaps = []string{"internal/lifecycle", "conversation"}
 
 // An owner lists the packages that may import a library, and the reason if
 // there are several.

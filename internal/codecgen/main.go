@@ -84,7 +84,7 @@ func generate(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	machines, err := load(filepath.Join(root, "lifecycle"), domain.qualified("askback"))
+	machines, err := load(filepath.Join(root, "internal", "lifecycle"), domain.qualified("askback"))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func generate(root string) (map[string][]byte, error) {
 		"engine/ask":              func() ([]byte, error) { return domain.conversion("engine", "askOf", "Request", "Ask") },
 		"httpapi/body":            func() ([]byte, error) { return domain.bodies(bodyNouns) },
 		"internal/decode/request": func() ([]byte, error) { return domain.requests(requestNouns) },
-		"lifecycle/stored": func() ([]byte, error) {
+		"internal/lifecycle/stored": func() ([]byte, error) {
 			return machines.stored("lifecycle", storedRecords, storedNouns, storedEvents)
 		},
 	} {

@@ -21,7 +21,7 @@ func TestViewsShowStoredAsks(t *testing.T) {
 	at := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	sample := func(name, status, session string) store.Record {
 		read := func(part string) []byte {
-			raw, err := os.ReadFile("../../lifecycle/testdata/states/v1/" + name + "." + part + ".json")
+			raw, err := os.ReadFile("../../internal/lifecycle/testdata/states/v1/" + name + "." + part + ".json")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )

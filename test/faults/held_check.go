@@ -9,8 +9,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/pause"
-	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )

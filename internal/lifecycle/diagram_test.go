@@ -12,12 +12,12 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 //go:generate go test -run ^TestDiagramMatchesMachines$ . -update
 
-const diagram = "../docs/lifecycle.md"
+const diagram = "../../docs/lifecycle.md"
 
 // A namedEvent is an event with its name in the table of docs/lifecycle.md.
 type namedEvent struct {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // receiversIn parses ", through phone / chat (quiet until 12:00)" at the end of what. It returns

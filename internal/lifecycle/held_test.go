@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // heldAnswer parses "5s, answers: SQLite". The first line has the time and the person.

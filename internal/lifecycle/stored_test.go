@@ -17,7 +17,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // samples returns the paths of states that earlier releases stored. The files

@@ -14,7 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // A transcript has events, then ----, then the results of the machine (A2). Transcripts

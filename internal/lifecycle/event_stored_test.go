@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // The golden file has what every release stores for these fields. A new field adds a member,

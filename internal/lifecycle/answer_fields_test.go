@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 const someConfirmation = `{"v":2,"id":"ask_1","session":"ses_1","owner":"bot","agent":"bot","kind":"confirmation",` +

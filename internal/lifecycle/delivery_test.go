@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // An ask has a delivery of its question and one of its outcome, in this order, to its callback

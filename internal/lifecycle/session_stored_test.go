@@ -12,7 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // The sessions of every release are decoded, and are the same when they are written again. The

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // The invariants are tested only if the random runs reach each case. Each case in the list

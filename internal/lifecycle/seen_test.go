@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // A delivery is seen once, while the ask is pending or by the answer that ends it, and only by
