@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/revision"
 )

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"

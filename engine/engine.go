@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
 	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
 	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"

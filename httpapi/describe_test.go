@@ -11,8 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/openapi"
 )
 

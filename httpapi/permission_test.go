@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/store/memstore"
 )

@@ -188,7 +188,7 @@ const text = "a page of ours" + "of hours, Whoever"
 
 var long = ` + "`one\nsays whether`" + `
 `,
-			"access/a_test.go":                    "package access_test\n\n// The row beside it.\n",
+			"internal/access/a_test.go":           "package access_test\n\n// The row beside it.\n",
 			"README.md":                           "Beside it. `nobody`\n",
 			"internal/lifecycle/testdata/one.txt": "# Nobody answers.\nnobody\n",
 			"internal/openapi/schemas/A.json":     `{"description": "Null if there is none."}`,
@@ -207,7 +207,7 @@ var long = ` + "`one\nsays whether`" + `
 			`a.go:5: "is none" has a plainer form`,
 			`a.go:7: "Whoever" has a plainer form`,
 			`a.go:7: "of ours" has a plainer form`,
-			`access/a_test.go:3: "beside it" has a plainer form`,
+			`internal/access/a_test.go:3: "beside it" has a plainer form`,
 			`internal/openapi/schemas/A.json:1: "is none" has a plainer form`,
 			`internal/lifecycle/testdata/one.txt:1: "Nobody" has a plainer form`,
 			`store/a.templ:5: "Nobody" has a plainer form`,

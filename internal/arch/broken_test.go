@@ -82,12 +82,12 @@ var violations = []violation{
 			"engine/a.go":          `package engine; import _ "modernc.org/sqlite"`,
 			"engine/a_test.go":     `package engine_test; import ( _ "pgregory.net/rapid"; _ "modernc.org/sqlite/lib" )`,
 			"store/storetest/a.go": `package storetest; import _ "github.com/google/go-cmp/cmp"`,
-			"access/a.go":          `package access; import _ "github.com/google/go-cmp/cmp"`,
+			"internal/access/a.go": `package access; import _ "github.com/google/go-cmp/cmp"`,
 			"test/bench/raw/a.go":  `package main; import _ "modernc.org/sqlite"`,
 			"internal/ids/a.go":    `package ids; import _ "github.com/google/uuid"`,
 		},
 		want: []string{
-			"access/a.go:1: access does not own github.com/google/go-cmp/cmp: see owners in internal/arch/table_test.go",
+			"internal/access/a.go:1: access does not own github.com/google/go-cmp/cmp: see owners in internal/arch/table_test.go",
 			"engine/a.go:1: engine does not own modernc.org/sqlite: see owners in internal/arch/table_test.go",
 			"engine/a_test.go:1: engine does not own modernc.org/sqlite/lib: see owners in internal/arch/table_test.go",
 			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in internal/arch/table_test.go",
@@ -138,7 +138,7 @@ var _ clock.Duration = clock.Second`,
 	{
 		rule: "no concurrency in pure code",
 		files: map[string]string{
-			"access/a.go": `package access
+			"internal/access/a.go": `package access
 func f() { go f() }
 func g(c chan int) {}
 func h() { select {} }
@@ -148,11 +148,11 @@ func k() { _ = -1 }`,
 			"engine/a.go": `package engine; func f() { go f() }`,
 		},
 		want: []string{
-			"access/a.go:2: access is pure and must not have a go statement",
-			"access/a.go:3: access is pure and must not have a channel type",
-			"access/a.go:4: access is pure and must not have a select",
-			"access/a.go:5: access is pure and must not have a send",
-			"access/a.go:6: access is pure and must not have a receive",
+			"internal/access/a.go:2: access is pure and must not have a go statement",
+			"internal/access/a.go:3: access is pure and must not have a channel type",
+			"internal/access/a.go:4: access is pure and must not have a select",
+			"internal/access/a.go:5: access is pure and must not have a send",
+			"internal/access/a.go:6: access is pure and must not have a receive",
 		},
 	},
 	{
@@ -191,7 +191,7 @@ import ("maps"; "` + module + `")
 type state struct { seen map[string]bool }
 func f(ask askback.Ask) askback.Ask { return ask }
 func g(ask askback.Ask) { for range ask.Votes { } }`,
-			"access/a.go": `package access; var table = map[string]bool{}`,
+			"internal/access/a.go": `package access; var table = map[string]bool{}`,
 		},
 		want: []string{
 			"internal/lifecycle/a.go:2: lifecycle must not import maps: their order is random",
@@ -202,12 +202,12 @@ func g(ask askback.Ask) { for range ask.Votes { } }`,
 	{
 		rule: "packages have comments",
 		files: map[string]string{
-			"engine/a.go":      "// Package engine runs.\npackage engine",
-			"engine/b.go":      "package engine",
-			"access/a.go":      "package access",
-			"access/a_test.go": "// Package access in a test says nothing.\npackage access",
-			"web/a.go":         "//go:build linux\n\npackage web",
-			"cmd/askback/a.go": "package main",
+			"engine/a.go":               "// Package engine runs.\npackage engine",
+			"engine/b.go":               "package engine",
+			"internal/access/a.go":      "package access",
+			"internal/access/a_test.go": "// Package access in a test says nothing.\npackage access",
+			"web/a.go":                  "//go:build linux\n\npackage web",
+			"cmd/askback/a.go":          "package main",
 		},
 		want: []string{
 			"package access has no package comment",

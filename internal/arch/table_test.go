@@ -11,7 +11,7 @@ var layers = map[string][]string{
 	// The domain types and the pure state machines.
 	".":                  {"internal/codec", "internal/lookalike"},
 	"internal/lifecycle": {".", "internal/codec"},
-	"access":             {"."},
+	"internal/access":    {"."},
 	// The machine of hosted runs.
 	"conversation": {"."},
 
@@ -36,7 +36,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "conversation", "internal/lifecycle", "access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
+	"engine":      {".", "conversation", "internal/lifecycle", "internal/access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -152,7 +152,7 @@ var pure = map[string]string{
 	".":                  "github.com/rivo/uniseg",
 	"internal/lifecycle": "",
 	"conversation":       "",
-	"access":             "",
+	"internal/access":    "",
 	"internal/codec":     "",
 	"internal/jcs":       "",
 	"internal/jsonrpc2":  "",

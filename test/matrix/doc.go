@@ -1,3 +1,3 @@
 // Package matrix tests who gets what: it calls each route of the API, each page, each stream and each tool of
-// MCP with each kind of credential, and compares the replies with access/testdata/matrix.txt.
+// MCP with each kind of credential, and compares the replies with internal/access/testdata/matrix.txt.
 package matrix

@@ -19,7 +19,7 @@ import (
 var update = flag.Bool("update", false, "write the table anew, to be read line by line before it is committed")
 
 // tablePath is the table of the expected replies.
-const tablePath = "../../access/testdata/matrix.txt"
+const tablePath = "../../internal/access/testdata/matrix.txt"
 
 // A row is a line of the table: what is called, about which record, and the expected reply for each caller.
 type row struct {

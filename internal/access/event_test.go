@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/access"
 )
 
 // Each type of event has a row, so a new one is sent to no one before it is decided who gets what
 // of it.
 func TestEachTypeOfEventHasARow(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../event.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestEachTypeOfEventHasARow(t *testing.T) {
 		}
 		types++
 		if !access.KnowsEvent(askback.EventType(name)) {
-			t.Errorf("%s (%s) has no row in access/event.go", spec.Names[0], name)
+			t.Errorf("%s (%s) has no row in internal/access/event.go", spec.Names[0], name)
 		}
 		return true
 	})

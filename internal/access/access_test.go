@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/access"
 )
 
 // want lists what is allowed, as kind, action and relation (E10, F4). Everything
