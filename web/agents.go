@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // agents shows the agents with a token or an ask, and how long they wait.

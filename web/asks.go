@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // ask shows an ask next to the list: its form if it is open, its outcome if it is settled.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // The link to the issuer leaves Askback, so the browser must follow it itself: a script may

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // deliveries lists what is sent to people and programs, newest first.

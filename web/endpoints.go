@@ -8,8 +8,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // endpoints lists the receivers of webhooks, newest first.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // exportWriteTime is how long writing a page of an export may take until the client is

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // A failure is the page for an error.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // maxForm is the limit in bytes for the form of an ask. It is enough for four questions

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // pastGrants is how many ended standing approvals are folded below those in force.

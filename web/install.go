@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 //go:generate go run ../scripts/icons assets

@@ -6,7 +6,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // loginPage shows a button for the secret of a log-in link. Opening the link does not use

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // A sitePage is an entry of the navigation, with the action that its page requires.

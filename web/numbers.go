@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // A period is a choice of the page of numbers: until now, with this many bars in its chart.

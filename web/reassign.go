@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // maxReassignForm is the limit in bytes for the form that reassigns an ask: names, encoded.

@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // sessions lists the sessions of agents, newest first.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // An Issuer authenticates people with OpenID Connect.

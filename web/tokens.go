@@ -10,8 +10,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // errAdminOnly is returned for a page that only admins may open.

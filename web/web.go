@@ -21,8 +21,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/web/pages"
 )
 
 // An Authenticator identifies the users of the pages. Package engine implements it.

@@ -18,7 +18,7 @@ package engine
 const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 
 /* A2 */`,
-			"web/pages/a.templ":       "package pages\n\n// Page shows (F6).\ntempl Page() { <b>F5</b> }\n",
+			"internal/pages/a.templ":  "package pages\n\n// Page shows (F6).\ntempl Page() { <b>F5</b> }\n",
 			"web/a.js":                "x = 'F4'\n  // nothing (F3)\n",
 			"web/testdata/story.txt":  "# A story (F2).\nF4\n",
 			"web/testdata/talk.txtar": "A talk (F1).\n\n-- reply --\nF4\n",
@@ -33,7 +33,7 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 			"engine/a.go:7: no document has rows like G13",
 			"engine/a.go:9: A2 is not a row of docs/features.md",
 			"web/a.js:2: F3 is not a row of docs/features.md",
-			"web/pages/a.templ:3: F6 is not a row of docs/features.md",
+			"internal/pages/a.templ:3: F6 is not a row of docs/features.md",
 			"web/testdata/story.txt:1: F2 is not a row of docs/features.md",
 			"web/testdata/talk.txtar:1: F1 is not a row of docs/features.md",
 		},
@@ -57,11 +57,11 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 	{
 		rule: "cited tests exist",
 		files: map[string]string{
-			"docs/features.md":    "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `web/pages.ExamplePage`",
-			"a_test.go":           "package askback_test\nfunc Example() {}",
-			"engine/a_test.go":    "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
-			"engine/a.go":         "package engine\n// `engine.TestGone` is not cited by a document.\nfunc TestHelper() {}",
-			"web/pages/x_test.go": "package pages\nfunc ExamplePage() {}",
+			"docs/features.md":         "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `web/pages.ExamplePage`",
+			"a_test.go":                "package askback_test\nfunc Example() {}",
+			"engine/a_test.go":         "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
+			"engine/a.go":              "package engine\n// `engine.TestGone` is not cited by a document.\nfunc TestHelper() {}",
+			"internal/pages/x_test.go": "package pages\nfunc ExamplePage() {}",
 		},
 		want: []string{
 			"docs/features.md:1: there is no test TestGone in engine",
@@ -194,7 +194,7 @@ var long = ` + "`one\nsays whether`" + `
 			"internal/openapi/schemas/A.json":     `{"description": "Null if there is none."}`,
 			"internal/openapi/schemas/gen/A.json": `{"description": "Null if there is none."}`,
 			"store/a.templ":                       "package store\n\n// A page.\ntempl Page() {\n\t<b>Nobody</b>\n}\n",
-			"web/pages/a_templ.go":                "package pages\n\n// nobody\n",
+			"internal/pages/a_templ.go":           "package pages\n\n// nobody\n",
 		},
 		want: []string{
 			`README.md:1: "Beside it" has a plainer form`,

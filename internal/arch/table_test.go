@@ -43,10 +43,10 @@ var layers = map[string][]string{
 	"httpapi":   {".", "internal/*"},
 	"mcpserver": {".", "asktool", "internal/*"},
 	"terminal":  {".", "internal/*"},
-	"web":       {".", "internal/*", "web/pages"},
+	"web":       {".", "internal/*", "internal/pages"},
 	// Templates use no root types, which keeps unsanitized agent text off the
 	// pages.
-	"web/pages": {"internal/view"},
+	"internal/pages": {"internal/view"},
 
 	// Channels carry asks to programs and people.
 	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/lazyregexp", "internal/loopback", "internal/notice", "internal/safetext", "internal/view"},
@@ -233,7 +233,7 @@ var owners = map[string]owner{
 	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
 	"golang.org/x/sys":                {packages: []string{"terminal"}},
 	"golang.org/x/term":               {packages: []string{"terminal"}},
-	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "one defines the pages, the other renders them"},
+	"github.com/a-h/templ":            {[]string{"web", "internal/pages"}, "one defines the pages, the other renders them"},
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},

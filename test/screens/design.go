@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/web/pages"
+	"github.com/askback/askback/internal/pages"
 )
 
 // serveDesign serves the page of the design until the program is stopped.

@@ -14,7 +14,7 @@ import (
 // Every exported template of the pages is on /design.
 func TestDesignHasEveryTemplate(t *testing.T) {
 	var templates []string
-	for _, file := range parsed(t, "../../web/pages/*_templ.go") {
+	for _, file := range parsed(t, "../../internal/pages/*_templ.go") {
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() {
 				templates = append(templates, f.Name.Name)

@@ -3,9 +3,9 @@ package main
 import (
 	"time"
 
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // linkStories are the pages of links in messages, which need no log-in.

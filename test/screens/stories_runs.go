@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // runStories are the form that starts a hosted agent, and the timelines of hosted agents.

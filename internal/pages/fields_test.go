@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/filltest"
+	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
-	"github.com/askback/askback/web/pages"
 )
 
 // The pages show each field of an ask and of a grant that people see. If a new one is not for
