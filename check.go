@@ -11,7 +11,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 func checkNames(bad *problems, at string, list []string) []string {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
-//go:generate go run ./internal/codecgen
+//go:generate go run ./internal/wire/codecgen
 
 // marshal is like json.Marshal, but does not escape <, > and &.
 func marshal(v any) ([]byte, error) {

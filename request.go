@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/codec"
 	"github.com/askback/askback/internal/lookalike"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // A Request is an agent's request for answers, or for a confirmation.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting

@@ -5,7 +5,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 var todoTool = Tool{

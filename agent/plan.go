@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // What a run may not do, and what it should do instead (A3, F10).

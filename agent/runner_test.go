@@ -216,7 +216,7 @@ func TestRunWithoutDefinitionFails(t *testing.T) {
 // What real models sent is repaired to the same questions, or rejected with the same text, as by
 // package asktool (F15).
 func TestMalformedQuestionsAreRepairedOrRejected(t *testing.T) {
-	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d files: %v", len(paths), err)
 	}

@@ -15,8 +15,8 @@ import (
 	"encoding/json"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The names of the tools.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 func TestOnlyListedNamesAreToolNames(t *testing.T) {
@@ -55,7 +55,7 @@ func TestQuestionsAreNormalized(t *testing.T) {
 // is valid input (F15, W1–W15).
 func TestMistakeEndsWithAValidExample(t *testing.T) {
 	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
-	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no malformed calls", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // Result returns the tool result for an ask as text and as JSON, and whether the

@@ -5,8 +5,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/ids"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // errDangerous is the error of an answer to a dangerous call through a channel that may not

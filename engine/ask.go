@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/lifecycle"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/internal/wire/revision"
 	"github.com/askback/askback/store"
 )
 

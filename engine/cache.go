@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/revision"
 	"github.com/askback/askback/store"
 )
 

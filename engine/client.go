@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/revision"
 )
 
 // client implements [askback.Client] for one principal. Each method checks the permission

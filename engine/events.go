@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 	"github.com/askback/askback/store"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // eventData returns the data of an event (docs/wire.md §4). The questions and the

@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/revision"
 	"github.com/askback/askback/store"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/jcs"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/internal/wire/revision"
 )
 
 // maxWait is the maximum of the wait parameter. To wait longer, a client repeats the request.

@@ -1,6 +1,6 @@
 package httpapi
 
-import "github.com/askback/askback/internal/codec"
+import "github.com/askback/askback/internal/wire/codec"
 
 // A body is the body of a request that the client sends: a value, and the generated function
 // that appends it.

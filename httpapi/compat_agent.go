@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/revision"
 )
 
 // maxRows is the approximate maximum of rows in a reply to GET /agent/questions, which has

@@ -6,9 +6,9 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
-	"github.com/askback/askback/internal/jcs"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/internal/wire/revision"
 )
 
 // respond serves POST /conversations/{id}/respond. The body names each question by its

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // unansweredReply is the reply for an ask whose state cannot be expressed in the format of

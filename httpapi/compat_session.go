@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // answerText answers an ask of a session with the text in the body (docs/wire.md §3). It

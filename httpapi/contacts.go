@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 func (c *call) contacts() error {

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"cmp"
 
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // params are the query parameters and headers of a request.

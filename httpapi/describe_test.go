@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // checkRouteDoc returns an error if the documentation of a route differs from the route, in

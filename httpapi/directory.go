@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // items is a list with a single page.

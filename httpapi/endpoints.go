@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // createdEndpoint is an endpoint with a new secret, which is never returned again.

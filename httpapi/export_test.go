@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // Body returns the body that the client sends for a request, an answer or a command.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // yield serves POST /yield. It makes this process release its local database, if it can.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/codec"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // A problem is an error on the wire (RFC 9457). docs/problems.md explains each type that the

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // checkQuery rejects unknown and repeated query keys. A misspelt filter must not

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // compatRoutes are the routes in the formats of other programs (docs/wire.md §3).

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // directoryRoutes are the routes for standing approvals, people and statistics.

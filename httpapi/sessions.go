@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // startSession serves POST /sessions. It creates a session for a run that the server did not

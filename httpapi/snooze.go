@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 func (c *call) snoozed() error { return c.result(c.client.Snoozed(c.r.Context(), c.id())) }

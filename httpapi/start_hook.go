@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // A HookVerifier verifies the signatures of webhooks that start agents (docs/wire.md §3).

@@ -6,7 +6,7 @@ import (
 	"net/url"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // createdToken is a new token with its secret, which is never returned again.

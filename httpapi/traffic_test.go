@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/openapi"
-	"github.com/askback/askback/internal/openapi/openapitest"
+	"github.com/askback/askback/internal/wire/openapi"
+	"github.com/askback/askback/internal/wire/openapi/openapitest"
 )
 
 // trafficChecker checks traffic against the OpenAPI document.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // MetaKey is the field of a call's _meta for an idempotency key. Calls of one agent with the

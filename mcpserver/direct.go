@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // A directCall is a tool call over HTTP that is served without the SDK, which decodes a call

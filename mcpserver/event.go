@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/askback/askback/internal/codec"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/codec"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // eventStart and eventEnd enclose a message in an event stream.

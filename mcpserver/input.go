@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // An inputError is a mistake in the input of a tool of this package, written for the model.

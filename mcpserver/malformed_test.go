@@ -23,7 +23,7 @@ const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 // Malformed input of real models is repaired to the same ask, or rejected with the same text,
 // as by package asktool (F15, W1–W15).
 func TestMalformedCallsAreRepairedOrRejected(t *testing.T) {
-	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}

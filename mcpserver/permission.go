@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // A prompt is the input of permission_prompt: a tool that Claude Code wants to use, and its

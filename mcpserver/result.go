@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // pendingAdvice tells the model what to do about a pending ask. It is in the text and in

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // maxForm is the limit in bytes for the form of an ask. It is enough for four questions

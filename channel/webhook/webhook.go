@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // Options configure a [Channel].

@@ -13,9 +13,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 type answerCommand struct {

@@ -13,10 +13,10 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // requestFlags are the flags that ask and confirm have in common.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The exit codes of wire.md §9.

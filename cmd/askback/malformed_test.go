@@ -20,7 +20,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -100,7 +100,7 @@ func exampleIn(text string) string {
 // malformedCalls returns the sections of each file, by name.
 func malformedCalls(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("../../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d files, %v; want at least 50", len(paths), err)
 	}

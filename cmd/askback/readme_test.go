@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 func readme(t *testing.T) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The requests of an agent that people are asked about.

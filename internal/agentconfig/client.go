@@ -3,7 +3,7 @@ package agentconfig
 import (
 	"strings"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // maxWait is the timeout for a reply in the configurations, in seconds. It is long, because

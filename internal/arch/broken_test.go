@@ -101,15 +101,15 @@ var violations = []violation{
 	{
 		rule: "pure imports only",
 		files: map[string]string{
-			"a.go":                    `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
-			"internal/lifecycle/a.go": `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
-			"internal/jcs/a.go":       `package jcs; import _ "math/rand/v2"`,
-			"internal/jcs/a_test.go":  `package canon_test; import _ "os"`,
-			"engine/a.go":             `package engine; import _ "os"`,
+			"a.go":                        `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
+			"internal/lifecycle/a.go":     `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
+			"internal/wire/jcs/a.go":      `package jcs; import _ "math/rand/v2"`,
+			"internal/wire/jcs/a_test.go": `package canon_test; import _ "os"`,
+			"engine/a.go":                 `package engine; import _ "os"`,
 		},
 		want: []string{
 			"a.go:1: . is pure and must not import os",
-			"internal/jcs/a.go:1: internal/jcs is pure and must not import math/rand/v2",
+			"internal/wire/jcs/a.go:1: internal/wire/jcs is pure and must not import math/rand/v2",
 			"internal/lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
 		},
 	},

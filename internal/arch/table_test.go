@@ -9,14 +9,14 @@ const module = "github.com/askback/askback"
 // below it, for programs that are not imported.
 var layers = map[string][]string{
 	// The domain types and the pure state machines.
-	".":                  {"internal/codec", "internal/lookalike"},
-	"internal/lifecycle": {".", "internal/codec"},
+	".":                  {"internal/wire/codec", "internal/lookalike"},
+	"internal/lifecycle": {".", "internal/wire/codec"},
 	"internal/access":    {"."},
 	// The machine of hosted runs.
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":                         {".", "asktool", "conversation", "internal/decode", "internal/directory", "internal/jcs", "internal/lazyregexp", "internal/schedule", "internal/spelling"},
+	"agent":                         {".", "asktool", "conversation", "internal/wire/decode", "internal/directory", "internal/wire/jcs", "internal/lazyregexp", "internal/schedule", "internal/spelling"},
 	"agent/host":                    {".", "agent", "engine", "store/memstore", "store/sqlite"},
 	"agent/scripted":                {"agent", "conversation"},
 	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
@@ -36,7 +36,7 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "conversation", "internal/lifecycle", "internal/access", "store", "engine/auth", "internal/codec", "internal/directory", "internal/jcs", "internal/ids", "internal/lookalike", "internal/revision", "internal/search"},
+	"engine":      {".", "conversation", "internal/lifecycle", "internal/access", "store", "engine/auth", "internal/wire/codec", "internal/directory", "internal/wire/jcs", "internal/ids", "internal/lookalike", "internal/wire/revision", "internal/search"},
 	"engine/auth": {".", "store", "internal/ids"},
 
 	// Frontends for people and agents.
@@ -61,12 +61,12 @@ var layers = map[string][]string{
 	"channel/slack/slacktest":     {},
 	"channel/webpush":             {".", "internal/egress", "internal/notice", "internal/pause"},
 	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
-	"channel/webhook":             {".", "internal/compat", "internal/egress", "internal/safetext"},
+	"channel/webhook":             {".", "internal/wire/compat", "internal/egress", "internal/safetext"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},
 	// The ask tools for models, used by every program that serves them.
-	"asktool": {".", "internal/jcs", "internal/codec", "internal/decode"},
+	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
 
 	"internal/arch":            {},
 	"internal/browsertest":     {},
@@ -77,56 +77,56 @@ var layers = map[string][]string{
 	"internal/filltest":        {},
 	"internal/golden":          {},
 	"internal/gctune":          {},
-	"internal/jcs":             {"."},
-	"internal/codec":           {},
-	"internal/codecgen":        {"internal/codec"},
+	"internal/wire/jcs":        {"."},
+	"internal/wire/codec":      {},
+	"internal/wire/codecgen":   {"internal/wire/codec"},
 	"internal/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/lazyregexp", "internal/loopback", "internal/modelhttp", "internal/schedule", "internal/spelling"},
 	"internal/dialogs":         {".", "internal/hook", "internal/pause"},
 	"internal/directory":       {".", "internal/lookalike"},
-	"internal/decode":          {".", "internal/jcs", "internal/safetext", "internal/lookalike"},
-	"internal/compat":          {".", "internal/jcs", "internal/decode"},
-	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat", "internal/hook"},
-	"internal/codexhook":       {".", "asktool", "internal/jcs", "internal/compat", "internal/hook"},
-	"internal/copilothook":     {".", "internal/hook", "internal/jcs"},
-	"internal/cursorhook":      {".", "internal/hook", "internal/jcs"},
-	"internal/geminihook":      {".", "internal/compat", "internal/hook", "internal/jcs"},
-	"internal/hook":            {".", "asktool", "internal/jcs"},
-	"internal/hook/hooktest":   {".", "engine", "store/memstore", "internal/decode", "internal/golden", "internal/hook"},
+	"internal/wire/decode":     {".", "internal/wire/jcs", "internal/safetext", "internal/lookalike"},
+	"internal/wire/compat":     {".", "internal/wire/jcs", "internal/wire/decode"},
+	"internal/claudehook":      {".", "asktool", "internal/wire/jcs", "internal/wire/decode", "internal/wire/compat", "internal/hook"},
+	"internal/codexhook":       {".", "asktool", "internal/wire/jcs", "internal/wire/compat", "internal/hook"},
+	"internal/copilothook":     {".", "internal/hook", "internal/wire/jcs"},
+	"internal/cursorhook":      {".", "internal/hook", "internal/wire/jcs"},
+	"internal/geminihook":      {".", "internal/wire/compat", "internal/hook", "internal/wire/jcs"},
+	"internal/hook":            {".", "asktool", "internal/wire/jcs"},
+	"internal/hook/hooktest":   {".", "engine", "store/memstore", "internal/wire/decode", "internal/golden", "internal/hook"},
 	"internal/githubaction":    {".", "asktool", "internal/safetext"},
-	"internal/opencodehook":    {".", "asktool", "internal/compat", "internal/hook", "internal/jcs"},
-	"internal/acp":             {".", "internal/dialogs", "internal/hook", "internal/jcs", "internal/jsonrpc2"},
-	"internal/codexapp":        {".", "asktool", "internal/jcs", "internal/jsonrpc2", "internal/compat", "internal/dialogs", "internal/hook", "internal/pause"},
+	"internal/opencodehook":    {".", "asktool", "internal/wire/compat", "internal/hook", "internal/wire/jcs"},
+	"internal/acp":             {".", "internal/dialogs", "internal/hook", "internal/wire/jcs", "internal/jsonrpc2"},
+	"internal/codexapp":        {".", "asktool", "internal/wire/jcs", "internal/jsonrpc2", "internal/wire/compat", "internal/dialogs", "internal/hook", "internal/pause"},
 	"internal/opencodeapp":     {".", "internal/dialogs", "internal/hook", "internal/opencodehook", "internal/pause"},
 	"internal/ids":             {},
-	"internal/jsonrpc2":        {"internal/jcs"},
+	"internal/jsonrpc2":        {"internal/wire/jcs"},
 	"internal/lazyregexp":      {},
 	"internal/leftout":         {},
 	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/instance":        {"internal/pause"},
 	"internal/loopback":        {},
 	"internal/login/logintest": {},
-	"internal/login":           {"internal/jcs", "internal/loopback"},
+	"internal/login":           {"internal/wire/jcs", "internal/loopback"},
 	"internal/notice":          {".", "internal/safetext", "internal/view"},
-	"internal/openapi":         {"."},
+	"internal/wire/openapi":    {"."},
 	"internal/racedetector":    {},
 	"internal/lookalike":       {},
 	"internal/markdown":        {"internal/safetext", "internal/lookalike"},
 	"internal/pause":           {},
 	"internal/qrcode":          {},
 	"internal/qrcode/qrtest":   {},
-	"internal/revision":        {"."},
+	"internal/wire/revision":   {"."},
 	"internal/safetext":        {"internal/lookalike"},
 	"internal/schedule":        {},
 	"internal/search":          {},
 	"internal/answerlink":      {"."},
-	"internal/serverlog":       {".", "internal/answerlink", "internal/revision"},
+	"internal/serverlog":       {".", "internal/answerlink", "internal/wire/revision"},
 	"internal/telemetry":       {".", "engine"},
 	"internal/spelling":        {},
-	"internal/agentconfig":     {"internal/claudehook", "internal/jcs", "internal/lazyregexp", "internal/opencodehook"},
+	"internal/agentconfig":     {"internal/claudehook", "internal/wire/jcs", "internal/lazyregexp", "internal/opencodehook"},
 	"internal/view":            {".", "internal/lookalike", "internal/safetext", "internal/markdown", "internal/search", "internal/spelling"},
 
-	"internal/githubaction/actiontest": {},
-	"internal/openapi/openapitest":     {"internal/openapi"},
+	"internal/githubaction/actiontest":  {},
+	"internal/wire/openapi/openapitest": {"internal/wire/openapi"},
 
 	// Programs.
 	"cmd/askback":      {"*"},
@@ -149,23 +149,23 @@ var frontends = []string{"httpapi", "mcpserver", "terminal", "web"}
 
 // pure packages only compute. Each may import one helper library.
 var pure = map[string]string{
-	".":                  "github.com/rivo/uniseg",
-	"internal/lifecycle": "",
-	"conversation":       "",
-	"internal/access":    "",
-	"internal/codec":     "",
-	"internal/jcs":       "",
-	"internal/jsonrpc2":  "",
-	"internal/decode":    "",
-	"internal/compat":    "",
-	"internal/safetext":  "github.com/rivo/uniseg",
-	"internal/lookalike": "golang.org/x/text/unicode/norm",
-	"internal/markdown":  "",
-	"internal/schedule":  "github.com/robfig/cron/v3",
-	"internal/spelling":  "",
-	"internal/search":    "",
-	"internal/notice":    "",
-	"internal/view":      "",
+	".":                    "github.com/rivo/uniseg",
+	"internal/lifecycle":   "",
+	"conversation":         "",
+	"internal/access":      "",
+	"internal/wire/codec":  "",
+	"internal/wire/jcs":    "",
+	"internal/jsonrpc2":    "",
+	"internal/wire/decode": "",
+	"internal/wire/compat": "",
+	"internal/safetext":    "github.com/rivo/uniseg",
+	"internal/lookalike":   "golang.org/x/text/unicode/norm",
+	"internal/markdown":    "",
+	"internal/schedule":    "github.com/robfig/cron/v3",
+	"internal/spelling":    "",
+	"internal/search":      "",
+	"internal/notice":      "",
+	"internal/view":        "",
 }
 
 // pureImports are the standard packages that pure packages may import.
@@ -177,7 +177,7 @@ var pureImports = []string{
 
 // pooled are pure packages that may import sync, for a pool of memory. No result
 // depends on it.
-var pooled = []string{"internal/codec"}
+var pooled = []string{"internal/wire/codec"}
 
 // impure are the names of these packages that pure packages must not use. A
 // trailing "*" matches any suffix.
@@ -237,7 +237,7 @@ var owners = map[string]owner{
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
-	"github.com/google/jsonschema-go": {[]string{"internal/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
+	"github.com/google/jsonschema-go": {[]string{"internal/wire/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
 
 	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
 	"github.com/goccy/go-yaml":               {[]string{"internal/config", "agent/scripted", "internal/githubaction/actiontest"}, "one reads settings, one scripts of models, and the last runs action.yml"},
@@ -259,7 +259,7 @@ var owners = map[string]owner{
 	"google.golang.org/protobuf":                               {[]string{"internal/telemetry", "cmd/askback"}, "their tests decode traces"},
 
 	"github.com/go-json-experiment/json": {
-		[]string{"internal/codec", "internal/jcs", "test/faults"},
+		[]string{"internal/wire/codec", "internal/wire/jcs", "test/faults"},
 		"tests of codec and jcs compare their results with it; the fault tests compare values with it",
 	},
 }

@@ -68,7 +68,7 @@ func hasProse(name string) bool {
 // isSchema reports whether the file is a schema of the API, or contains rules for one.
 func isSchema(name string) bool {
 	dir := path.Dir(name)
-	return path.Ext(name) == ".json" && (dir == "internal/openapi/schemas" || dir == "internal/openapi/schemas/rules")
+	return path.Ext(name) == ".json" && (dir == "internal/wire/openapi/schemas" || dir == "internal/wire/openapi/schemas/rules")
 }
 
 // proseOf returns src with spaces instead of everything that is not prose.

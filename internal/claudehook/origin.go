@@ -3,7 +3,7 @@ package claudehook
 import (
 	"encoding/json"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // An origin is the context of an ask of a hook. People see it, and it determines which events

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // Request returns the ask for an event, if there is one. It has questions, a confirmation with

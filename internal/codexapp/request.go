@@ -11,11 +11,11 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The requests of the app-server about which people are asked.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/askback/askback/internal/dialogs"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // listEvery is the time between two lists of the threads.

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // ErrCannotAsk is the error for a call that cannot be shown and answered unchanged. For

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/wire/decode"
 )
 
 // A file for the API has the rules of the API: each route is valid in both, or in neither.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The events that are handled. Their payloads differ: that of permissionRequest always has names

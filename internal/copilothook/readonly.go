@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // readOnlyCommands are commands that Copilot itself usually allows without a dialog. Asking about

@@ -12,7 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The events that are handled.

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // BeforeTool is the name of the only event that is handled.

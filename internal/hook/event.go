@@ -12,7 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // ErrForeign is the error for an event that is not of the agent whose hook reads it. The hook

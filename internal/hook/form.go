@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // A Form has a question for each property of a JSON schema. As in MCP elicitations, the schema is

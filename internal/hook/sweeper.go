@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // gracePeriod is how long the ask of a hook stays open although no call waits for it.

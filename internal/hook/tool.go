@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // Permission returns the request of an agent for approval of a tool call. name is the full

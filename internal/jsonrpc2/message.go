@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // MaxDepth is how deeply messages may be nested. What people approve has a lower limit.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/jsonrpc2"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 func TestMessagesAreRead(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // An AskState is an ask with what only the state machine needs, such as the number of late

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older

@@ -2,7 +2,7 @@ package lifecycle
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // DecodeEvent returns the event that [Event.Append] appended as data, in this release or

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // GrantFormat is the version number of the stored form of grants. [DecodeGrant] rejects

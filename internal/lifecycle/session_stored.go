@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/codec"
+	"github.com/askback/askback/internal/wire/codec"
 )
 
 // SessionFormat is the version number of the stored form of sessions. [DecodeSession] reads

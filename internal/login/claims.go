@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // claims are the claims of a token, read strictly. encoding/json would ignore the case of

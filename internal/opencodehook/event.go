@@ -12,7 +12,7 @@ import (
 	"errors"
 
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The events that make an ask. All others are ignored.

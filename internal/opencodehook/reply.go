@@ -7,9 +7,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // A Reply is the reply to a question, a permission or a tool call of OpenCode. The fields

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // ErrCannotAsk is the error for a request that cannot be shown to a person without changes.

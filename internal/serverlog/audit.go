@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/revision"
+	"github.com/askback/askback/internal/wire/revision"
 )
 
 // An Engine authenticates callers, returns their clients, and logs browsers in and out.

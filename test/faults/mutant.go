@@ -16,7 +16,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/store"
 )
 

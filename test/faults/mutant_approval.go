@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 	"github.com/askback/askback/store"
 )
 

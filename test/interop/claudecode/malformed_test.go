@@ -28,7 +28,7 @@ func TestMalformedCallsOfHookMatchTheAPI(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
 	p := clienttest.New(t)
-	paths, err := filepath.Glob("../../../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../../../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls, %v", len(paths), err)
 	}

@@ -46,7 +46,7 @@ var narrower = map[string]string{
 func TestMalformedCallsMatchTheAPI(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
-	paths, err := filepath.Glob("../../../internal/decode/testdata/malformed/*.txtar")
+	paths, err := filepath.Glob("../../../internal/wire/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}

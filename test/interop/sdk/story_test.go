@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/jcs"
+	"github.com/askback/askback/internal/wire/jcs"
 	"github.com/askback/askback/test/interop/clienttest"
 )
 

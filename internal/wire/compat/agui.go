@@ -1,0 +1,284 @@
+package compat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+const exampleAGUI = `{"type": "RUN_FINISHED", "threadId": "t1", "outcome": {"type": "interrupt", "interrupts": [{"id": "i1", "reason": "input_required", "message": "Which database?"}]}}`
+
+// aguiInterrupt is an Interrupt of AG-UI: what a run needs before it can go on.
+type aguiInterrupt struct {
+	id, reason, message, toolCall, expires string
+	schema                                 aguiSchema
+	context                                json.RawMessage // its metadata
+}
+
+// aguiResume is a ResumeEntry: the answer to one interrupt. Without an answer it is cancelled,
+// which the agent must not take for consent.
+type aguiResume struct {
+	InterruptID string        `json:"interruptId"`
+	Status      string        `json:"status"`
+	Payload     any           `json:"payload,omitempty"`
+	Metadata    *aguiMetadata `json:"metadata,omitempty"`
+}
+
+// aguiMetadata is what people wrote besides the answer that the agent asked for.
+type aguiMetadata struct {
+	Askback aguiRemarks `json:"askback"`
+}
+
+type aguiRemarks struct {
+	ID      string            `json:"id,omitempty"` // of the ask
+	By      string            `json:"by,omitempty"`
+	Comment string            `json:"comment,omitempty"`
+	Reason  string            `json:"reason,omitempty"`
+	Notes   map[string]string `json:"notes,omitempty"` // by the id of the question
+}
+
+// aguiCall is a call of a tool, in a message of the assistant.
+type aguiCall struct {
+	name string
+	args json.RawMessage
+}
+
+// readAGUI reads the event RUN_FINISHED of an interrupted run, or its interrupts alone. Next to
+// the outcome, messages has the messages of the thread: an interrupt names only the id of a call,
+// and a person approves its exact arguments.
+func readAGUI(_ Client, raw []byte) (Input, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return Input{}, err
+	}
+	var thread string
+	if id, ok := child(n, "threadId"); ok {
+		r.text(&thread)(id)
+	}
+	calls := r.aguiCalls(n)
+	list := n
+	if n.Kind == jcs.Object {
+		list = r.aguiOutcome(n)
+	}
+	if err := r.err(); err != nil {
+		return Input{}, err
+	}
+	if e := list.Elements(); r.require(list, jcs.Array, "") && (len(e) == 0 || len(e) > MaxCalls) {
+		r.problem(list.pointer, fmt.Sprintf("a run waits for 1 to %d interrupts", MaxCalls), "")
+	}
+	var in Input
+	seen := map[string]bool{}
+	for i, v := range list.Elements() {
+		at := node{v, jcs.Pointer(list.pointer, fmt.Sprint(i))}
+		interrupt := r.aguiInterrupt(raw, at)
+		if seen[interrupt.id] {
+			r.problem(at.pointer+"/id", "two interrupts have this id", "")
+		}
+		seen[interrupt.id] = true
+		call := r.aguiAsk(at, interrupt, calls)
+		if len(r.problems) > 0 {
+			break
+		}
+		if call.Request, err = call.Request.Normalize(); err != nil {
+			return Input{}, askback.Invalid{{Pointer: at.pointer, Detail: err.Error()}}
+		}
+		in.Calls = append(in.Calls, call)
+	}
+	in.join = func(all []any) any {
+		return struct {
+			ThreadID string `json:"threadId,omitempty"`
+			Resume   []any  `json:"resume"`
+		}{thread, all}
+	}
+	return in, r.err()
+}
+
+// child returns the member of an object with this name. It returns false for null.
+func child(n node, name string) (node, bool) {
+	v, ok := n.Get(name)
+	return node{v, jcs.Pointer(n.pointer, name)}, ok && v.Kind != jcs.Null
+}
+
+// aguiOutcome returns the list of interrupts in an event.
+func (r *reader) aguiOutcome(n node) node {
+	if outcome, ok := child(n, "outcome"); ok {
+		kind, _ := child(outcome, "type")
+		list, ok := child(outcome, "interrupts")
+		if kind.Text() != "interrupt" || !ok {
+			r.problem(outcome.pointer, "this run does not wait for a person", "send an event whose outcome is an interrupt")
+		}
+		return list
+	}
+	list, ok := child(n, "interrupts")
+	if !ok {
+		r.problem(n.pointer, "outcome is missing", "send the event RUN_FINISHED, or its interrupts")
+	}
+	return list
+}
+
+// aguiInterrupt reads an interrupt. Fields that it does not know are ignored, as the protocol
+// requires.
+func (r *reader) aguiInterrupt(raw []byte, n node) (out aguiInterrupt) {
+	if !r.require(n, jcs.Object, "") {
+		return out
+	}
+	for name, into := range map[string]*string{
+		"id": &out.id, "reason": &out.reason, "message": &out.message, "toolCallId": &out.toolCall, "expiresAt": &out.expires,
+	} {
+		if v, ok := child(n, name); ok {
+			r.text(into)(v)
+		}
+	}
+	for name, value := range map[string]string{"id": out.id, "reason": out.reason} {
+		if value == "" {
+			r.problem(jcs.Pointer(n.pointer, name), name+" is missing", "")
+		}
+	}
+	if v, ok := child(n, "metadata"); ok && r.require(v, jcs.Object, "") && len(v.Members()) > 0 {
+		out.context = v.Raw(raw)
+	}
+	if v, ok := child(n, "responseSchema"); ok {
+		out.schema = r.aguiSchema(v)
+	}
+	return out
+}
+
+// aguiAsk returns the call for an interrupt: a confirmation if it concerns a call of a tool or
+// is a yes or no, and else questions. Its request is not normalized.
+func (r *reader) aguiAsk(at node, i aguiInterrupt, calls map[string]aguiCall) (c Call) {
+	bound := i.toolCall != "" || i.reason == "tool_call"
+	switch {
+	case bound:
+		call, known := calls[i.toolCall]
+		if !known {
+			r.problem(jcs.Pointer(at.pointer, "toolCallId"), "the arguments of this call are not known", "send messages, with this call, next to outcome")
+		}
+		c.Request.Confirmation = &askback.Confirmation{ToolName: call.name, Description: i.message, Input: call.args}
+	case i.message == "":
+		r.problem(jcs.Pointer(at.pointer, "message"), "message is missing", "write what a person must know")
+	case i.schema.isApproval(i.reason):
+		c = aguiAction(i.message)
+	default:
+		c = r.aguiForm(at, i)
+	}
+	if c.Request.Confirmation != nil {
+		r.checkApproval(at, i.schema)
+		c.Request.Confirmation.NoEdit = !bound || !i.schema.edits
+		c.reply = func(_ []clientAnswer, ask askback.Ask) (any, error) { return i.decision(bound, ask) }
+	}
+	if i.expires != "" {
+		at := jcs.Pointer(at.pointer, "expiresAt")
+		deadline, err := time.Parse(time.RFC3339, i.expires)
+		if err != nil {
+			r.problem(at, "this is not a time", "write it as 2026-11-24T09:00:00Z")
+		}
+		c.Request.Deadline = deadline
+	}
+	if c.Request.Context == nil {
+		c.Request.Context = i.context
+	}
+	return c
+}
+
+// aguiAction returns the confirmation of an action in words.
+func aguiAction(text string) (c Call) {
+	input, _ := jcs.Marshal(map[string]string{"action": text}) // a text can always be encoded
+	if canonical, err := jcs.Canonical(input); err == nil {
+		input = canonical
+	}
+	c.Request.Confirmation = &askback.Confirmation{ToolName: confirmAction, Description: text, Input: input}
+	return c
+}
+
+// decision returns the entry for the outcome of a confirmation. Only an approval is true.
+func (i aguiInterrupt) decision(bound bool, ask askback.Ask) (any, error) {
+	o := ask.Outcome
+	if o.Status != askback.Answered {
+		return i.entry(ask, nil), nil
+	}
+	approved := o.Approved()
+	if approved && len(o.Input) > 0 && !(bound && i.schema.edits) {
+		return nil, &Unanswered{ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent."}
+	}
+	if i.schema.kind == "boolean" || i.schema.kind == "" && !bound {
+		return i.entry(ask, approved), nil
+	}
+	payload := map[string]any{"approved": approved}
+	if approved && len(o.Input) > 0 {
+		payload["editedArgs"] = o.Input
+	}
+	if o.Reason != "" && i.schema.takesReason() {
+		payload["reason"] = o.Reason
+	}
+	return i.entry(ask, payload), nil
+}
+
+// entry returns the entry with a payload, or a cancelled one without.
+func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
+	o := ask.Outcome
+	more := &aguiMetadata{aguiRemarks{ID: ask.ID, Comment: o.Comment, Reason: o.Reason, Notes: map[string]string{}}}
+	if o.Actor.Kind == askback.ActorPerson {
+		more.Askback.By = o.Actor.Name
+	}
+	for _, a := range o.Answers {
+		if a.Notes != "" {
+			more.Askback.Notes[a.ID] = a.Notes
+		}
+	}
+	if payload == nil {
+		return aguiResume{InterruptID: i.id, Status: "cancelled", Metadata: more}
+	}
+	return aguiResume{InterruptID: i.id, Status: "resolved", Payload: payload, Metadata: more}
+}
+
+// aguiCalls returns the calls in the messages next to an outcome, by their ids. An id that two
+// different calls have names neither, even if one of them cannot be read: the agent may read it.
+func (r *reader) aguiCalls(n node) map[string]aguiCall {
+	calls := map[string]aguiCall{}
+	messages, ok := child(n, "messages")
+	if !ok || !r.require(messages, jcs.Array, "") {
+		return calls
+	}
+	seen, unclear := map[string]aguiCall{}, map[string]bool{}
+	for i, m := range messages.Elements() {
+		list, ok := child(node{m, jcs.Pointer(messages.pointer, fmt.Sprint(i))}, "toolCalls")
+		if !ok {
+			continue
+		}
+		for _, v := range list.Elements() {
+			id, call, ok := aguiToolCall(node{Value: v})
+			before, known := seen[id]
+			if !ok || known && (before.name != call.name || !bytes.Equal(before.args, call.args)) {
+				unclear[id] = true
+			}
+			seen[id] = call
+			if calls[id] = call; unclear[id] {
+				delete(calls, id)
+			}
+		}
+	}
+	return calls
+}
+
+// aguiToolCall reads a call. Its arguments are a string with a JSON object.
+func aguiToolCall(n node) (id string, call aguiCall, ok bool) {
+	name, _ := child(n, "id")
+	function, _ := child(n, "function")
+	tool, _ := child(function, "name")
+	args, _ := child(function, "arguments")
+	if args.Kind != jcs.String || tool.Text() == "" || name.Text() == "" {
+		return name.Text(), aguiCall{}, false
+	}
+	v, err := jcs.Parse([]byte(args.Text()))
+	if err != nil || v.Kind != jcs.Object {
+		return name.Text(), aguiCall{}, false
+	}
+	if _, err := v.Canonical(); err != nil {
+		return name.Text(), aguiCall{}, false
+	}
+	return name.Text(), aguiCall{tool.Text(), v.Raw([]byte(args.Text()))}, true
+}

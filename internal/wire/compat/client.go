@@ -1,0 +1,299 @@
+package compat
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// A Client is a program with its own ask tool. The input of the tool is converted to an
+// ask, and the outcome to the tool's result.
+type Client struct {
+	Name       string
+	example    string // a valid input
+	fieldNames string // pairs of Askback's name for a field and the client's name
+	read       func(Client, []byte) (Call, error)
+	readAll    func(Client, []byte) (Input, error) // instead of read, for an input with several calls
+	typed      bool                                // also accepts a payload with a type; see readTyped
+}
+
+// MaxCalls is the maximum number of calls in one input. Each is an ask.
+const MaxCalls = 10
+
+// An Input is the input of a client's tool: one call, or several that wait together. Each call
+// is an ask of its own. The program goes on when all are settled.
+type Input struct {
+	Calls []Call
+	join  func([]any) any // the results of all calls as one; nil: that of the only call
+}
+
+// A Call is one input of a client's tool. It keeps the client's names of questions and
+// options, which an ask does not have.
+type Call struct {
+	Request   askback.Request // normalized
+	questions []clientQuestion
+	reply     replyFunc
+}
+
+// A replyFunc returns the result of a call for a settled ask. If the format cannot express
+// the outcome, the error is an *[Unanswered].
+type replyFunc func([]clientAnswer, askback.Ask) (any, error)
+
+// clients are sorted by name.
+var clients = []Client{
+	{Name: "a2a", example: exampleA2A, read: readA2A},
+	{Name: "ag-ui", example: exampleAGUI, readAll: readAGUI},
+	{Name: "claude", example: exampleAsk, read: readClaude},
+	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, answered(codexReply))},
+	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, answered(crushReply))},
+	{Name: "deepagents", example: exampleDeepagents, fieldNames: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
+	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
+	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, answered(geminiReply))},
+	{Name: "langgraph", example: exampleLanggraph, readAll: readLanggraph, typed: true},
+	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, answered(opencodeReply))},
+	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
+}
+
+const exampleAsk = `{"questions": [{"question": "Which database?", "header": "Database", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
+
+// ClientNamed returns the client with the given name.
+func ClientNamed(name string) (Client, bool) {
+	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, false
+	}
+	return clients[i], true
+}
+
+// Ask parses an input of the client's tool with one call. The error is a *[Mistake].
+func (c Client) Ask(raw []byte) (Call, error) {
+	in, err := c.Read(raw)
+	if err == nil && len(in.Calls) != 1 {
+		err = c.mistake(askback.Invalid{{Detail: fmt.Sprintf("%d calls at once", len(in.Calls)), Fix: "send one"}})
+	}
+	if err != nil {
+		return Call{}, err
+	}
+	return in.Calls[0], nil
+}
+
+// Read parses the input of the client's tool. The error is a *[Mistake].
+func (c Client) Read(raw []byte) (Input, error) {
+	var in Input
+	var err error
+	known := false
+	if c.typed {
+		var call Call
+		call, known, err = readTyped(raw)
+		in = Input{Calls: []Call{call}}
+	}
+	switch {
+	case known:
+	case c.readAll != nil:
+		in, err = c.readAll(c, raw)
+	default:
+		in, err = only(c.read(c, raw))
+	}
+	if err != nil {
+		if m, ok := errors.AsType[*Mistake](err); ok {
+			return Input{}, m
+		}
+		return Input{}, c.mistake(err)
+	}
+	return in, nil
+}
+
+// only returns the input with one call.
+func only(call Call, err error) (Input, error) { return Input{Calls: []Call{call}}, err }
+
+// Result returns the outcomes of the asks of an input, in its order, in the format of the
+// client's tool. If one of them has no outcome, or the format cannot express it, the error is
+// an *[Unanswered], and no approval may be used.
+func (in Input) Result(asks []askback.Ask) (json.RawMessage, error) {
+	if len(asks) != len(in.Calls) {
+		return nil, errors.New("these asks were not made by this input")
+	}
+	all := make([]any, len(asks))
+	for i, call := range in.Calls {
+		one, err := call.result(asks[i])
+		if err != nil {
+			return nil, err
+		}
+		all[i] = one
+	}
+	if in.join == nil {
+		return jcs.Marshal(all[0])
+	}
+	return jcs.Marshal(in.join(all))
+}
+
+// Result returns the outcome of an ask in the format of the client's tool. If there is no
+// outcome, or the format cannot express it, the error is an *[Unanswered]. The ask of another
+// call is an error.
+func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
+	return Input{Calls: []Call{c}}.Result([]askback.Ask{ask})
+}
+
+func (c Call) result(ask askback.Ask) (any, error) {
+	if !c.matches(ask) {
+		return nil, errors.New("this ask was not made by this call")
+	}
+	if !ask.Settled() {
+		return nil, unanswered(ask)
+	}
+	return c.reply(c.answers(ask), ask)
+}
+
+// matches reports whether ask has the questions or the confirmation of this call. Answers get
+// the client's names of questions by position, so the answers of another ask would get wrong
+// names.
+func (c Call) matches(ask askback.Ask) bool {
+	if own := c.Request.Confirmation; own != nil {
+		return ask.Confirmation != nil && ask.Confirmation.ToolName == own.ToolName && bytes.Equal(ask.Confirmation.Input, own.Input)
+	}
+	return slices.EqualFunc(c.Request.Questions, ask.Questions, func(a, b askback.Question) bool { return a.ID == b.ID && a.Text == b.Text })
+}
+
+// A Mistake is the error for invalid input of a client's tool. Its text is for the model.
+// It has at most 400 characters: the place, what was expected, and an example in the
+// client's format.
+type Mistake struct {
+	text string
+	err  error
+}
+
+// Error returns the text for the model.
+func (m *Mistake) Error() string { return m.text }
+
+// Unwrap returns the cause, such as an [askback.Invalid] or a [jcs.SyntaxError].
+func (m *Mistake) Unwrap() error { return m.err }
+
+func (c Client) mistake(err error) *Mistake {
+	example := " Example: " + c.example
+	room := decode.MaxCorrection - utf8.RuneCountInString(example) - 1
+	bad, ok := errors.AsType[askback.Invalid](err)
+	if !ok {
+		return &Mistake{truncate("Not JSON: "+err.Error(), room) + "." + example, err}
+	}
+	bad = slices.Clone(bad)
+	for i, p := range bad {
+		bad[i].Pointer = c.pointer(p.Pointer)
+		if strings.ContainsAny(p.Fix, `{"`) {
+			bad[i].Fix = "" // the example shows JSON better
+		}
+	}
+	return &Mistake{truncate(bad.Error(), room) + "." + example, bad}
+}
+
+// pointer returns a JSON pointer with Askback's names of fields replaced by the client's
+// names.
+func (c Client) pointer(at string) string {
+	words := strings.Fields(c.fieldNames)
+	parts := strings.Split(at, "/")
+	for i, part := range parts {
+		if n := slices.Index(words, part); n >= 0 && n%2 == 0 {
+			parts[i] = words[n+1]
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func truncate(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "�")
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// An Unanswered is the error for an outcome that the client's format cannot express. Its
+// text for the model states what happened, and that it is not consent.
+type Unanswered struct {
+	Status askback.Status
+	text   string
+}
+
+// Error returns the text for the model.
+func (u *Unanswered) Error() string { return u.text }
+
+func unanswered(ask askback.Ask) *Unanswered {
+	text := map[askback.Status]string{
+		askback.Pending:   "There is no answer yet.",
+		askback.Declined:  "The person declined to answer.",
+		askback.Cancelled: "The request was withdrawn before it was answered.",
+		askback.Expired:   "There was no answer in time.",
+	}[ask.Status]
+	if o := ask.Outcome; o != nil && o.Reason != "" && o.Actor.Kind != askback.ActorTimer {
+		text += " Reason: " + quoted(o.Reason) + "."
+	}
+	return &Unanswered{ask.Status, text + " This is not consent."}
+}
+
+// quoted returns s as a JSON string, so that no character of s can end the quotation.
+func quoted(s string) string {
+	b, _ := jcs.Marshal(s) // a string can always be encoded
+	return string(b)
+}
+
+// questionsBy returns a function that reads an object with "questions" in the client's format.
+// The function calls one for each question.
+func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc) func(Client, []byte) (Call, error) {
+	return func(c Client, raw []byte) (Call, error) {
+		v, err := jcs.Parse(raw)
+		if err != nil {
+			return Call{}, err
+		}
+		r := &lenientReader{reader: &reader{}}
+		call := Call{reply: reply}
+		seen := false
+		r.fields(r.unpack(node{Value: v}), map[string]func(node){
+			"questions": func(n node) {
+				seen = true
+				r.elements(n, func(n node) { call.questions = append(call.questions, one(r, n)) })
+			},
+			"delivery":         r.waitOnly,
+			"isBlocking":       r.ignored("only a person or the deadline ends an ask"),
+			"autoResolutionMs": r.ignored("only a person or the deadline ends an ask"),
+			// A client that shows one question after the other uses these fields for its form.
+			"title": r.text(&call.Request.Title), "confirm_title": r.text(&call.Request.Title),
+			"confirm_description": r.ignored("the form is sent as a whole"),
+		})
+		if !seen {
+			r.problem("/questions", "questions is missing", "send one to four")
+		}
+		return call.finish(r)
+	}
+}
+
+// finish returns the call with its request normalized, or the problems of r. It adds a
+// problem for a question with a wrong number of options. It also adds one for two questions
+// with the same key, because the result could contain only one of their answers.
+func (c Call) finish(r *lenientReader) (Call, error) {
+	for i, a := range c.questions {
+		for j, before := range c.questions[:i] {
+			if a.key != "" && a.key == before.key {
+				r.problem(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("questions %d and %d have the same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
+			}
+		}
+		c.Request.Questions = append(c.Request.Questions, a.Question)
+		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
+			r.problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+				askback.MinOptions, decode.MaxToolOptions, n), "")
+		}
+	}
+	if err := r.err(); err != nil {
+		return Call{}, err
+	}
+	c.Request.Warnings = r.warnings
+	normal, err := c.Request.Normalize()
+	c.Request = normal
+	return c, err
+}

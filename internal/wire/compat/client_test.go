@@ -1,0 +1,278 @@
+package compat_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// Each file in testdata/clients is a transcript for one client: the input of its tool, the
+// actions of people, "----", and the results of the tool (A1, C1, F4, F9).
+func TestClientResultsMatchTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/clients/*.txt")
+	if err != nil || len(files) != len(compat.Clients()) {
+		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, compat.Clients())
+	}
+	for _, path := range files {
+		name := strings.TrimSuffix(filepath.Base(path), ".txt")
+		t.Run(name, func(t *testing.T) { playClient(t, path, name) })
+	}
+}
+
+func playClient(t *testing.T, path, name string) {
+	t.Helper()
+	client, ok := compat.ClientNamed(name)
+	if !ok {
+		t.Fatalf("unknown client %q", name)
+	}
+	p := &clientPlayer{t: t, client: client}
+	golden.Transcript(t, path, golden.Lines(p.play))
+}
+
+// clientPlayer runs the commands of a transcript for one client.
+type clientPlayer struct {
+	t      *testing.T
+	client compat.Client
+	input  compat.Input
+	asks   []askback.Ask
+}
+
+func (p *clientPlayer) play(line string) string {
+	word, rest, _ := strings.Cut(line, " ")
+	of := 0
+	if word == "second" { // of the asks of the input
+		of = 1
+		word, rest, _ = strings.Cut(rest, " ")
+	}
+	o := askback.Outcome{Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: nine.Add(time.Hour)}
+	switch word {
+	case "ask":
+		return p.start([]byte(rest))
+	case "result":
+		p.asks[of].Outcome, p.asks[of].Status = nil, askback.Pending
+		return p.result(p.input.Result(p.asks))
+	case "answer":
+		o = p.answer(p.asks[of], o, rest)
+	case "decline":
+		o.Status, o.Reason = askback.Declined, rest
+	case "cancel":
+		o.Status, o.Actor = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: "bot"}
+	case "expire":
+		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
+	case "default":
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, p.asks[of].Defaults()
+	default:
+		p.t.Fatalf("unknown command %q", line)
+	}
+	p.asks[of].Outcome, p.asks[of].Status = &o, o.Status
+	return p.result(p.input.Result(p.asks))
+}
+
+func (p *clientPlayer) start(raw []byte) string {
+	input, err := p.client.Read(raw)
+	if err != nil {
+		return "rejected: " + err.Error() + "\n"
+	}
+	p.input, p.asks = input, nil
+	text := ""
+	for i, call := range input.Calls {
+		r := call.Request
+		ask := askback.Ask{ID: fmt.Sprint("ask_", i+1), Kind: askback.Questions, Questions: r.Questions, Confirmation: r.Confirmation, Status: askback.Pending, CreatedAt: nine}
+		var out []byte
+		if r.Confirmation != nil {
+			ask.Kind = askback.Confirm
+			out, err = json.Marshal(r.Confirmation)
+		} else {
+			out, err = json.Marshal(r.Questions)
+		}
+		p.asks = append(p.asks, ask)
+		text += p.result(out, err)
+		for _, p := range r.Warnings {
+			text += "warning: " + askback.Invalid{p}.Error() + "\n"
+		}
+		if len(r.Context) > 0 {
+			text += "context: " + string(r.Context) + "\n"
+		}
+		if !r.Deadline.IsZero() {
+			text += "deadline: " + r.Deadline.Format(time.RFC3339) + "\n"
+		}
+	}
+	return text
+}
+
+// answer returns the outcome with the answer of a person, as the engine would store it.
+func (p *clientPlayer) answer(ask askback.Ask, o askback.Outcome, body string) askback.Outcome {
+	a, err := decode.Answer([]byte(body))
+	if err == nil {
+		a, err = a.Normalize(ask)
+	}
+	if err != nil {
+		p.t.Fatalf("%s: %v", body, err)
+	}
+	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
+	return o
+}
+
+// result formats a result of the tool, or its error.
+func (p *clientPlayer) result(b []byte, err error) string {
+	u, ok := errors.AsType[*compat.Unanswered](err)
+	switch {
+	case ok:
+		return string(u.Status) + ": " + u.Error() + "\n"
+	case err != nil:
+		return "rejected: " + err.Error() + "\n"
+	}
+	return string(b) + "\n"
+}
+
+// The text of a Mistake has at most 400 characters, and its example is valid (F15).
+func TestMistakeEndsWithAValidExample(t *testing.T) {
+	long := strings.Repeat("ä", 20_000)
+	inputs := []string{
+		"", "null", "[]", "7", "{", `{"questions": null}`, `{"questions": [7]}`, `{"questions": []}`, `{"questions": [{"question": "A?", "options": ["a"]}]}`,
+		`{"questions": [{"question": ` + `"` + long + `"}]}`, `{"question": 5, "` + long + `": 1}`, `{"action_request": {}}`, "\xff",
+		`{"questions": [{"question": "A?", "options": "` + long + `", "choices": [{"id": 1}], "header": {}, "type": "x", "id": []}]}`,
+	}
+	for _, name := range compat.Clients() {
+		c, _ := compat.ClientNamed(name)
+		for _, input := range inputs {
+			_, err := c.Ask([]byte(input))
+			m, ok := errors.AsType[*compat.Mistake](err)
+			if !ok {
+				t.Errorf("%s: %.80q: got %v, want a Mistake", name, input, err)
+				continue
+			}
+			if n := utf8.RuneCountInString(m.Error()); n > 400 || !utf8.ValidString(m.Error()) {
+				t.Errorf("%s: %d characters: %s", name, n, m)
+			}
+			_, example, _ := strings.Cut(m.Error(), " Example: ")
+			if call, err := c.Ask([]byte(example)); err != nil || len(call.Request.Warnings) > 0 {
+				t.Errorf("%s: the example of %q: %v, %v", name, m, err, call.Request.Warnings)
+			}
+		}
+	}
+}
+
+// No input panics, and accepted input is a valid request (T5).
+func FuzzClients(f *testing.F) {
+	for _, name := range compat.Clients() {
+		stanzas, err := os.ReadFile("testdata/clients/" + name + ".txt")
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range bytes.Lines(stanzas) {
+			if raw, ok := bytes.CutPrefix(line, []byte("ask ")); ok {
+				f.Add(raw)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, name := range compat.Clients() {
+			c, _ := compat.ClientNamed(name)
+			in, err := c.Read(raw)
+			if err != nil {
+				if utf8.RuneCountInString(err.Error()) > 400 {
+					t.Errorf("%s: %s", name, err)
+				}
+				continue
+			}
+			for _, call := range in.Calls {
+				if _, err := call.Request.Normalize(); err != nil {
+					t.Errorf("%s: %q is rejected: %v", name, raw, err)
+				}
+				checkEveryAnswer(t, name, call)
+			}
+			checkApprovals(t, name, raw, in)
+		}
+	})
+}
+
+// consent matches what a client takes for an approval.
+var consent = regexp.MustCompile(`"approved":true|"payload":true|"confirmed":true|"type":"(approve|accept|edit)"|^true$|Yes, proceed`)
+
+// checkApprovals checks that no outcome but an approval is one in the format of the client, if all
+// calls of an input are confirmations.
+func checkApprovals(t *testing.T, name string, raw []byte, in compat.Input) {
+	var asks []askback.Ask
+	for _, call := range in.Calls {
+		if call.Request.Confirmation == nil {
+			return
+		}
+		asks = append(asks, askback.Ask{Kind: askback.Confirm, Confirmation: call.Request.Confirmation})
+	}
+	for _, o := range []askback.Outcome{
+		{Status: askback.Answered, Decision: askback.Deny}, {Status: askback.Declined}, {Status: askback.Cancelled}, {Status: askback.Expired}, {Status: askback.Expired, Defaulted: true},
+	} {
+		for i := range asks {
+			asks[i].Status, asks[i].Outcome = o.Status, &o
+		}
+		if out, err := in.Result(asks); err == nil && consent.Match(out) && !consent.Match(raw) {
+			t.Errorf("%s: %q: the outcome %+v is %s", name, raw, o, out)
+		}
+	}
+}
+
+// checkEveryAnswer answers each question with notes and, if that is allowed, a text. It
+// checks that the result contains all of these, and the comment. It skips confirmations.
+func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
+	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
+	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}
+	ask.Outcome = &o
+	if call.Request.Confirmation != nil {
+		return
+	}
+	var notes []string
+	for _, q := range ask.Questions {
+		notes = append(notes, "note of "+q.ID)
+		a := askback.QuestionAnswer{ID: q.ID, Question: q.Text, Notes: notes[len(notes)-1], Other: "words of " + q.ID}
+		if q.NoOther {
+			a.Other, a.Selected = "", []string{q.Options[0].Label}
+		} else {
+			notes = append(notes, a.Other)
+		}
+		o.Answers = append(o.Answers, a)
+	}
+	out, err := call.Result(ask)
+	if u, ok := errors.AsType[*compat.Unanswered](err); ok && strings.Contains(u.Error(), "is not of the type") {
+		return // a text is no number
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if _, err := jcs.Parse(out); err != nil {
+		t.Errorf("%s: %s: %v", name, out, err)
+	}
+	for _, want := range append(notes, "the comment") {
+		if !bytes.Contains(out, []byte(want)) {
+			t.Errorf("%s: %s lacks %q", name, out, want)
+		}
+	}
+}
+
+// Answers get the client's names of questions by position, so answers to other questions
+// are an error.
+func TestResultOfAnotherAskIsRejected(t *testing.T) {
+	c, _ := compat.ClientNamed("codex")
+	call, err := c.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := askback.Ask{Kind: askback.Questions, Status: askback.Answered, Questions: []askback.Question{{ID: "q1", Text: "B?"}}, Outcome: &askback.Outcome{Status: askback.Answered}}
+	if out, err := call.Result(other); err == nil {
+		t.Errorf("got %s", out)
+	}
+}

@@ -1,0 +1,148 @@
+package compat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// approvalRequest is one action of a HITLRequest of LangChain, which its
+// HumanInTheLoopMiddleware passes to interrupt(), and what a person may decide about it.
+type approvalRequest struct {
+	camel       bool // sent by LangChain for JavaScript, which has other names
+	name, about string
+	args        json.RawMessage
+	allowed     []string
+}
+
+// decisionList is a HITLResponse: one decision for each action.
+type decisionList struct {
+	Decisions []actionDecision `json:"decisions"`
+}
+
+// actionDecision is approve, edit or reject.
+type actionDecision struct {
+	Type    string        `json:"type"`
+	Edited  *editedAction `json:"edited_action,omitempty"`
+	Camel   *editedAction `json:"editedAction,omitempty"`
+	Message string        `json:"message,omitempty"`
+}
+
+type editedAction struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+// hitlNames are the names of the fields of a HITLRequest.
+type hitlNames struct{ requests, configs, action, allowed, schema string }
+
+// approvals reads a HITLRequest. Each action is a confirmation of its own.
+func (r *lenientReader) approvals(raw []byte, n node) (Input, error) {
+	_, camel := n.Get("actionRequests")
+	names := hitlNames{"action_requests", "review_configs", "action_name", "allowed_decisions", "args_schema"}
+	if camel {
+		names = hitlNames{"actionRequests", "reviewConfigs", "actionName", "allowedDecisions", "argsSchema"}
+	}
+	var actions []approvalRequest
+	rules := map[string][]string{}
+	r.reader.fields(n, "", map[string]func(node){
+		names.requests: func(n node) {
+			if e := n.Elements(); n.Kind == jcs.Array && (len(e) == 0 || len(e) > MaxCalls) {
+				r.problem(n.pointer, fmt.Sprintf("a request has 1 to %d actions", MaxCalls), "")
+				return
+			}
+			r.elements(n, func(n node) {
+				a := approvalRequest{camel: camel}
+				r.reader.fields(n, "", map[string]func(node){
+					"name": r.text(&a.name), "args": func(n node) { a.args = r.arguments(raw, n) }, "description": r.text(&a.about),
+				})
+				actions = append(actions, a)
+			})
+		},
+		names.configs: func(n node) { r.elements(n, func(n node) { r.reviewConfig(n, names, rules) }) },
+	})
+	for i := range actions {
+		a := &actions[i]
+		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") {
+			r.problem(n.pointer+"/"+names.configs, "a person could not approve this action", "allow approve or edit for it")
+		}
+	}
+	for _, m := range r.warnings {
+		r.problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
+	}
+	if err := r.err(); err != nil {
+		return Input{}, err
+	}
+	return joined(actions)
+}
+
+// reviewConfig reads what a person may decide about the actions with one name.
+func (r *lenientReader) reviewConfig(n node, names hitlNames, rules map[string][]string) {
+	var action string
+	var kinds []string
+	r.reader.fields(n, "", map[string]func(node){
+		names.action: r.text(&action), names.schema: func(node) {},
+		names.allowed: func(n node) {
+			r.elements(n, func(n node) {
+				kinds = append(kinds, "")
+				r.text(&kinds[len(kinds)-1])(n)
+			})
+		},
+	})
+	rules[action] = kinds
+}
+
+// joined returns the input with a confirmation for each action. Its result has one decision
+// for each, in their order.
+func joined(actions []approvalRequest) (in Input, err error) {
+	for _, a := range actions {
+		confirm := &askback.Confirmation{ToolName: a.name, Description: a.about, Input: a.args, NoEdit: !a.may("edit")}
+		request, err := askback.Request{Confirmation: confirm}.Normalize()
+		if err != nil {
+			return Input{}, err
+		}
+		in.Calls = append(in.Calls, Call{Request: request, reply: a.decision})
+	}
+	in.join = func(all []any) any {
+		var d decisionList
+		for _, one := range all {
+			d.Decisions = append(d.Decisions, one.(actionDecision))
+		}
+		return d
+	}
+	return in, nil
+}
+
+func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowed, kind) }
+
+// decision returns the reply for a decision. A denial is "reject" also if the list does not
+// allow it: then the agent fails, instead of running the call.
+func (a approvalRequest) decision(_ []clientAnswer, ask askback.Ask) (any, error) {
+	var d actionDecision
+	switch o := ask.Outcome; {
+	case o.Approved() && len(o.Input) > 0 && a.may("edit"):
+		d = a.edit(o.Input)
+	case o.Approved() && len(o.Input) > 0:
+		return nil, &Unanswered{ask.Status, "A person approved other arguments, which this agent does not accept. This is not consent."}
+	case o.Approved() && a.may("approve"):
+		d.Type = "approve"
+	case o.Approved():
+		d = a.edit(a.args) // only edited actions are accepted
+	case o.Status == askback.Answered:
+		d = actionDecision{Type: "reject", Message: denialText(*o)}
+	default:
+		return nil, unanswered(ask)
+	}
+	return d, nil
+}
+
+func (a approvalRequest) edit(args json.RawMessage) actionDecision {
+	edited := &editedAction{a.name, args}
+	if a.camel {
+		return actionDecision{Type: "edit", Camel: edited}
+	}
+	return actionDecision{Type: "edit", Edited: edited}
+}
