@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/lookalike"
+	"github.com/askback/askback/internal/text/lookalike"
 	"github.com/askback/askback/internal/wire/codec"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/lazyregexp"
-	"github.com/askback/askback/internal/spelling"
+	"github.com/askback/askback/internal/text/spelling"
 )
 
 // A server is a toolset with those of its tools that an agent may use.

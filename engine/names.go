@@ -6,7 +6,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/directory"
-	"github.com/askback/askback/internal/lookalike"
+	"github.com/askback/askback/internal/text/lookalike"
 )
 
 // checkNewName returns an [askback.Invalid] if the name of a new token or person is not one that a

@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/search"
+	"github.com/askback/askback/internal/text/search"
 	"github.com/askback/askback/store"
 )
 

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // confirm shows a call and asks for a decision. Only the words of [dialog.parseDecision]

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A TestPanel is a panel without a terminal. Tests press its keys and read what it draws.

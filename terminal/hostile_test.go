@@ -16,8 +16,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/racedetector"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

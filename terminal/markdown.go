@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/askback/askback/internal/markdown"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/markdown"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // minMarkdownWidth is the minimum width of nested text in columns, unless the frame is

@@ -3,8 +3,8 @@ package terminal
 import (
 	"strings"
 
-	"github.com/askback/askback/internal/markdown"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/markdown"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // A styledRange is a range of bytes with one style. It begins where the previous range ends.

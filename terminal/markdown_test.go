@@ -11,8 +11,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/internal/markdown"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/markdown"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

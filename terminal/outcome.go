@@ -1,8 +1,8 @@
 package terminal
 
 import (
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // settled draws how an ask ended. A single answer is on the same row if it fits.

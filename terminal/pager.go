@@ -3,7 +3,7 @@ package terminal
 import (
 	"errors"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // newFrame returns a frame that draws only the head and the tail of a long text.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // A painter draws the rows of a panel below the text that the terminal shows, and replaces

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // head draws the title of the frame, the agent, the recipients and a warning of hidden

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Numbers of rows and columns of a panel.

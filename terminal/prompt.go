@@ -42,7 +42,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // ErrNoInput is the error of an input that ended before the ask was answered. It wraps

@@ -15,7 +15,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/racedetector"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

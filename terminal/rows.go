@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // brailleBlank is the Braille pattern without dots. It looks like a space.

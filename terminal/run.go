@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A RunView shows a hosted run: the text of the agent as it arrives, a row for each tool call,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // ask shows an ask next to the list: its form if it is open, its outcome if it is settled.

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // contacts lists the chats and browsers where the person gets asks; those of all people for an

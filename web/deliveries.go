@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // deliveries lists what is sent to people and programs, newest first.

@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A draft is what a person has filled in and not sent: the fields of the form by name.

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // endpoints lists the receivers of webhooks, newest first.

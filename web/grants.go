@@ -7,7 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // pastGrants is how many ended standing approvals are folded below those in force.

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // list shows the inbox: the person's open asks, oldest first.

@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/serverlog"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Links let people answer from links of messages, without a log-in.

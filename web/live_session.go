@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // liveSession tells an open page of a session to load its content again after each event. It

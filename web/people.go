@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // people shows the people who may answer, how they answered, and the groups.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // maxReassignForm is the limit in bytes for the form that reassigns an ask: names, encoded.

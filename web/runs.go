@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/demo"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // hostedMoments returns the timeline of a hosted session, and reports whether it has no older

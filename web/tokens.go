@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // errAdminOnly is returned for a page that only admins may open.

@@ -3,7 +3,7 @@
 //
 // Pages are HTML forms and work without scripts. No GET changes anything. A POST is
 // accepted from Askback's own pages only, and an answer only with a person's cookie. Text
-// of agents is displayed through internal/view only: it never runs and loads nothing.
+// of agents is displayed through internal/text/view only: it never runs and loads nothing.
 package web
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // An Authenticator identifies the users of the pages. Package engine implements it.

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // chatLimit is the longest text of a message in the chat.

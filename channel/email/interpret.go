@@ -7,7 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lazyregexp"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // An unclear is the reason why a reply is no answer, as a sentence to its author.

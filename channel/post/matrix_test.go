@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/racedetector"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 func key() ([]byte, error) { return make([]byte, 32), nil }

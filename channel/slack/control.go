@@ -12,8 +12,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // The limits of Slack for elements, and the most options that are shown as buttons.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // The types of the Bot API (core.telegram.org/bots/api), with the fields that this package uses.

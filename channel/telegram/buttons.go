@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // The limits of a keyboard. Telegram documents eight buttons a row and a hundred in all.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A draft is what a person has chosen and written so far. It is stored as the draft of the ask,

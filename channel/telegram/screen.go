@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/notice"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A screen is a message about an ask in one chat, as one person sees it.

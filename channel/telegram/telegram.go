@@ -26,7 +26,7 @@ import (
 	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/notice"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Name is the name of the channel, in the settings and in deliveries.

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // The limits of Slack for a message with blocks. Lengths are counted in UTF-16, which is

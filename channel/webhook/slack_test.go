@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // slackOf returns the message for Slack about an event, decoded strictly, and checks it

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // retryAfter is the time that the programs ask for when they are busy.

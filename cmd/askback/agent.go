@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 type agentCommand struct {

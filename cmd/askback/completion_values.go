@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // completers returns the candidates for each kind of value that a tag complete may have,

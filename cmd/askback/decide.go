@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

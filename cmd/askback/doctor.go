@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 type doctorCommand struct {

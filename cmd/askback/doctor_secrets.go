@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/loopback"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/store"
 )
 

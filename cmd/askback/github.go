@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/githubaction"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // githubCommand is the step of action.yml. All its inputs are in the environment, because a

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/spelling"
+	"github.com/askback/askback/internal/text/spelling"
 )
 
 // unknownClient returns the message for a name that no client has.

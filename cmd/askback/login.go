@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/loopback"
-	"github.com/askback/askback/internal/qrcode"
+	"github.com/askback/askback/internal/text/qrcode"
 	"github.com/askback/askback/terminal"
 	"github.com/askback/askback/web"
 )

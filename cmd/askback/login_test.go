@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/qrcode/qrtest"
+	"github.com/askback/askback/internal/text/qrcode/qrtest"
 )
 
 // serveAt starts a server with a public address.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/terminal"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/demo"
 	"github.com/askback/askback/internal/instance"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

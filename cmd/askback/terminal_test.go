@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/leftout"
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 	"github.com/creack/pty"
 
 	"github.com/askback/askback/internal/connection"

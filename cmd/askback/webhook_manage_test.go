@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/text/safetext"
 )
 
 // An operator lists, tests, pauses and rotates a receiver on the command line, and sends again

@@ -51,14 +51,14 @@ var violations = []violation{
 			"engine/b_test.go":        `package engine_test; import _ "` + module + `/store/sqlite"`,
 			"internal/lifecycle/a.go": `package lifecycle; import _ "` + module + `"`,
 			"store/a.go":              `package store; import _ "` + module + `"`,
-			"terminal/a.go":           `package terminal; import _ "` + module + `/internal/view"`,
-			"internal/pages/a.go":     `package pages; import _ "` + module + `/internal/safetext"`,
+			"terminal/a.go":           `package terminal; import _ "` + module + `/internal/text/view"`,
+			"internal/pages/a.go":     `package pages; import _ "` + module + `/internal/text/safetext"`,
 			"cmd/askback/a.go":        `package main; import _ "` + module + `/store/sqlite"`,
 		},
 		want: []string{
 			"engine/b.go:1: engine must not import store/sqlite",
 			"store/a.go:1: store must not import .",
-			"internal/pages/a.go:1: web/pages must not import internal/safetext",
+			"internal/pages/a.go:1: web/pages must not import internal/text/safetext",
 		},
 	},
 	{

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/spelling"
+	"github.com/askback/askback/internal/text/spelling"
 )
 
 // A Problem is one error in the file.

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/lookalike"
+	"github.com/askback/askback/internal/text/lookalike"
 )
 
 // The functions whose names end in Problem return what is wrong with a text, as the end of a

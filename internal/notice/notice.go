@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A Message is what a channel sends. It is whole, or short because the whole does not fit.

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"strconv"
 )
 

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Ask is the page of an open ask, with the form as it was filled in.

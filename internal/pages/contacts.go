@@ -1,6 +1,6 @@
 package pages
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // ContactsPath is the address of the list of the places where people get asks.
 const ContactsPath = "/contacts"

@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Contacts lists the chats and browsers where a person gets asks, and adds them.
 func Contacts(f Frame, l ContactList) templ.Component {

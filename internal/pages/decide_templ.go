@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // DecidePage shows the calls that a person selected, and decides them. The Enter key in a box
 // presses the first button, which is hidden and does nothing.

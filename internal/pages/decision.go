@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A Time is a duration of a standing approval that the page offers.

@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Deliveries lists the messages about asks to people and programs, and what became of them.
 func Deliveries(f Frame, l DeliveryList) templ.Component {

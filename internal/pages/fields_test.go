@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // The pages show each field of an ask and of a grant that people see. If a new one is not for

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A Filter selects asks of the inbox, and their order. The zero value selects all, and has

@@ -1,6 +1,6 @@
 // Package pages has the HTML templates of the web pages.
 //
-// They display only values of internal/view. Text of an agent is inside a marked block,
+// They display only values of internal/text/view. Text of an agent is inside a marked block,
 // with a label that names its author, so that it cannot imitate Askback (T10). Only
 // Askback's own script runs, and every page works without it.
 package pages
@@ -14,7 +14,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A Frame is the data for the head and the header of every page.

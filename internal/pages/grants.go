@@ -3,7 +3,7 @@ package pages
 import (
 	"net/url"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // A GrantList is a page of standing approvals.

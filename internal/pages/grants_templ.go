@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Grants lists the standing approvals, which approve calls without asking (F8).
 func Grants(f Frame, l GrantList) templ.Component {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // HeldPath is the address of the bar with the answers that can be undone, and UndoPath that of

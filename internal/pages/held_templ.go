@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // heldAnswers shows the answers of other people to an ask that these can still undo. They are

@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // HistoryList is the history without an open ask.
 func HistoryList(f Frame, h History) templ.Component {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // An Inbox is the list of open asks, and which of them is open on the page.

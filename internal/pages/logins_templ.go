@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Logins lists the browsers in which the person is logged in. current is the id of this one.
 func Logins(f Frame, logins []view.Token, current view.Text) templ.Component {

@@ -1,6 +1,6 @@
 package pages
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // spanClass returns the CSS classes of a span.
 func spanClass(s view.Span) string {

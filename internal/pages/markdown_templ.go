@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // markdown shows formatted text of an agent. All its elements are inline, so that it
 // can be part of a label or a legend, and none is a heading of the page (T10).

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // agentLinks returns the links from an agent to its asks and standing approvals, as far as

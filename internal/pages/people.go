@@ -5,7 +5,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // The addresses of the page of people and groups, and of its forms.

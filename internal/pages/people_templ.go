@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // People lists the people who may answer, how they answered, and the groups.

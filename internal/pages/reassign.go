@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // DelegatePart is the value of the choice to give others only one's own part of an ask.

@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Reassign is the form that gives an open ask to other people.
 func Reassign(f Frame, i Inbox, a view.Ask, form ReassignForm) templ.Component {

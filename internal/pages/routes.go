@@ -3,7 +3,7 @@ package pages
 import (
 	"strconv"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // RoutesPath is the address of the list of routes.

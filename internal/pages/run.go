@@ -3,7 +3,7 @@ package pages
 import (
 	"slices"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // RunPath is the address of the page that starts a hosted agent.

@@ -3,7 +3,7 @@ package pages
 import (
 	"strings"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // settledHeading returns the heading of a settled ask.

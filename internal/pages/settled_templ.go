@@ -11,7 +11,7 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"slices"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // Settled is the page of a settled ask. It has no form.

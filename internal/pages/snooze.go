@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // The values of the field "until" of the form that snoozes an ask. The others are the names

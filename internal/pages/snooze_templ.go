@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // snoozeMenu hides the open ask from the list of this person until a time, or shows it again.
 // The link that gives it to others is in the same quiet row.

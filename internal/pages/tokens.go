@@ -1,6 +1,6 @@
 package pages
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // A TokenPage is the content of the page of tokens.
 type TokenPage struct {

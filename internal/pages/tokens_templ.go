@@ -8,7 +8,7 @@ package pages
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "github.com/askback/askback/internal/view"
+import "github.com/askback/askback/internal/text/view"
 
 // Tokens lists the tokens without their secrets, and has the form for a new one.
 func Tokens(f Frame, p TokenPage) templ.Component {

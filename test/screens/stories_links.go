@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/safetext"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // linkStories are the pages of links in messages, which need no log-in.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // runStories are the form that starts a hosted agent, and the timelines of hosted agents.

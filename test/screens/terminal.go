@@ -19,7 +19,7 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"github.com/askback/askback/internal/pause"
-	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/lookalike"
+	"github.com/askback/askback/internal/text/lookalike"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 

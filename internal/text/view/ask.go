@@ -1,0 +1,312 @@
+// Package view turns asks, outcomes and grants into values that are safe to display.
+//
+// The web pages and the terminal draw these values only. Text from outside is a
+// [safetext.Text], so code that displays an unsafe string does not compile. A plain
+// string is always text of this program. The original strings of the agent stay
+// unexported: an answer must repeat the labels exactly as the agent sent them.
+package view
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// An Ask is an [askback.Ask] for display.
+type Ask struct {
+	ID        safetext.Text
+	Session   safetext.Text   // the id of the session
+	Agent     safetext.Text   // the agent's label for itself; it proves nothing
+	Hosted    bool            // Askback runs the agent, and knows who started it
+	Owner     safetext.Text   // the name of the agent's token, if it differs from Agent
+	Path      []safetext.Text // the parents of a sub-agent
+	To        []safetext.Text // people and groups who may answer; empty for everyone
+	People    []safetext.Text // the people who may answer, if they are not those in To
+	Approvers []safetext.Text // the people who alone decide the call, as routes say; empty: no route does
+	// Barred says why the reader of the view may not answer; "" if the reader may. [For] sets it.
+	Barred    safetext.Text
+	Votes     []Vote // the approvals so far, if several people must approve
+	FollowUps []FollowUp
+	// ReassignedBy is the person who reassigned the ask last, at ReassignedAt; "": no one did.
+	ReassignedBy safetext.Text
+	ReassignedAt time.Time     // zero: not known
+	StartedBy    safetext.Text // the person who started the session, as the agent names it
+
+	NoSelfApproval bool // that person must not settle the ask
+
+	Tags     []safetext.Text
+	Title    safetext.Text
+	Context  Markdown        // the background of the question, if the agent sent it as text
+	Data     safetext.Text   // the background, if the agent sent it as an object
+	Warnings []safetext.Text // repairs of the agent's call
+	LeftOut  []safetext.Text // who of the people to ask cannot answer
+	Claims   []Claim
+	Held     []Held // the answers that people can still undo
+	Created  time.Time
+	Deadline time.Time // zero if the ask has no deadline
+	Hidden   bool      // the agent's text contains invisible characters
+	// MayReassign is set by a page: its reader may give the ask to others.
+	MayReassign bool
+	Quick       bool // it can be answered from a list: see [Brief]
+	OwnSession  bool // the session ends with this ask, so a grant for the session would cover nothing
+
+	Questions    []Question
+	Confirmation *Confirmation // instead of questions
+	Outcome      *Outcome      // nil while the ask is open
+	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
+	ConsumedAt   time.Time     // when the agent used the approval; zero if it did not
+	Late         []LateAnswer  // answers that came too late; [Of] leaves it empty
+	Deliveries   []Delivery    // what was sent about the ask, oldest first; [Of] leaves it empty
+
+	onTimeout askback.OnTimeout
+	quorum    int
+	agent     RawText   // as it was sent
+	tags      []RawText // as they were sent
+}
+
+// A Claim records that a person is looking at an ask.
+type Claim struct {
+	Name safetext.Text
+	At   time.Time
+}
+
+// A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and
+// Arguments are the call. Description, Preview and Context are text of the agent about
+// it, and are shown separately.
+type Confirmation struct {
+	Tool          safetext.Text
+	Server        safetext.Text
+	Arguments     safetext.Text // formatted, see [FormatJSON]
+	Tree          *Value        // the arguments as a tree; nil if they are shown as text only
+	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
+	Changes       []TextChange  // the text that the call replaces, for tools that edit files
+	Warnings      []Warning     // about the arguments
+	Dangerous     bool
+	FreeText      bool // see [FreeText]
+	NoEdit        bool // the arguments cannot be edited
+	Digest        safetext.Text
+
+	Description Markdown
+	Preview     safetext.Text // shown exactly, unless PreviewMarkdown is set
+	Context     Markdown
+
+	PreviewMarkdown Markdown // the preview, if it has blocks of code; they are shown exactly
+
+	// SuggestYes is set if the agent suggests approval (C3). The terminal sets it from a
+	// flag of askback confirm, and only displays the suggestion.
+	SuggestYes bool
+
+	// Repeated is set if Arguments repeat Description and Context, as in every call of
+	// confirm_action. Then frontends show them only once.
+	Repeated bool
+
+	raw       json.RawMessage // the arguments as they were sent
+	lookalike bool            // the tool or its server has a name that looks like another one
+}
+
+// HasText reports whether a confirmation has more to show than the call: text or tags of
+// the agent, or warnings.
+func (a Ask) HasText() bool {
+	c := a.Confirmation
+	words := c.Preview.String() + a.Data.String() + a.Title.String()
+	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings)+len(a.LeftOut) > 0
+}
+
+// AddsText is like HasText, but ignores text that repeats the arguments.
+func (a Ask) AddsText() bool {
+	c := *a.Confirmation
+	if c.Repeated {
+		c.Description, c.Context = nil, nil
+	}
+	a.Confirmation = &c
+	return a.HasText()
+}
+
+// PagePath returns the path of the ask's page.
+func (a Ask) PagePath() string { return askback.PagePath(a.ID.String()) }
+
+// From returns the agent's label, followed by the name of its token if that differs. The token of the
+// agents on this machine is left out: people know where they are.
+func (a Ask) From() safetext.Text {
+	if owner := a.Owner.String(); owner == "" || owner == askback.LocalAgent {
+		return a.Agent
+	}
+	return safetext.Line(a.Agent.String() + " (token " + a.Owner.String() + ")")
+}
+
+// Of returns the view of an ask.
+func Of(a askback.Ask) Ask {
+	var c cleaner
+	v := Ask{
+		ID: c.line(a.ID), Session: c.line(a.SessionID), agent: RawText(a.Agent), Agent: c.name(a.Agent), Path: c.names(a.Path), To: c.names(a.To), Tags: c.lines(a.Tags),
+		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
+	}
+	for _, t := range a.Tags {
+		v.tags = append(v.tags, RawText(t))
+	}
+	v.OwnSession = number(a.ID) == number(a.SessionID)
+	if v.Hosted = a.Owner == askback.HostedPrefix+a.Agent; a.Owner != a.Agent && !v.Hosted {
+		v.Owner = c.name(a.Owner)
+	}
+	c.routing(&v, a)
+	v.Context, v.Data = c.context(a.Context)
+	v.Warnings, v.LeftOut = c.warnings(a.Warnings)
+	for _, claim := range a.Claims {
+		v.Claims = append(v.Claims, Claim{c.name(claim.Name), claim.At})
+	}
+	for _, h := range a.Held {
+		v.Held = append(v.Held, c.held(a, h))
+	}
+	for _, q := range a.Questions {
+		v.Questions = append(v.Questions, c.question(q))
+	}
+	if a.Confirmation != nil {
+		v.Confirmation = c.confirmation(*a.Confirmation)
+	}
+	v.Hidden = c.hidden
+	if c.stripped {
+		v.Warnings = append(v.Warnings, safetext.Line("The text contained a <resume-context> block. It is meant for the agent and is not shown."))
+	}
+	if a.Outcome != nil {
+		v.Outcome, v.AckedAt, v.ConsumedAt = outcome(*a.Outcome), a.AckedAt, a.ConsumedAt
+		if v.Confirmation != nil && len(a.Outcome.Input) > 0 {
+			v.Outcome.Changes = Diff(v.Confirmation.Arguments.String(), v.Outcome.Arguments.String())
+		}
+	}
+	return v
+}
+
+// number returns an id without its prefix. If an ask names no session, the id of its
+// session has the same number.
+func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
+
+// Headline describes the ask in one line, for lists: by its title, its first question or
+// its id, whichever exists first. A confirmation is described by its tool, then its title
+// or its description.
+func (a Ask) Headline() safetext.Text {
+	switch {
+	case a.Confirmation != nil:
+		return a.Confirmation.headline(a.Title)
+	case a.Title.String() != "":
+		return a.Title
+	case len(a.Questions) > 0:
+		return safetext.Line(a.Questions[0].Text.String())
+	}
+	return a.ID
+}
+
+// maxHeadline is the maximum width of an agent's description in a list, in columns.
+const maxHeadline = 100
+
+// headline names the tool first, because a title or a description may be untrue.
+func (c *Confirmation) headline(title safetext.Text) safetext.Text {
+	tool := safetext.Line(c.Tool.String()).String()
+	words := title.String()
+	if words == "" {
+		words = c.Description.String()
+	}
+	rows := safetext.Wrap(safetext.Line(words), maxHeadline)
+	switch {
+	case words == "":
+		return safetext.Line("Run " + tool + "?")
+	case len(rows) > 1:
+		return safetext.Line(tool + ": " + rows[0].String() + " …")
+	}
+	return safetext.Line(tool + ": " + words)
+}
+
+// cleaner makes text safe. It records whether any text had hidden characters, and
+// whether a resume context was removed from any.
+type cleaner struct{ hidden, stripped bool }
+
+// note records whether s has hidden characters, and returns s.
+func (c *cleaner) note(s string) string {
+	c.hidden = c.hidden || safetext.Hidden(s)
+	return s
+}
+
+func (c *cleaner) line(s string) safetext.Text { return safetext.Line(c.note(s)) }
+
+func (c *cleaner) lines(list []string) []safetext.Text {
+	var out []safetext.Text
+	for _, s := range list {
+		out = append(out, c.line(s))
+	}
+	return out
+}
+
+func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
+
+// name returns the name of an agent or a person, with a note if it looks like another one.
+func (c *cleaner) name(s string) safetext.Text { return safetext.Name(c.note(s)) }
+
+func (c *cleaner) names(list []string) []safetext.Text {
+	var out []safetext.Text
+	for _, s := range list {
+		out = append(out, c.name(s))
+	}
+	return out
+}
+
+// toolName returns the name of a tool or a server exactly, with a note if it looks like another one.
+func (c *cleaner) toolName(s string) safetext.Text { return safetext.CodeName(c.note(s)) }
+
+func (c *cleaner) json(raw json.RawMessage) safetext.Text {
+	t, hidden := FormatJSON(raw)
+	c.hidden = c.hidden || hidden
+	return t
+}
+
+// context returns text if raw is a JSON string, and formatted JSON otherwise.
+func (c *cleaner) context(raw json.RawMessage) (Markdown, safetext.Text) {
+	var s string
+	switch {
+	case len(raw) == 0:
+		return nil, safetext.Text{}
+	case json.Unmarshal(raw, &s) == nil:
+		return c.markdown(s), safetext.Text{}
+	}
+	return nil, c.json(raw)
+}
+
+func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
+	f := format(of.Input)
+	c.hidden = c.hidden || f.hidden
+	tree := treeOf(of.Input)
+	var changes []TextChange
+	if f.duplicates.count == 0 { // else a program may read another value than the one shown
+		changes = tree.textChanges()
+	}
+	return &Confirmation{
+		Repeated: repeated(of), Tree: tree, Changes: changes,
+		Tool: c.toolName(of.ToolName), Server: c.toolName(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(), lookalike: hasLookalike(of),
+		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
+		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), PreviewMarkdown: fenced(of.InputPreview), Context: c.markdown(of.Context), raw: of.Input,
+	}
+}
+
+// confirmAction is the tool whose arguments repeat the description and the context.
+const confirmAction = "confirm_action"
+
+// repeated reports whether c is a call of confirm_action whose arguments repeat the
+// description and the context.
+func repeated(c askback.Confirmation) bool {
+	var input struct{ Action, Details string }
+	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &input) == nil &&
+		input.Action == c.Description && input.Details == c.Context
+}
+
+// maxEditable is the limit in bytes for arguments that a person can edit.
+const maxEditable = 100_000
+
+// Editable returns the arguments as JSON for a person to edit, or "" if they are too
+// long to edit. Invisible characters are escaped.
+func (c *Confirmation) Editable() RawText {
+	if len(c.raw) > maxEditable {
+		return ""
+	}
+	return RawText(editable(c.raw))
+}

@@ -1,0 +1,83 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// Brief returns the view of an ask for a list. It omits details that only the page of
+// the ask shows, so that a list of large asks is cheap. An ask that can be read completely
+// in the list has Quick set.
+func Brief(a askback.Ask) Ask {
+	full := a
+	a.Context = nil
+	a.Questions = nil
+	for _, q := range full.Questions {
+		a.Questions = append(a.Questions, askback.Question{ID: q.ID, Text: q.Text, Header: q.Header})
+	}
+	if c := full.Confirmation; c != nil {
+		a.Confirmation = &askback.Confirmation{
+			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
+		}
+	}
+	if full.Confirmation == nil && isShortQuestion(full) {
+		a.Questions = full.Questions
+	}
+	v := Of(a)
+	if full.Confirmation == nil {
+		v.Quick = isShortQuestion(full) && !v.Hidden && a.Outcome == nil
+	} else {
+		v.Quick = isShortCall(full, v)
+	}
+	return v
+}
+
+// The longest options that a list offers. More, or longer ones, need the page of the ask.
+const (
+	maxQuickOptions = 4
+	maxQuickLabel   = 24
+	maxQuickText    = 160
+)
+
+// isShortQuestion reports whether an ask is one question with a few short options, and
+// nothing else to read.
+func isShortQuestion(a askback.Ask) bool {
+	if len(a.Questions) != 1 || len(a.Context) > len("null") || a.Title != "" || len(a.Warnings) > 0 {
+		return false
+	}
+	q := a.Questions[0]
+	if q.MultiSelect || len(q.Options) == 0 || len(q.Options) > maxQuickOptions ||
+		utf8.RuneCountInString(q.Text) > maxQuickText || strings.Contains(q.Text, "\n") {
+		return false
+	}
+	for _, o := range q.Options {
+		if o.Description != "" || o.Preview != "" || utf8.RuneCountInString(o.Label) > maxQuickLabel {
+			return false
+		}
+	}
+	return true
+}
+
+// isShortCall reports whether a call is not dangerous, and its row shows all arguments as they
+// are. A row has no place for line breaks, and text that is written from right to left would
+// change the order of the values.
+func isShortCall(full askback.Ask, brief Ask) bool {
+	c, input := brief.Confirmation, string(full.Confirmation.Input)
+	return full.Outcome == nil && !c.Dangerous && !c.FreeText && !c.lookalike && len(c.Warnings) == 0 && len(full.Warnings) == 0 && !brief.Hidden &&
+		len(input) <= maxQuickText && !strings.HasSuffix(c.ArgumentsLine.String(), "…") &&
+		!strings.Contains(input, `\n`) && !strings.ContainsFunc(c.Tool.String()+c.Server.String()+c.ArgumentsLine.String(), safetext.IsRightToLeft)
+}
+
+// front returns the first n runes of s.
+func front[T string | json.RawMessage](s T, n int) T {
+	for i := range string(s) {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

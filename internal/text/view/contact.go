@@ -1,0 +1,61 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Contact is an [askback.Contact] for display.
+type Contact struct {
+	ID      Text
+	Person  Text
+	Channel string // what it is: "Telegram", or "Browser"
+	Label   Text   // a chat, or a browser and its system; it may be empty
+	Added   time.Time
+	Used    time.Time // zero: no use is known
+	Ended   bool      // it gets nothing any more
+	Browser bool      // it shows notifications of this site
+}
+
+// OfContact returns the view of a contact.
+func OfContact(c askback.Contact) Contact {
+	return Contact{
+		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: ContactChannel(c.Channel), Label: safetext.Line(c.Label),
+		Added: c.CreatedAt, Used: c.UsedAt, Ended: c.Ended, Browser: c.Channel == browserChannel,
+	}
+}
+
+// browserChannel is the channel of the contacts that are browsers.
+const browserChannel = "webpush"
+
+// ContactChannel returns what people call a contact of a channel.
+func ContactChannel(channel string) string {
+	switch name := safetext.Line(channel).String(); {
+	case channel == browserChannel:
+		return "Browser"
+	case name != "":
+		return strings.ToUpper(name[:1]) + name[1:]
+	}
+	return "Contact"
+}
+
+// A ContactCode is an [askback.ContactCode] for display.
+type ContactCode struct {
+	Channel string // "Telegram"
+	Send    Text   // what to send
+	To      Text   // where to send it; it may be empty
+	URL     string // a page that sends it; "" if there is no such page
+	Until   time.Time
+}
+
+// OfContactCode returns the view of a code. Its address is left out if it is not one of https.
+func OfContactCode(c askback.ContactCode) *ContactCode {
+	v := &ContactCode{Channel: ContactChannel(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To), Until: c.ExpiresAt}
+	if strings.HasPrefix(c.URL, "https://") {
+		v.URL = c.URL
+	}
+	return v
+}

@@ -1,0 +1,143 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Delivery is an [askback.Delivery] for display. It has no secrets: Target is only the
+// origin of an address.
+type Delivery struct {
+	ID       safetext.Text
+	AskID    safetext.Text // empty if it is about a session
+	Session  safetext.Text // the id of the session
+	Event    safetext.Text // what it reports, in a word: "Answered"
+	Channel  safetext.Text // "Webhook"
+	Target   safetext.Text
+	Person   safetext.Text // who reads it there; empty: several people, or a program
+	State    DeliveryState
+	Attempts int
+	At       time.Time     // of the last change
+	RetryAt  time.Time     // of the next attempt; zero: none is planned, or it follows at once
+	SeenAt   time.Time     // when its person was first known to have it on a screen; zero: not known
+	Error    safetext.Text // why the last attempt failed
+	Endpoint safetext.Text // the id of the endpoint that holds it; empty: none does
+	Disabled bool          // that endpoint is disabled, not paused
+	Ask      *Ask          // the ask, for its headline; nil if the reader may not see it
+}
+
+// A DeliveryState is the state of a [Delivery] for people.
+type DeliveryState uint8
+
+// The states of deliveries.
+const (
+	DeliverySending  DeliveryState = iota // in a moment, or just now
+	DeliveryRetrying                      // the last attempt failed, and there will be another
+	DeliveryWaiting                       // for an earlier delivery about the same ask
+	DeliveryAccepted
+	DeliveryGivenUp
+	DeliveryNotNeeded // the ask was settled before
+	DeliveryPaused    // until its endpoint is resumed
+)
+
+// String returns the state as people read it.
+func (s DeliveryState) String() string {
+	return [...]string{
+		DeliverySending: "Sending", DeliveryRetrying: "Retrying", DeliveryWaiting: "Waiting", DeliveryAccepted: "Accepted", DeliveryGivenUp: "Given up",
+		DeliveryNotNeeded: "Not needed", DeliveryPaused: "Paused",
+	}[s]
+}
+
+// deliveryEvents are the names of what deliveries report.
+var deliveryEvents = map[askback.EventType]string{
+	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
+	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
+	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
+}
+
+// channelNames are the names of channels as people read them.
+var channelNames = map[string]string{
+	"webhook": "Webhook", "post": "Phone or chat", "telegram": "Telegram", "slack": "Slack", "email": "E-mail", "webpush": "Browser",
+}
+
+// DeliveryOf returns the view of a delivery.
+func DeliveryOf(d askback.Delivery) Delivery {
+	v := Delivery{
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error),
+		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
+	}
+	if word := deliveryEvents[d.Event]; word != "" {
+		v.Event = safetext.Line(word)
+	}
+	if word := channelNames[d.Channel]; word != "" {
+		v.Channel = safetext.Line(word)
+	}
+	switch {
+	case d.Status == askback.DeliverySent:
+		v.State = DeliveryAccepted
+	case d.Status == askback.DeliveryFailed:
+		v.State = DeliveryGivenUp
+	case d.Status == askback.DeliverySkipped:
+		v.State = DeliveryNotNeeded
+	case d.EndpointStatus == askback.EndpointPaused:
+		v.State = DeliveryPaused
+	case d.Status == askback.DeliveryWaiting:
+		v.State = DeliveryWaiting
+	case !d.RetryAt.IsZero():
+		v.State = DeliveryRetrying
+	}
+	return v
+}
+
+// To returns who or what gets it: a person, or the receiver.
+func (d Delivery) To() Text {
+	if d.Person.String() != "" {
+		return d.Person
+	}
+	return d.Target
+}
+
+// Path returns the path of the page of its ask or session.
+func (d Delivery) Path() string {
+	switch {
+	case d.AskID.String() == "":
+		return Session{ID: d.Session}.Path()
+	case d.Ask != nil && d.Ask.Outcome != nil:
+		return "/history/" + d.AskID.String()
+	}
+	return askback.PagePath(d.AskID.String())
+}
+
+// Seen returns when the delivery was seen, for a reader at the time now: "14:05" on the same day.
+// A nil zone is UTC.
+func (d Delivery) Seen(now time.Time, zone *time.Location) string {
+	return FormatSnooze(d.SeenAt, now, zone)
+}
+
+// Sentence describes the delivery in one line: "Telegram to ana: Asked, accepted 3 November
+// 2026, 14:03 UTC, seen 14:05". A nil zone is UTC.
+func (d Delivery) Sentence(zone *time.Location) safetext.Text {
+	s := d.Channel.String() + " to " + d.To().String() + ": " + d.Event.String() + ", " + strings.ToLower(d.State.String())
+	switch {
+	case d.State == DeliveryRetrying:
+		s += ", next attempt " + FormatTime(d.RetryAt, zone)
+	case d.State == DeliveryAccepted || d.State == DeliveryGivenUp:
+		s += " " + FormatTime(d.At, zone)
+	}
+	if at := in(d.SeenAt, zone); !d.SeenAt.IsZero() {
+		s += ", seen "
+		if daysBetween(in(d.At, zone), at) == 0 {
+			s += at.Format("15:04")
+		} else {
+			s += FormatTime(at, zone)
+		}
+	}
+	if d.Error.String() != "" {
+		s += ": " + d.Error.String()
+	}
+	return safetext.Line(s)
+}

@@ -1,0 +1,30 @@
+package view_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/view"
+)
+
+// A delivery that was seen has the time, with the day if it is another one.
+func TestSentenceOfADelivery(t *testing.T) {
+	at := time.Date(2026, 11, 3, 14, 3, 0, 0, time.UTC)
+	for _, c := range []struct {
+		after time.Duration // until it was seen; 0: not known
+		want  string
+	}{
+		{0, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC"},
+		{2 * time.Minute, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC, seen 14:05"},
+		{20 * time.Hour, "Telegram to ana: Asked, accepted 3 November 2026, 14:03 UTC, seen 4 November 2026, 10:03 UTC"},
+	} {
+		d := askback.Delivery{Channel: "telegram", Target: "ctc_1", Person: "ana", Event: askback.EventQuestionPending, Status: askback.DeliverySent, At: at}
+		if c.after > 0 {
+			d.SeenAt = at.Add(c.after)
+		}
+		if got := view.DeliveryOf(d).Sentence(time.UTC).String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

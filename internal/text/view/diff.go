@@ -1,0 +1,177 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A DiffLine is a line of a comparison. Sign is "-" for a removed line, "+" for an added
+// one, " " for an unchanged one, and "…" for the number of unchanged lines left out.
+type DiffLine struct {
+	Sign string
+	Text Text
+}
+
+// The most pairs of lines that are compared, and the unchanged lines around a change.
+const (
+	maxDiffWork = 1 << 20
+	diffContext = 3
+)
+
+// Diff compares two texts line by line. Lines that differ only in invisible characters are
+// different. It returns nil if the texts are equal.
+func Diff(before, after string) []DiffLine {
+	if before == after {
+		return nil
+	}
+	return foldUnchanged(compare(strings.Split(before, "\n"), strings.Split(after, "\n")))
+}
+
+// compare returns all lines of both texts, with the longest common part unchanged. Very long
+// texts are returned as removed and added.
+func compare(a, b []string) (out []DiffLine) {
+	add := func(sign string, lines []string) {
+		for _, s := range lines {
+			out = append(out, DiffLine{sign, safetext.Code(s)})
+		}
+	}
+	start := 0
+	for start < len(a) && start < len(b) && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	add(" ", a[:start])
+	same := a[len(a)-end:]
+	a, b = a[start:len(a)-end], b[start:len(b)-end]
+	if len(a)*len(b) > maxDiffWork {
+		add("-", a)
+		add("+", b)
+		add(" ", same)
+		return out
+	}
+	common := commonLengths(a, b)
+	for len(a) > 0 || len(b) > 0 {
+		at := common[len(a)]
+		switch {
+		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
+			add(" ", a[:1])
+			a, b = a[1:], b[1:]
+		case len(b) == 0 || len(a) > 0 && common[len(a)-1][len(b)] >= at[len(b)-1]:
+			add("-", a[:1])
+			a = a[1:]
+		default:
+			add("+", b[:1])
+			b = b[1:]
+		}
+	}
+	add(" ", same)
+	return out
+}
+
+// commonLengths returns the length of the longest common subsequence of the last i lines of
+// a and the last j lines of b, at [i][j].
+func commonLengths(a, b []string) [][]int {
+	out := make([][]int, len(a)+1)
+	for i := range out {
+		out[i] = make([]int, len(b)+1)
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			if a[len(a)-i] == b[len(b)-j] {
+				out[i][j] = out[i-1][j-1] + 1
+			} else {
+				out[i][j] = max(out[i-1][j], out[i][j-1])
+			}
+		}
+	}
+	return out
+}
+
+// foldUnchanged replaces long runs of unchanged lines by their number.
+func foldUnchanged(lines []DiffLine) (out []DiffLine) {
+	for i := 0; i < len(lines); {
+		end := i
+		for end < len(lines) && lines[end].Sign == " " {
+			end++
+		}
+		before, after := diffContext, diffContext
+		if i == 0 {
+			before = 0
+		}
+		if end == len(lines) {
+			after = 0
+		}
+		if end-i > before+after+1 {
+			out = append(out, lines[i:i+before]...)
+			out = append(out, DiffLine{"…", safetext.Line(Count(end-i-before-after, "unchanged line"))})
+			out = append(out, lines[end-after:end]...)
+		} else {
+			out = append(out, lines[i:end]...)
+		}
+		if i = end; i < len(lines) {
+			out = append(out, lines[i])
+			i++
+		}
+	}
+	return out
+}
+
+// A TextChange is a part of a call that replaces text, as the tools of coding agents that
+// edit files do.
+type TextChange struct {
+	File  Text
+	Lines []DiffLine
+}
+
+// maxChangeLines is the number of lines in all replacements of a call above which they are not
+// compared: an agent could make each view of its ask take seconds. The arguments are shown anyway.
+const maxChangeLines = 2000
+
+// textChanges returns the replacements in the arguments of a call. Fields are found by their
+// exact names.
+func (v *Value) textChanges() (out []TextChange) {
+	if v == nil || v.lines() > maxChangeLines {
+		return nil
+	}
+	file := v.field("file_path", "path").Text
+	for _, m := range v.field("edits").Members {
+		out = m.Value.appendChange(out, file)
+	}
+	return v.appendChange(out, file)
+}
+
+// lines returns the number of line feeds in all strings of a value.
+func (v *Value) lines() int {
+	n := strings.Count(v.raw, "\n")
+	for i := range v.Members {
+		n += v.Members[i].Value.lines()
+	}
+	return n
+}
+
+func (v *Value) appendChange(out []TextChange, file Text) []TextChange {
+	before, after := v.field("old_string", "old_str"), v.field("new_string", "new_str")
+	if before.Kind != StringValue || after.Kind != StringValue {
+		return out
+	}
+	if lines := Diff(before.raw, after.raw); lines != nil {
+		out = append(out, TextChange{file, lines})
+	}
+	return out
+}
+
+// field returns the value of the first name that an object has, or the zero value.
+func (v *Value) field(names ...string) Value {
+	for _, name := range names {
+		for _, m := range v.Members {
+			if m.raw == name {
+				return m.Value
+			}
+		}
+	}
+	return Value{}
+}

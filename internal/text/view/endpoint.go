@@ -1,0 +1,78 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// An Endpoint is an [askback.Endpoint] for display. It has no secret.
+type Endpoint struct {
+	ID             safetext.Text
+	Owner          safetext.Text // the name of a token; empty: it receives the asks that name no callback
+	Origin         safetext.Text
+	Status         askback.EndpointStatus
+	Reason         safetext.Text // why it is disabled
+	By             safetext.Text // who paused or resumed it last
+	Created        time.Time
+	Changed        time.Time // when it got its status
+	FailingSince   time.Time // zero: the last attempt that ended did not fail
+	SecretAt       time.Time // when its own secret was made; zero: the secret of the settings signs
+	OldSecretUntil time.Time // until when the secret before it signs as well; zero: none does
+}
+
+// OfEndpoint returns the view of an endpoint.
+func OfEndpoint(e askback.Endpoint) Endpoint {
+	return Endpoint{
+		ID: safetext.Line(e.ID), Owner: safetext.Name(e.Owner), Origin: safetext.Line(e.Origin), Status: e.Status,
+		Reason: safetext.Line(e.Reason), By: safetext.Name(e.By), Created: e.CreatedAt, Changed: e.ChangedAt, FailingSince: e.FailingSince,
+		SecretAt: e.SecretAt, OldSecretUntil: e.OldSecretUntil,
+	}
+}
+
+// Word returns the status as people read it.
+func (e Endpoint) Word() string {
+	return map[askback.EndpointStatus]string{
+		askback.EndpointActive: "Active", askback.EndpointPaused: "Paused", askback.EndpointDisabled: "Disabled",
+	}[e.Status]
+}
+
+// Active reports whether messages are sent to it.
+func (e Endpoint) Active() bool { return e.Status == askback.EndpointActive }
+
+// Paused reports whether messages to it wait.
+func (e Endpoint) Paused() bool { return e.Status == askback.EndpointPaused }
+
+// Disabled reports whether messages to it are given up.
+func (e Endpoint) Disabled() bool { return e.Status == askback.EndpointDisabled }
+
+// SecretVersion identifies its secret, so that a form that is sent twice replaces it once.
+func (e Endpoint) SecretVersion() string {
+	return strconv.FormatInt(e.SecretAt.UnixMilli(), 10) + "-" + strconv.FormatInt(e.OldSecretUntil.UnixMilli(), 10)
+}
+
+// An EndpointResult is what became of a form of an endpoint.
+type EndpointResult struct {
+	ID     string // of the endpoint
+	Good   bool
+	Word   string // the result in a word or two
+	Detail string // a sentence about it
+}
+
+// OfTest returns the result of a test message to the endpoint with an id.
+func OfTest(id string, t askback.EndpointTest) *EndpointResult {
+	r := &EndpointResult{ID: id, Good: t.Accepted, Word: "Test accepted"}
+	var parts []string
+	if t.Code != 0 {
+		parts = append(parts, "status "+strconv.Itoa(t.Code), "in "+strconv.FormatInt(t.Duration.Milliseconds(), 10)+" ms")
+	}
+	if !t.Accepted {
+		r.Word = "Test not accepted"
+		parts = append(parts, safetext.Line(t.Error).String())
+	}
+	r.Detail = strings.Join(parts, ", ") + "."
+	return r
+}

@@ -1,0 +1,59 @@
+package view
+
+import (
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Held is an answer that a person has given and can still undo.
+type Held struct {
+	Name    safetext.Text
+	Yours   bool          // the reader gave it
+	Word    string        // "Approved", "Denied", "Declined" or "Answered"
+	Detail  safetext.Text // the answer, or the tool
+	SendsAt time.Time
+}
+
+// maxHeldDetail is the number of bytes of an answer that a sentence about it has.
+const maxHeldDetail = 120
+
+func (c *cleaner) held(a askback.Ask, h askback.Held) Held {
+	v := Held{Name: c.line(h.Name), Yours: h.Yours, Word: heldWord(h), SendsAt: h.SendsAt}
+	if a.Confirmation != nil {
+		v.Detail = c.line(a.Confirmation.ToolName)
+		return v
+	}
+	var values []string
+	for _, q := range h.Answers {
+		values = append(values, q.Values()...)
+	}
+	v.Detail = c.line(front(strings.Join(values, ", "), maxHeldDetail))
+	return v
+}
+
+// heldWord returns what a person did, as a word that begins a sentence.
+func heldWord(h askback.Held) string {
+	switch {
+	case h.Declines:
+		return "Declined"
+	case h.Decision == askback.Deny:
+		return "Denied"
+	case h.Decision != "":
+		return "Approved"
+	}
+	return "Answered"
+}
+
+// HeldBy returns the answer of a person to the ask that can still be undone, and whether there is
+// one.
+func (a Ask) HeldBy(name safetext.Text) (Held, bool) {
+	for _, h := range a.Held {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return Held{}, false
+}

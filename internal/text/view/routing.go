@@ -1,0 +1,165 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Vote is the approval of one of several people.
+type Vote struct {
+	Name   safetext.Text
+	Via    safetext.Text // the channel
+	Reason safetext.Text // "" if the person gave none
+	At     time.Time
+}
+
+// A FollowUp is a reminder or, with To, an escalation.
+type FollowUp struct {
+	To   []safetext.Text // who is added
+	At   time.Time
+	Done time.Time // zero if it did not happen yet
+}
+
+// routing sets what an ask has about who may answer it.
+func (c *cleaner) routing(v *Ask, a askback.Ask) {
+	v.quorum = a.Quorum
+	v.People, v.Approvers = c.names(a.Recipients), c.names(a.Approvers)
+	for _, vote := range a.Votes {
+		v.Votes = append(v.Votes, Vote{Name: c.name(vote.Name), Via: c.line(string(vote.Channel)), Reason: c.line(vote.Reason), At: vote.At})
+	}
+	v.NoSelfApproval, v.StartedBy = a.NoSelfApproval, c.name(a.StartedBy)
+	v.ReassignedBy, v.ReassignedAt = c.name(a.ReassignedBy), a.ReassignedAt
+	for _, f := range a.FollowUps {
+		v.FollowUps = append(v.FollowUps, FollowUp{To: c.names(f.To), At: f.At, Done: f.DoneAt})
+	}
+}
+
+// For returns the view of an ask for a person whom it is addressed to, and who may not be one of
+// those who decide it. The name is "" if it is not known; then the view is the one that [Of] returns.
+func For(a askback.Ask, reader string) Ask {
+	v := Of(a)
+	bar(&v, a, reader)
+	return v
+}
+
+// BriefFor is [Brief] for a person, as [For] is [Of].
+func BriefFor(a askback.Ask, reader string) Ask {
+	v := Brief(a)
+	bar(&v, a, reader)
+	v.Quick = v.Quick && v.Barred.String() == ""
+	return v
+}
+
+func bar(v *Ask, a askback.Ask, reader string) {
+	switch {
+	case a.Outcome != nil, reader == "":
+	case !a.IsApprover(reader):
+		v.Barred = safetext.Line(capital(askback.NotApproverError{Who: a.Deciders()}.Error()) + ". You can read it.")
+	case a.SelfApproval(reader):
+		v.Barred = safetext.Line(capital(askback.ErrSelfApproval.Error()) + ".")
+	}
+}
+
+// capital returns a sentence with its first letter, which is of ASCII, in upper case.
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// Approvals returns how many of the people who must approve did, and who, such as "1 of 2
+// approved: ana". It returns "" if one is enough.
+func (a Ask) Approvals() string {
+	if a.quorum <= 1 {
+		return ""
+	}
+	var names []string
+	for _, v := range a.Votes {
+		names = append(names, v.Name.String())
+	}
+	text := fmt.Sprintf("%d of %d approved", len(names), a.quorum)
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	return text
+}
+
+// Recipients returns who may answer: the names in To and, if they differ, the people. It is ""
+// for everyone.
+func (a Ask) Recipients() safetext.Text {
+	text := joinTexts(a.To)
+	if len(a.People) > 0 {
+		text += " (" + joinTexts(a.People) + ")"
+	}
+	return safetext.Line(text)
+}
+
+// Routing returns sentences on who must approve an ask, and what follows if no one answers. The
+// times are in a zone; nil is UTC.
+func (a Ask) Routing(zone *time.Location) (lines []safetext.Text) {
+	add := func(format string, args ...any) {
+		lines = append(lines, safetext.Line(fmt.Sprintf(format, args...)))
+	}
+	if text := a.Approvals(); text != "" {
+		add("%s.", text)
+	}
+	if len(a.Approvers) > 0 {
+		add("Only %s may decide this.", joinTexts(a.Approvers))
+	}
+	for _, v := range a.Votes {
+		text := fmt.Sprintf("%s approved on %s, by %s", v.Name, FormatTime(v.At, zone), v.Via)
+		if v.Reason.String() != "" {
+			text += ": " + v.Reason.String()
+		}
+		add("%s", text)
+	}
+	switch started := a.StartedBy.String(); {
+	case a.Hosted && a.NoSelfApproval && started != "":
+		add("“%s” started this session. Another person must decide.", started)
+	case a.Hosted && started != "":
+		add("“%s” started this session.", started)
+	case a.NoSelfApproval && started != "":
+		add("The agent says that “%s” started this session. Another person must decide.", started)
+	case a.NoSelfApproval:
+		add("The person who started this session must not decide; the agent did not name one.")
+	case started != "":
+		add("The agent says that “%s” started this session.", started)
+	}
+	switch by := a.ReassignedBy.String(); {
+	case by != "" && a.ReassignedAt.IsZero():
+		add("Reassigned by %s.", by)
+	case by != "":
+		add("Reassigned by %s on %s.", by, FormatTime(a.ReassignedAt, zone))
+	}
+	for _, f := range a.FollowUps {
+		if text := a.followUp(f, zone); text != "" {
+			add("%s", text)
+		}
+	}
+	return lines
+}
+
+// followUp returns a sentence on a reminder or an escalation. It returns "" for one that a
+// settled ask no longer needs.
+func (a Ask) followUp(f FollowUp, zone *time.Location) string {
+	to := joinTexts(f.To)
+	switch {
+	case f.Done.IsZero() && a.Outcome != nil:
+		return ""
+	case f.Done.IsZero() && to == "":
+		return "A reminder follows on " + FormatTime(f.At, zone) + "."
+	case f.Done.IsZero():
+		return "If no one answers by " + FormatTime(f.At, zone) + ", " + to + " may answer, too."
+	case to == "":
+		return "Reminded on " + FormatTime(f.Done, zone) + "."
+	}
+	return "Escalated to " + to + " on " + FormatTime(f.Done, zone) + "."
+}
+
+func joinTexts(all []safetext.Text) string {
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
+}

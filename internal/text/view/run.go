@@ -1,0 +1,199 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A RunEvent is an event of a session, for display. Which fields it has depends on its type
+// (docs/wire.md §4).
+type RunEvent struct {
+	Type    askback.EventType
+	Seq     int64 // 0: the event is not part of the history
+	At      time.Time
+	State   string        // of state_change
+	Message *RunMessage   // of message, message_queued and message_delta
+	Call    *Call         // of tool_input_ready, tool_start and tool_complete
+	Todos   []Todo        // of todos_changed
+	Session *Session      // of session_started and of the ends of a session
+	Ask     *Ask          // of question_pending and of the ends of an ask
+	AskID   safetext.Text // of the events of an ask
+}
+
+// A RunMessage is a message of a run, or the part of one that has arrived so far.
+type RunMessage struct {
+	Text    safetext.Text
+	By      safetext.Text // the person who wrote it; empty if the agent did
+	OfAgent bool
+	Final   bool // the turn ends with it
+	Again   bool // of a part: the model began again, and what arrived before is void
+}
+
+// A Call is a tool call of a run.
+type Call struct {
+	ID        string
+	Tool      safetext.Text
+	Line      safetext.Text // the beginning of the arguments, in one line
+	Arguments safetext.Text // all of them
+	Output    safetext.Text
+	Asks      bool // people are asked: the call is shown as an ask
+	SetsTodos bool
+	Started   bool // the tool runs, or ran
+	Finished  bool
+	Failed    bool
+	Withheld  bool // the reader may not see what people are asked about it: there are no arguments and no output
+}
+
+// A Run reads the events of one session, in their order. The zero value is ready to use.
+type Run struct {
+	request int    // the request to the model whose text arrives
+	text    string // what has arrived of it
+	calls   map[string]*Call
+}
+
+// runData is the data of the events that a [Run] reads.
+type runData struct {
+	Type    string           `json:"type"`
+	Role    askback.Role     `json:"role"`
+	By      string           `json:"by"`
+	Text    string           `json:"text"`
+	Final   bool             `json:"final"`
+	Request int              `json:"request"`
+	Offset  int              `json:"offset"`
+	CallID  json.RawMessage  `json:"call_id"`
+	Tool    string           `json:"tool"`
+	Name    string           `json:"name"`
+	Input   json.RawMessage  `json:"input"`
+	IsError bool             `json:"is_error"`
+	Hidden  bool             `json:"withheld"`
+	Output  json.RawMessage  `json:"output"`
+	Todos   []askback.Todo   `json:"todos"`
+	Session *askback.Session `json:"session"`
+	AskID   string           `json:"question_id"`
+	Ask     *askback.Ask     `json:"ask"`
+}
+
+// Read returns the view of an event. Data that it cannot read is left out.
+func (r *Run) Read(ev askback.Event) RunEvent {
+	e := RunEvent{Type: ev.Type, Seq: ev.Seq, At: ev.At}
+	var d runData
+	if json.Unmarshal(ev.Data, &d) != nil {
+		return e
+	}
+	e.State, e.AskID = d.Type, safetext.Line(d.AskID)
+	if d.Session != nil {
+		s := SessionOf(*d.Session)
+		e.Session = &s
+	}
+	if d.Ask != nil {
+		a := Of(*d.Ask)
+		e.Ask = &a
+	}
+	switch ev.Type {
+	case askback.EventMessageDelta:
+		e.Message = r.delta(d)
+	case askback.EventMessage, askback.EventMessageQueued:
+		e.Message = r.message(ev.Type, d)
+	case askback.EventToolInput, askback.EventToolStart, askback.EventToolComplete:
+		e.Call = r.call(ev.Type, d)
+	case askback.EventTodosChanged:
+		e.Todos = todosOf(d.Todos)
+	}
+	return e
+}
+
+// delta adds a part to the text of a request. Of a text whose beginning was not received, it
+// returns what follows.
+func (r *Run) delta(d runData) *RunMessage {
+	m := &RunMessage{OfAgent: true}
+	switch {
+	case d.Request != r.request:
+		r.request, r.text = d.Request, d.Text
+	case d.Offset >= 0 && d.Offset < len(r.text):
+		m.Again = !strings.HasPrefix(r.text[d.Offset:], d.Text)
+		if m.Again || d.Offset+len(d.Text) > len(r.text) {
+			r.text = r.text[:d.Offset] + d.Text
+		}
+	default:
+		r.text += d.Text
+	}
+	m.Text = safetext.Block(r.text)
+	return m
+}
+
+// message returns a message. One of the agent replaces the text of its request.
+func (r *Run) message(kind askback.EventType, d runData) *RunMessage {
+	m := &RunMessage{Text: safetext.Block(d.Text), By: safetext.Name(d.By), OfAgent: d.Role == askback.RoleAssistant, Final: d.Final}
+	if m.OfAgent && kind == askback.EventMessage {
+		r.text = ""
+	}
+	return m
+}
+
+// call returns the call of an event, with what the events before it had of it.
+func (r *Run) call(kind askback.EventType, d runData) *Call {
+	id := strings.Trim(string(d.CallID), `"`)
+	c := Call{ID: id, Tool: safetext.Line(id)}
+	if known := r.calls[id]; known != nil {
+		c = *known
+	}
+	if name := cmp.Or(d.Name, d.Tool); name != "" {
+		c.Tool, c.Asks, c.SetsTodos = safetext.Line(toolName(name)), isAskTool(name), name == "todo_write"
+	}
+	c.Withheld = c.Withheld || d.Hidden
+	if len(d.Input) > 0 && !c.Withheld {
+		c.Line = oneLine(d.Input)
+		c.Arguments, _ = FormatJSON(d.Input)
+	}
+	switch kind {
+	case askback.EventToolStart:
+		c.Started = true
+	case askback.EventToolComplete:
+		c.Finished, c.Failed, c.Output = true, d.IsError, safetext.Block(outputText(d.Output))
+	}
+	if r.calls == nil {
+		r.calls = map[string]*Call{}
+	}
+	r.calls[id] = &c
+	return &c
+}
+
+// toolName returns the name of a tool for people: server.tool for server__tool. A name that could
+// be read in two ways, or is shortened and ends in a hash, stays as it is.
+func toolName(name string) string {
+	server, tool, found := strings.Cut(name, "__")
+	if !found || server == "" || tool == "" || strings.HasPrefix(tool, "_") || strings.Contains(tool, "__") ||
+		strings.Contains(name, ".") || hashedName.MatchString(name) {
+		return name
+	}
+	return server + "." + tool
+}
+
+// hashedName matches the names of tools that package agent has changed.
+var hashedName = regexp.MustCompile(`_[0-9a-f]{10}$`)
+
+// isAskTool reports whether a tool of this name asks people.
+func isAskTool(name string) bool { return name == "ask_user_question" || name == "confirm_action" }
+
+// outputText returns the output of a tool: a text, or JSON.
+func outputText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// todosOf returns the view of a list of todos.
+func todosOf(all []askback.Todo) (out []Todo) {
+	for _, t := range all {
+		out = append(out, Todo{safetext.Line(t.Content), t.Status == askback.TodoCompleted, t.Status == askback.TodoInProgress})
+	}
+	return out
+}

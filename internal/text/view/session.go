@@ -1,0 +1,171 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Session is an [askback.Session] for display.
+type Session struct {
+	ID        safetext.Text
+	Agent     safetext.Text
+	Owner     safetext.Text // the name of the agent's token, if it differs from Agent
+	Title     safetext.Text
+	Status    string // "running", "waiting for you", "between turns" or how it ended
+	Ended     bool
+	Failed    bool
+	Waiting   bool
+	Idle      bool // its turn has ended, and a message starts the next one
+	Pending   int  // open asks
+	Total     int  // all asks
+	Todos     []Todo
+	Hosted    bool          // Askback runs it
+	Parent    safetext.Text // the id of the session that started it
+	StartedBy safetext.Text // the person who started a hosted one
+	OwnTitle  bool          // an agent chose Title, and neither a person nor Askback
+	Used      string        // the tokens and their cost, such as "1,204 tokens, $0.02"; "" for none
+	Error     safetext.Text
+	Created   time.Time
+	Updated   time.Time
+	Completed time.Time // zero until it ends
+}
+
+// A Todo is an entry of the list of an agent.
+type Todo struct {
+	Content safetext.Text
+	Done    bool
+	Active  bool // in progress
+}
+
+// Path returns the path of the session's page.
+func (s Session) Path() string { return "/sessions/" + s.ID.String() }
+
+// SessionOf returns the view of a session.
+func SessionOf(s askback.Session) Session {
+	v := Session{
+		ID: safetext.Line(s.ID), Agent: safetext.Name(s.Agent), Title: safetext.Line(s.Title), Error: safetext.Block(s.Error),
+		Ended: s.Final(), Failed: s.Status == askback.SessionFailed, Waiting: s.Status == askback.SessionWaiting,
+		Pending: s.AsksPending, Total: s.AsksTotal, Created: s.CreatedAt, Updated: s.UpdatedAt, Completed: s.CompletedAt,
+		Idle: s.Ended() && !s.Final(), Hosted: s.Hosted, Parent: safetext.Line(s.ParentID), StartedBy: safetext.Line(s.StartedBy), Used: usedBy(s),
+	}
+	v.OwnTitle = !s.Hosted || s.StartedBy == "" && !strings.HasPrefix(s.Owner, askback.HostedPrefix)
+	if s.Owner != s.Agent && s.Owner != askback.HostedPrefix+s.Agent {
+		v.Owner = safetext.Name(s.Owner)
+	}
+	v.Todos = todosOf(s.Todos)
+	switch {
+	case v.Waiting:
+		v.Status = "waiting for an answer"
+	case v.Idle && s.ParentID == "": // that of a child has returned its result
+		v.Status = "between turns"
+	default:
+		v.Status = string(s.Status)
+	}
+	return v
+}
+
+// maxTitle is the maximum number of characters of the title of a run.
+const maxTitle = 100
+
+// RunTitle returns the title of a run with a prompt: the beginning of its first line.
+func RunTitle(prompt string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	return shorten(strings.TrimSpace(line), maxTitle)
+}
+
+// usedBy returns what the requests of a session to its model used, and what that cost if the
+// prices are known.
+func usedBy(s askback.Session) string {
+	if s.Tokens == 0 {
+		return ""
+	}
+	words := Grouped(s.Tokens) + " tokens"
+	switch {
+	case s.CostUSD >= 0.01:
+		words += fmt.Sprintf(", $%.2f", s.CostUSD)
+	case s.CostUSD > 0:
+		words += fmt.Sprintf(", $%.4f", s.CostUSD)
+	}
+	return words
+}
+
+// Grouped returns a number with its thousands separated by commas.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// A Moment is an entry in the timeline of a session. One of Ask, Text, What, Call, Child and
+// Delivery is set. ClaimedBy, Late and Delivery are also set with Ask.
+type Moment struct {
+	At      time.Time
+	Ask     *Ask          // it was asked, or settled if Settled is set
+	Settled bool          // the outcome of Ask
+	Text    safetext.Text // a message
+	By      safetext.Text // the person who sent the message; empty if the agent did
+	What    string        // a change of the session
+
+	Markdown  Markdown // the message of a hosted agent, formatted
+	OfProgram bool     // a program sent the message, and neither a person nor the agent
+	Queued    bool     // the agent gets the message when its calls have ended
+	Call      *Call    // a tool call of a hosted agent
+	Child     *Session // a session that the hosted agent started
+
+	ClaimedBy safetext.Text // the person who began to look at Ask
+	Late      *LateAnswer   // a late answer to Ask
+	Delivery  *Delivery     // what became of a message about Ask, or about the session if Ask is nil
+
+	seq int64 // the number of its event, for the order of those at the same time; 0: unknown
+}
+
+// Timeline returns what happened in a session, newest last. Deliveries are at the time of
+// their last change; those without an attempt are left out.
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer, deliveries []askback.Delivery) []Moment {
+	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
+	for _, a := range asks {
+		v := Brief(a)
+		all = append(all, Moment{At: a.CreatedAt, Ask: &v})
+		for _, c := range a.Claims {
+			all = append(all, Moment{At: c.At, Ask: &v, ClaimedBy: safetext.Name(c.Name)})
+		}
+		if a.Settled() {
+			all = append(all, Moment{At: a.Outcome.At, Ask: &v, Settled: true})
+		}
+		for _, l := range late {
+			if l.AskID == a.ID {
+				answer := LateAnswerOf(a, l)
+				all = append(all, Moment{At: l.At, Ask: &v, Late: &answer})
+			}
+		}
+		for _, d := range deliveries {
+			if d.AskID == a.ID && d.Attempts > 0 {
+				sent := DeliveryOf(d)
+				all = append(all, Moment{At: d.At, Ask: &v, Delivery: &sent})
+			}
+		}
+	}
+	for _, d := range deliveries {
+		if d.AskID == "" && d.Attempts > 0 {
+			sent := DeliveryOf(d)
+			all = append(all, Moment{At: d.At, Delivery: &sent})
+		}
+	}
+	for _, m := range messages {
+		all = append(all, Moment{At: m.At, Text: safetext.Block(m.Text), By: safetext.Name(m.By)})
+	}
+	if s.Final() && !s.CompletedAt.IsZero() {
+		all = append(all, Moment{At: s.CompletedAt, What: "The session ended: " + string(s.Status)})
+	}
+	slices.SortStableFunc(all, func(a, b Moment) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli()) })
+	return all
+}

@@ -1,0 +1,33 @@
+package view
+
+import (
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/safetext"
+)
+
+// A Token is an [askback.Token] for display. It has no secret.
+type Token struct {
+	ID        safetext.Text
+	Kind      safetext.Text
+	Name      safetext.Text
+	Browser   bool // it is the log-in of a browser
+	Created   time.Time
+	Expires   time.Time // zero: never
+	RevokedAt time.Time // zero: not revoked
+	LastUsed  time.Time // zero: no use is known
+}
+
+// OfToken returns the view of a token.
+func OfToken(t askback.Token) Token {
+	return Token{
+		ID: safetext.Line(t.ID), Kind: safetext.Line(string(t.Kind)), Name: safetext.Name(t.Name), Browser: t.Channel == askback.ChannelWeb,
+		Created: t.CreatedAt, Expires: t.ExpiresAt, RevokedAt: t.RevokedAt, LastUsed: t.LastUsedAt,
+	}
+}
+
+// Ended reports whether the token is revoked or expired.
+func (t Token) Ended(now time.Time) bool {
+	return !t.RevokedAt.IsZero() || !t.Expires.IsZero() && !now.Before(t.Expires)
+}
