@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/acp"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 type acpCommand struct {

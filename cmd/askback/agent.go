@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/internal/wire/decode"

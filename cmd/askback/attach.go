@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 
 	"github.com/askback/askback/internal/codexapp"
-	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 type attachCommand struct {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/opencodeapp"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 func TestOneProcessIsAttachedToASocket(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // defaultListen is the address that the local server listens on by default (wire.md §9).

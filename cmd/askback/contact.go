@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/terminal"
 )

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A localCommand is a command that runs in the test process with its own database.

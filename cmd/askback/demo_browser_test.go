@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback/internal/browsertest"
 	"github.com/askback/askback/internal/demo"
-	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A demoWindow is a browser window that waits for what it shows.

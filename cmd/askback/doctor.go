@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/text/safetext"
 )

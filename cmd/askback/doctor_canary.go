@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 )
 
 // A canary is a question or a permission that askback doctor asks through a client's entry, and

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A clientFile is a file of a client that exists.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // proveTime is how long a server may take to prove its identity.

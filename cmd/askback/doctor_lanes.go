@@ -13,8 +13,8 @@ import (
 
 	"github.com/askback/askback/agent/mcptools"
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // laneTime is how long the question of a lane may take, from the start of its command.

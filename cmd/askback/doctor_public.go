@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/loopback"
 )
 

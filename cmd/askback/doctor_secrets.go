@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/store"

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/store/sqlite"
 )
 

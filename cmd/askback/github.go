@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/githubaction"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/view"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/terminal"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback/internal/codexhook"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 type hookCodex struct {

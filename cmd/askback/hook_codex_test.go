@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 const codexCall = `{"session_id":"c1","turn_id":"t1","cwd":"/srv","hook_event_name":"PreToolUse","tool_use_id":"call_1","tool_name":"Bash","tool_input":{"command":"make"}}`

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A hook acknowledges an answer only if it could print it (B7, F9).

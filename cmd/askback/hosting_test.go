@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 const clerkSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

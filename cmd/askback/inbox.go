@@ -8,8 +8,8 @@ import (
 	"runtime"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/terminal"
 )
 

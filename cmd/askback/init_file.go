@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A change is the content of a file before and after; nil means that there is no file.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // records are the files that askback init has changed, by their absolute path.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/text/qrcode"
 	"github.com/askback/askback/terminal"

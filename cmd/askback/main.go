@@ -17,7 +17,7 @@ import (
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/mcpserver"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/agent/anthropic"
 	"github.com/askback/askback/agent/anthropic/anthropictest"
 	"github.com/askback/askback/agent/openai/openaitest"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/modelhttp/modeltest"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/local/connection"
 )
 
 // notifyCommand has the commands for the phones and chats of the settings.

@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // liveTime is how long an open page may take to show an answer that was given elsewhere. It

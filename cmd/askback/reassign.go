@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/view"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/agent/scripted"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // The scripts of the agents of a [hostServer].

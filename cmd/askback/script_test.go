@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/proctest"
 	"github.com/rogpeppe/go-internal/testscript"
 )

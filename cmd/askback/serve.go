@@ -13,9 +13,9 @@ import (
 
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/gctune"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/terminal"

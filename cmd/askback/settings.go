@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/serverlog"
 )
 

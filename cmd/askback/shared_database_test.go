@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // showsLocks reports whether /proc shows the locks of a process.

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/creack/pty"
 
-	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/local/connection"
 )
 
 // terminalSession is a command at a pseudo-terminal.

@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // A Store keeps its data in one database file. Only one process may have it open at a
-// time. The store does not enforce that; package internal/instance does.
+// time. The store does not enforce that; package internal/local/instance does.
 type Store struct {
 	log    *slog.Logger
 	writer *writer

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/fakes"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/internal/proctest"
 )

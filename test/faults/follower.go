@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/store"
 )
 

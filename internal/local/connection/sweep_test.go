@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/store/memstore"
 )
 

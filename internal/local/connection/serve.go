@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/store/sqlite"

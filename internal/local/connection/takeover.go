@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // A server.json that other users can read or write, that is a link, or that belongs to

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/local/instance"
 )
 
 // abandoned returns the asks for which Abandoned calls its function.
