@@ -20,7 +20,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // An Authenticator authenticates requests and checks the permissions of principals.

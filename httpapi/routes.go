@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // A route is an endpoint of the API (docs/wire.md §3). The table routes has all of them.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // An Issuer verifies tokens of agents that another server issued: an authorization server

@@ -11,7 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // An Authenticator identifies agents by their tokens.

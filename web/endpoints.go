@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/view"
 )
 

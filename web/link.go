@@ -13,10 +13,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/pages"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/login"
+	"github.com/askback/askback/internal/server/serverlog"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 )

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // loginPage shows a button for the secret of a log-in link. Opening the link does not use

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // An Issuer authenticates people with OpenID Connect.

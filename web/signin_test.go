@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/web"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/pages"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/agent"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/text/safetext"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/web"
 )
 

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // defaultListen is the address that the local server listens on by default (wire.md §9).

@@ -7,8 +7,8 @@ import (
 
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // A demoRunner has only the agent of the demonstration. Every process has it that holds the

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/terminal"
 )

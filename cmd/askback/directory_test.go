@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/store/memstore"
 )
 

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"
 )
 

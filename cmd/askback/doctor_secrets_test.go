@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/store/sqlite"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // emailName is the name of the channel for mails in deliveries.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/channel/email/emailtest"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // A mailHouse is a server of Askback with a mail server, and ana with an address.

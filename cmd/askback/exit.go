@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/wire/jcs"
 )

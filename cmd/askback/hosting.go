@@ -23,8 +23,8 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // A hosting has the hosted agents of a server: their definitions, models and MCP servers.

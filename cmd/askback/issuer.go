@@ -10,9 +10,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/login"
+	"github.com/askback/askback/internal/server/serverlog"
 )
 
 // An issuer authenticates agents by tokens of the OpenID Connect issuer, as long as the

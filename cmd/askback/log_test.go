@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/login/logintest"
+	"github.com/askback/askback/internal/server/login/logintest"
 )
 
 // otherPaths are the paths that are not in the OpenAPI document.

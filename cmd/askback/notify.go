@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/telegram"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // notifyCommand has the commands for the phones and chats of the settings.

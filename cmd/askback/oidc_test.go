@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/login/logintest"
+	"github.com/askback/askback/internal/server/login/logintest"
 )
 
 // oidcServer is a server with log-in by an OpenID Connect issuer.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 func phonePage(t *testing.T) string {

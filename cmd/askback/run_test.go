@@ -13,9 +13,9 @@ import (
 
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/agent/scripted"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // The scripts of the agents of a [hostServer].

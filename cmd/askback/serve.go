@@ -12,12 +12,12 @@ import (
 	"sync"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/gctune"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/loopback"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/gctune"
+	"github.com/askback/askback/internal/server/serverlog"
 	"github.com/askback/askback/terminal"
 )
 

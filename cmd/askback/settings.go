@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local/connection"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/serverlog"
 )
 
 // settings reads the settings file, if --config or ASKBACK_CONFIG names one. It never

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // Without a setting, a person gets ten messages a minute about the questions of one agent (T18).

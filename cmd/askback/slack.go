@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // slackPath receives what Slack sends over HTTP.

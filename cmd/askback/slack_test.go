@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback/channel/slack/slacktest"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // slackServer starts a server with an app in Slack, in one of the two modes.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/serverlog"
-	"github.com/askback/askback/internal/telemetry"
+	"github.com/askback/askback/internal/server/serverlog"
+	"github.com/askback/askback/internal/server/telemetry"
 )
 
 // tracesTime is how long a server that stops sends the spans that were not sent yet.

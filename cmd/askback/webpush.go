@@ -6,7 +6,7 @@ import (
 
 	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // addWebpush adds the channel to browsers. Its subject is the public address of the server,

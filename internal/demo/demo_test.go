@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // The definition is valid, and has the tools that the model calls.

@@ -22,7 +22,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/gctune"
+	"github.com/askback/askback/internal/server/gctune"
 )
 
 func main() {

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"

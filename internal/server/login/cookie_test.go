@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/server/login"
 )
 
 // The name and the attributes of the cookie depend on the connection. It is set only over

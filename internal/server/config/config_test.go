@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // env returns the value of a variable for the tests.
@@ -104,7 +104,7 @@ func TestVariablesMustBeSet(t *testing.T) {
 // Section 10 of docs/wire.md names every top-level key of testdata/everything.yaml,
 // and this file has all of them.
 func TestWireDocHasEveryKey(t *testing.T) {
-	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
+	_, text, _ := strings.Cut(read(t, "../../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
 	n := 0
 	for line := range strings.Lines(read(t, "testdata/everything.yaml")) {

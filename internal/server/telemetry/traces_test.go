@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/telemetry"
+	"github.com/askback/askback/internal/server/telemetry"
 )
 
 const (

@@ -3,7 +3,7 @@ package config_test
 import (
 	"testing"
 
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 func TestSlackIsRead(t *testing.T) {

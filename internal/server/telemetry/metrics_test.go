@@ -15,7 +15,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/telemetry"
+	"github.com/askback/askback/internal/server/telemetry"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -196,7 +196,7 @@ func TestDashboardAndAlertsUseMetricsThatExist(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"dashboard.json", "alerts.yaml", "README.md"} {
-		b, err := os.ReadFile("../../docs/monitoring/" + file)
+		b, err := os.ReadFile("../../../docs/monitoring/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

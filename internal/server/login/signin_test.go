@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/login/logintest"
+	"github.com/askback/askback/internal/server/login"
+	"github.com/askback/askback/internal/server/login/logintest"
 )
 
 // browser keeps cookies between requests.

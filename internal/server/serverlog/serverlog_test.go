@@ -19,7 +19,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/serverlog"
 	"github.com/askback/askback/store/memstore"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/agent/anthropic"
-	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/internal/server/config"
 )
 
 func withKey(name string) (string, bool) {

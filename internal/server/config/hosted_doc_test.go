@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/server/config"
 )
 
 // docs/hosted.md has a row for every key of a definition, and its example is valid.
 func TestDefinitionsAreDocumented(t *testing.T) {
-	page := read(t, "../../docs/hosted.md")
+	page := read(t, "../../../docs/hosted.md")
 	_, example, _ := strings.Cut(page, "```markdown\n")
 	example, _, _ = strings.Cut(example, "```")
 	a, err := config.LoadAgent("support.md", strings.NewReader(example), func(string) (string, bool) { return "", false })

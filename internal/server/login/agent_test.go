@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/login/logintest"
+	"github.com/askback/askback/internal/server/login"
+	"github.com/askback/askback/internal/server/login/logintest"
 )
 
 const publicURL = "https://ask.example.com"

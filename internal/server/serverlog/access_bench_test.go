@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/internal/server/serverlog"
 )
 
 func BenchmarkAccess(b *testing.B) {
