@@ -15,7 +15,7 @@ help:
 test: ## install missing packages (not with INSTALL=no), check, test, run the short fault tests
 	@INSTALL=$(INSTALL) scripts/test.sh
 
-check: ## check format, vet, staticcheck, generated files, go.mod and internal/arch
+check: ## check format, vet, staticcheck, generated files, go.mod and test/kit/arch
 	@scripts/check.sh
 
 # The script exits with code 3 and a warning if npm is not available.

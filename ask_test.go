@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/filltest"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 func TestCloneSharesNoMemory(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 //go:generate go test -run ^TestDiagramMatchesMachine$ . -update

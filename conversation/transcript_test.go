@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // A transcript has inputs, then ----, then the results of the machine (A2). Transcripts are the

@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/filltest"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 // fixed are the texts of an ask that the constants of askBytes include: ids, names and

@@ -9,8 +9,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 // Digests of requests are stored, so that of a request is the same in every release.

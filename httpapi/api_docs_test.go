@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 const docsPath = "../docs/api.md"

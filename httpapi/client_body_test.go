@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 // The handler reads every field of a request that the client sends, and of each command. The

@@ -19,9 +19,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/golden"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/golden"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // Each archive in testdata/dialogue has requests to a new server, each with its reply

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // routeFixture has one object of each kind that a route can name.

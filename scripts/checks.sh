@@ -38,7 +38,7 @@ first_checks() {
 other_checks() {
 	step "staticcheck" tool staticcheck ./...
 	step "go.mod and go.sum" go mod tidy -diff
-	step "shape (internal/arch)" go test ./internal/arch
+	step "shape (test/kit/arch)" go test ./test/kit/arch
 }
 
 # checks_beside runs other_checks for begin, which needs one result.

@@ -25,10 +25,10 @@ all=$(go list ./...)
 drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " "}}{{"\t"}}{{.ImportPath}}' ./... |
 	awk -F '\t' '/pgregory.net\/rapid/ { print $2 }')
 
-# Packages that are not run with the race detector, which is slow: internal/arch
+# Packages that are not run with the race detector, which is slow: test/kit/arch
 # ensures that the pure packages start no goroutine; the others start separate
 # programs.
-no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(arch|jcs|decode|compat|safetext|markdown|view)))$|/(cmd/askback|test|examples)(/|$)'
+no_race='^github.com/askback/askback(|/(conversation|internal/(lifecycle|access|wire/(jcs|decode|compat)|text/(safetext|markdown|view))|test/kit/arch))$|/(cmd/askback|test|examples)(/|$)'
 
 # SQLite, translated from C, is compiled without the race detector, which slows it
 # six times and finds nothing in it: a connection is used by one goroutine at a time.
@@ -51,7 +51,7 @@ waiting='/(engine|httpapi|mcpserver|store/sqlite|agent/mcptools|channel/[a-z]+)$
 repeated='^(TestKillsLoseNothing|TestKilledHostedRunsEndAlike)$'
 
 # The checks test this package.
-checked='/internal/arch$'
+checked='/test/kit/arch$'
 
 # Collecting garbage less often saves a tenth of the processor time.
 frugal=(env GOGC=400)

@@ -15,10 +15,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 const (

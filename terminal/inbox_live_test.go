@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // New asks appear in their places, and the selected ask stays selected, where it is on the

@@ -12,9 +12,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // inboxWidths are the widths at which inboxes are tested: a list or an ask, the same with more

@@ -10,10 +10,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/text/markdown"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the guide](https://example.org/guide) or https://example.org/all.\n\n" +

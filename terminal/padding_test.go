@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 var (

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // panelKeys open every part of a panel, and close it again.

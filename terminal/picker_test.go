@@ -11,9 +11,9 @@ import (
 	"github.com/hinshun/vt10x"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // openPanel opens a panel in a terminal of this size.

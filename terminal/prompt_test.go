@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // runScript calls Ask with a script as input. It returns the result and what was drawn.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // runEvent returns an event of a session with this data.

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // programEnv is set in the environment of a test binary that asks on its terminal.

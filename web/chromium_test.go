@@ -20,8 +20,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // A sharedBrowser is the browser of several tests, because its start takes longer than most

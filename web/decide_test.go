@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // label returns a call that is not dangerous.

@@ -16,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // endpoint makes an endpoint, and returns it with its secret.

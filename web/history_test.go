@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 	"github.com/askback/askback/web"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // hostile returns requests with s in every field that an agent can set.

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // clickWhereItIs is a script that clicks the place of a button, and again whenever the page

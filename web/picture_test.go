@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // TestPagesAreSavedAsPictures writes pictures of the pages in six viewports to the

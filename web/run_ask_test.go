@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // pendingAsk returns the only open ask.

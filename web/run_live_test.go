@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // eval returns the value of an expression.

@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // On a phone with a notch and a line for gestures, nothing that can be pressed or read is below

@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // recordFrames is a script that records the times between frames, how far elements moved by

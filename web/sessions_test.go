@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/browsertest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // runningSession starts a session with a settled ask, an open one, one for another person,

@@ -16,8 +16,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/browsertest"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/browsertest"
 	"github.com/askback/askback/web"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // A workerWindow is a window of a browser.

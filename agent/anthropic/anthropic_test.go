@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/agent/anthropic"
 	"github.com/askback/askback/agent/anthropic/anthropictest"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/modelhttp/modeltest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/golden"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

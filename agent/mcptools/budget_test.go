@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/agent/mcptools"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/agent/scripted"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 const poem = `

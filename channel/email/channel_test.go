@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/email/emailtest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // A mailer is a mail server with two people who read mails.

@@ -24,9 +24,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/channel/email/emailtest"
-	"github.com/askback/askback/internal/freeport"
-	"github.com/askback/askback/internal/leftout"
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/freeport"
+	"github.com/askback/askback/test/kit/leftout"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // The user of the real servers.

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // Every service passes the suite of channels (F3, T7, T9, T10).

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/racedetector"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 func key() ([]byte, error) { return make([]byte, 32), nil }

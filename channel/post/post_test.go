@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/notice"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/golden"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 func pendingDelivery() askback.Delivery {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack/slacktest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 func numbered(n int) (labels []string) {

@@ -18,8 +18,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/freeport"
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/freeport"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // The receivers in docs/webhooks.md accept what a channel sends, each message once, and

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/channel/webpush/webpushtest"
-	"github.com/askback/askback/internal/racedetector"
+	"github.com/askback/askback/test/kit/racedetector"
 )
 
 // The channel passes the suite of channels (F3, T7, T9, T10).

@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // A shell is one for which there is a completion script.

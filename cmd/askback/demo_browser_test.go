@@ -10,10 +10,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/browsertest"
 	"github.com/askback/askback/internal/demo"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // A demoWindow is a browser window that waits for what it shows.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/test/kit/golden"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // The example agents ask, exit, and go on with the answer when they are started again with

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // pageReader is a logged-in browser without scripts.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // The manual page has every command, argument and flag with its help.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // testTimeout is how long a test waits for a condition. It is generous, so that a

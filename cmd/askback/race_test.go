@@ -14,9 +14,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/browsertest"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/test/kit/browsertest"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // liveTime is how long an open page may take to show an answer that was given elsewhere. It

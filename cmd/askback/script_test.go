@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/proctest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 

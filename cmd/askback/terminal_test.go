@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/test/kit/leftout"
 	"github.com/creack/pty"
 
 	"github.com/askback/askback/internal/local/connection"

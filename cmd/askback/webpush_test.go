@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback/channel/webpush/webpushtest"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // With the line of docs/webpush.md in the settings, a browser that was added in the inbox gets a

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // docs/agents.md shows the files that askback init writes.

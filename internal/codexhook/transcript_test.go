@@ -10,8 +10,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/codexhook"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // Each file in testdata has transcripts: an event of Codex, the actions of people, "----",

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 //go:generate go test -run ^TestDiagramMatchesMachines$ . -update

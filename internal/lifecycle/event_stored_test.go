@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/filltest"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/test/kit/filltest"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // The golden file has what every release stores for these fields. A new field adds a member,

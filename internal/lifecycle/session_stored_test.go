@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // The sessions of every release are decoded, and are the same when they are written again. The

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // samples returns the paths of states that earlier releases stored. The files

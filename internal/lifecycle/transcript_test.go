@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // A transcript has events, then ----, then the results of the machine (A2). Transcripts

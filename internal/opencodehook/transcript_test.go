@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/opencodehook"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // Each file in testdata has transcripts: an event of OpenCode, the actions of people, "----",

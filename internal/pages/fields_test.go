@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 // The pages show each field of an ask and of a grant that people see. If a new one is not for

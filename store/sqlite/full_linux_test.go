@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // smallDisk is the environment variable of a process that may mount a file system.

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // questionCanary is in each question. It must be in no log, metric or trace.

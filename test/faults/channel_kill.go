@@ -17,10 +17,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/pause"
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/fakes"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // A channelKillTest kills the server while it sends through all channels at once and people

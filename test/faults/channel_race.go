@@ -12,9 +12,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // A channelRaceTest lets two people answer one ask in two messages at the same moment, for

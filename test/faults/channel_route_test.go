@@ -10,8 +10,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // A routedRig is an engine with routes whose clock the test moves. Ana reads Slack, ben

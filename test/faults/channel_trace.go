@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // A traceCollector receives the traces of servers, as a collector of OpenTelemetry does, and

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // A child is a process that the tests start and kill.

@@ -36,7 +36,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/kit/fakes"
 	"github.com/askback/askback/test/program"
 )
 

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/kit/fakes"
 	"github.com/askback/askback/test/program"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/test/kit/fakes"
 	"github.com/askback/askback/web"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/fakes"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // open returns the channel to a venue for an engine of this process, as fast as it can be, and

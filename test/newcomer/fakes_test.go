@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/test/kit/freeport"
 )
 
 // The commands of docs/phone.md to try a channel without its service lead to an answer. They run

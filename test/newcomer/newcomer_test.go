@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // TestMain runs the fakes if the test binary is started as a child.

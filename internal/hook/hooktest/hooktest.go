@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // Play checks the transcripts in testdata/*.txt: an event, the actions of people, "----", and the

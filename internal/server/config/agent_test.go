@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/schedule"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 func loadAgent(name, text string) (config.Agent, error) {

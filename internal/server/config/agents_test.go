@@ -11,8 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/agent/anthropic"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 func withKey(name string) (string, bool) {

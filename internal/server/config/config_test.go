@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // env returns the value of a variable for the tests.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/filltest"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 // People see each field of an ask and of a grant. If a new one is not for people, add it to

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // The committed files are those that the generator makes of the present structs, and no

@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // Each file in testdata/clients is a transcript for one client: the input of its tool, the

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // Each file in testdata is a transcript for the HTTP formats. It contains commands of clients

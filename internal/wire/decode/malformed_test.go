@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // malformedCall is a file of testdata/malformed, whose README describes the format.

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/wire/jcs"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // canonicalJS is a program for RFC 8785 in JavaScript: JSON.stringify writes numbers and

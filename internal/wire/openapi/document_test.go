@@ -10,8 +10,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/wire/openapi"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 func made(t *testing.T) []byte {

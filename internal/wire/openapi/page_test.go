@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/wire/openapi"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 var links = openapi.Links{Stylesheet: "docs.css", Document: "/api/openapi.json"}

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/test/faults/disk"
+	"github.com/askback/askback/test/kit/leftout"
 	"github.com/askback/askback/test/program"
 )
 

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 func TestMain(m *testing.M) {

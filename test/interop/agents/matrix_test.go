@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // A situation is a column of the table in docs/agents.md.

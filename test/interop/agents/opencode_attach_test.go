@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/freeport"
+	"github.com/askback/askback/test/kit/freeport"
 )
 
 // An openCodeServer is opencode serve.

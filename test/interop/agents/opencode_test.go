@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/freeport"
+	"github.com/askback/askback/test/kit/freeport"
 )
 
 const opencodeVersion = "1.18.33"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // A run is a running claude -p.

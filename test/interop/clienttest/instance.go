@@ -16,9 +16,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/proctest"
+	"github.com/askback/askback/test/kit/freeport"
+	"github.com/askback/askback/test/kit/proctest"
 	"github.com/askback/askback/test/program"
 )
 

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/askback/askback/internal/leftout"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // Folder is the name of the environment variable with the folder for npm packages.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/githubaction/actiontest"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 func TestMain(m *testing.M) { clienttest.Main(m) }

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // TestMain runs more tests in parallel than there are cores, because they

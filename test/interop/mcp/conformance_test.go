@@ -21,8 +21,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // applies contains the scenarios of the suite that Askback must pass.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/freeport"
 )
 
 // TestMain runs more tests in parallel than there are cores, because they

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 // A process runs a script of this folder that reads commands from stdin, one

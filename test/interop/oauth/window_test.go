@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/browsertest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/browsertest"
 )
 
 // chromium is a browser that is started for one test.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/freeport"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/freeport"
 )
 
 // The Claude Agent SDK asks people about its tools, and asks them the questions of its model (F9).

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/leftout"
 )
 
 // blocks returns the code blocks of a page in a language, such as "ts".

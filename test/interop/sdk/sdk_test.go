@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/leftout"
-	"github.com/askback/askback/internal/proctest"
 	"github.com/askback/askback/test/interop/clienttest"
+	"github.com/askback/askback/test/kit/leftout"
+	"github.com/askback/askback/test/kit/proctest"
 )
 
 func TestMain(m *testing.M) {

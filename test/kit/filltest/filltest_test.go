@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/filltest"
+	"github.com/askback/askback/test/kit/filltest"
 )
 
 type part struct {

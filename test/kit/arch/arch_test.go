@@ -43,7 +43,7 @@ var rules = map[string]rule{
 }
 
 func TestRepositoryFollowsTheRules(t *testing.T) {
-	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	repo, err := read(os.DirFS(filepath.Join("..", "..", "..")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +58,15 @@ func TestRepositoryFollowsTheRules(t *testing.T) {
 
 // If no files were read, no rule would be violated.
 func TestRepositoryIsRead(t *testing.T) {
-	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	repo, err := read(os.DirFS(filepath.Join("..", "..", "..")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := slices.ContainsFunc(repo.files, func(f *file) bool { return f.name == "internal/arch/arch_test.go" })
+	found := slices.ContainsFunc(repo.files, func(f *file) bool { return f.name == "test/kit/arch/arch_test.go" })
 	if !found {
 		t.Errorf("this file is not among the %d files that were read", len(repo.files))
 	}
-	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	mod, err := os.ReadFile(filepath.Join("..", "..", "..", "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestRepositoryIsRead(t *testing.T) {
 
 // Every row names an existing package, or a library that a go.mod requires.
 func TestTablesNameExistingPackages(t *testing.T) {
-	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	repo, err := read(os.DirFS(filepath.Join("..", "..", "..")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestTablesNameExistingPackages(t *testing.T) {
 	}
 	required := map[string]bool{}
 	for _, folder := range []string{".", "test/bench/peers"} {
-		mod, err := os.ReadFile(filepath.Join("..", "..", folder, "go.mod"))
+		mod, err := os.ReadFile(filepath.Join("..", "..", "..", folder, "go.mod"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"github.com/askback/askback/channel/channeltest"
-	"github.com/askback/askback/internal/fakes"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/test/kit/fakes"
 )
 
 // TestMain runs the fakes if the test binary is started as a child.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/golden"
+	"github.com/askback/askback/test/kit/golden"
 )
 
 // recorder is a testing.TB that records whether the test failed.

@@ -57,7 +57,7 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 	{
 		rule: "cited tests exist",
 		files: map[string]string{
-			"docs/features.md":         "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `web/pages.ExamplePage`",
+			"docs/features.md":         "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `internal/pages.ExamplePage`",
 			"a_test.go":                "package askback_test\nfunc Example() {}",
 			"engine/a_test.go":         "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
 			"engine/a.go":              "package engine\n// `engine.TestGone` is not cited by a document.\nfunc TestHelper() {}",

@@ -68,14 +68,14 @@ var layers = map[string][]string{
 	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
 
-	"internal/arch":                   {},
-	"internal/browsertest":            {},
-	"internal/freeport":               {},
-	"internal/proctest":               {},
+	"test/kit/arch":                   {},
+	"test/kit/browsertest":            {},
+	"test/kit/freeport":               {},
+	"test/kit/proctest":               {},
 	"internal/egress":                 {"."},
-	"internal/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/loopback", "internal/pause"},
-	"internal/filltest":               {},
-	"internal/golden":                 {},
+	"test/kit/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/loopback", "internal/pause"},
+	"test/kit/filltest":               {},
+	"test/kit/golden":                 {},
 	"internal/server/gctune":          {},
 	"internal/wire/jcs":               {"."},
 	"internal/wire/codec":             {},
@@ -91,7 +91,7 @@ var layers = map[string][]string{
 	"internal/cursorhook":             {".", "internal/hook", "internal/wire/jcs"},
 	"internal/geminihook":             {".", "internal/wire/compat", "internal/hook", "internal/wire/jcs"},
 	"internal/hook":                   {".", "asktool", "internal/wire/jcs"},
-	"internal/hook/hooktest":          {".", "engine", "store/memstore", "internal/wire/decode", "internal/golden", "internal/hook"},
+	"internal/hook/hooktest":          {".", "engine", "store/memstore", "internal/wire/decode", "test/kit/golden", "internal/hook"},
 	"internal/githubaction":           {".", "asktool", "internal/text/safetext"},
 	"internal/opencodehook":           {".", "asktool", "internal/wire/compat", "internal/hook", "internal/wire/jcs"},
 	"internal/acp":                    {".", "internal/dialogs", "internal/hook", "internal/wire/jcs", "internal/jsonrpc2"},
@@ -100,7 +100,7 @@ var layers = map[string][]string{
 	"internal/ids":                    {},
 	"internal/jsonrpc2":               {"internal/wire/jcs"},
 	"internal/lazyregexp":             {},
-	"internal/leftout":                {},
+	"test/kit/leftout":                {},
 	"internal/local/connection":       {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/local/instance":         {"internal/pause"},
 	"internal/loopback":               {},
@@ -108,7 +108,7 @@ var layers = map[string][]string{
 	"internal/server/login":           {"internal/wire/jcs", "internal/loopback"},
 	"internal/notice":                 {".", "internal/text/safetext", "internal/text/view"},
 	"internal/wire/openapi":           {"."},
-	"internal/racedetector":           {},
+	"test/kit/racedetector":           {},
 	"internal/text/lookalike":         {},
 	"internal/text/markdown":          {"internal/text/safetext", "internal/text/lookalike"},
 	"internal/pause":                  {},
@@ -134,10 +134,10 @@ var layers = map[string][]string{
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
-	"test/fakes":       {"internal/fakes"},
+	"test/fakes":       {"test/kit/fakes"},
 	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/modelhttp/modeltest", "store/memstore"},
 	"test/matrix":      {"*"},
-	"test/newcomer":    {"internal/fakes", "internal/freeport", "internal/pause"},
+	"test/newcomer":    {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
 	"test/program":     {},
 	"test/screens":     {"*"},
 	"scripts/...":      {},
@@ -278,7 +278,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"internal/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "internal/filltest", "internal/golden", "internal/browsertest", "internal/freeport", "internal/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
+var suites = []string{"test/kit/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "test/kit/filltest", "test/kit/golden", "test/kit/browsertest", "test/kit/freeport", "test/kit/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

@@ -29,7 +29,7 @@ func allows(may []string, target string) bool {
 func everyPackageHasARow(t *tree, report report) {
 	for _, f := range t.files {
 		if _, ok := row(f.pkg); !ok {
-			report(token.NoPos, "package %s has no row in layers: add it to internal/arch/table_test.go", f.pkg)
+			report(token.NoPos, "package %s has no row in layers: add it to test/kit/arch/table_test.go", f.pkg)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func librariesHaveOwners(t *tree, report report) {
 				continue
 			}
 			if !owns(f.pkg, i.path) {
-				report(i.pos, "%s does not own %s: see owners in internal/arch/table_test.go", f.pkg, i.path)
+				report(i.pos, "%s does not own %s: see owners in test/kit/arch/table_test.go", f.pkg, i.path)
 			}
 		}
 	}

@@ -112,7 +112,7 @@ func omittedTestsAreFound(t *tree, report report) {
 			}
 		}
 		f.uses(func(importPath, name string, at token.Pos) {
-			if importPath == module+"/internal/racedetector" && name == "Omit" && !found[at] {
+			if importPath == module+"/test/kit/racedetector" && name == "Omit" && !found[at] {
 				report(at, "scripts/test.sh does not find this test: write racedetector.Omit(t) as a statement of the test")
 			}
 		})

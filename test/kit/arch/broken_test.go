@@ -28,8 +28,8 @@ var violations = []violation{
 			"store/redis/a_test.go": "package redis",
 		},
 		want: []string{
-			"package notify has no row in layers: add it to internal/arch/table_test.go",
-			"package store/redis has no row in layers: add it to internal/arch/table_test.go",
+			"package notify has no row in layers: add it to test/kit/arch/table_test.go",
+			"package store/redis has no row in layers: add it to test/kit/arch/table_test.go",
 		},
 	},
 	{
@@ -58,14 +58,14 @@ var violations = []violation{
 		want: []string{
 			"engine/b.go:1: engine must not import store/sqlite",
 			"store/a.go:1: store must not import .",
-			"internal/pages/a.go:1: web/pages must not import internal/text/safetext",
+			"internal/pages/a.go:1: internal/pages must not import internal/text/safetext",
 		},
 	},
 	{
 		rule: "frontends are independent",
 		files: map[string]string{
 			"web/a_test.go":       `package web_test; import _ "` + module + `/httpapi"`,
-			"web/a.go":            `package web; import _ "` + module + `/web/pages"`,
+			"web/a.go":            `package web; import _ "` + module + `/internal/pages"`,
 			"mcpserver/a.go":      `package mcpserver; import _ "` + module + `/terminal"`,
 			"mcpserver/a_test.go": `package mcpserver_test; import _ "` + module + `/asktool"`,
 			"httpapi/a_test.go":   `package httpapi_test; import _ "` + module + `/askbacktest"`,
@@ -87,10 +87,10 @@ var violations = []violation{
 			"internal/ids/a.go":    `package ids; import _ "github.com/google/uuid"`,
 		},
 		want: []string{
-			"internal/access/a.go:1: access does not own github.com/google/go-cmp/cmp: see owners in internal/arch/table_test.go",
-			"engine/a.go:1: engine does not own modernc.org/sqlite: see owners in internal/arch/table_test.go",
-			"engine/a_test.go:1: engine does not own modernc.org/sqlite/lib: see owners in internal/arch/table_test.go",
-			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in internal/arch/table_test.go",
+			"internal/access/a.go:1: internal/access does not own github.com/google/go-cmp/cmp: see owners in test/kit/arch/table_test.go",
+			"engine/a.go:1: engine does not own modernc.org/sqlite: see owners in test/kit/arch/table_test.go",
+			"engine/a_test.go:1: engine does not own modernc.org/sqlite/lib: see owners in test/kit/arch/table_test.go",
+			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in test/kit/arch/table_test.go",
 		},
 	},
 	{
@@ -110,7 +110,7 @@ var violations = []violation{
 		want: []string{
 			"a.go:1: . is pure and must not import os",
 			"internal/wire/jcs/a.go:1: internal/wire/jcs is pure and must not import math/rand/v2",
-			"internal/lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
+			"internal/lifecycle/a.go:1: internal/lifecycle is pure and must not import github.com/rivo/uniseg",
 		},
 	},
 	{
@@ -132,7 +132,7 @@ var _ clock.Duration = clock.Second`,
 			"a.go:4: . is pure and must not use fmt.Println",
 			"a.go:5: . is pure and must not use time.NewTimer",
 			"a.go:6: . is pure and must not use context.WithTimeoutCause",
-			"internal/lifecycle/a.go:1: lifecycle is pure and must not use time.LoadLocation",
+			"internal/lifecycle/a.go:1: internal/lifecycle is pure and must not use time.LoadLocation",
 		},
 	},
 	{
@@ -148,11 +148,11 @@ func k() { _ = -1 }`,
 			"engine/a.go": `package engine; func f() { go f() }`,
 		},
 		want: []string{
-			"internal/access/a.go:2: access is pure and must not have a go statement",
-			"internal/access/a.go:3: access is pure and must not have a channel type",
-			"internal/access/a.go:4: access is pure and must not have a select",
-			"internal/access/a.go:5: access is pure and must not have a send",
-			"internal/access/a.go:6: access is pure and must not have a receive",
+			"internal/access/a.go:2: internal/access is pure and must not have a go statement",
+			"internal/access/a.go:3: internal/access is pure and must not have a channel type",
+			"internal/access/a.go:4: internal/access is pure and must not have a select",
+			"internal/access/a.go:5: internal/access is pure and must not have a send",
+			"internal/access/a.go:6: internal/access is pure and must not have a receive",
 		},
 	},
 	{
@@ -175,11 +175,11 @@ func h() { for range 3 { } }`,
 			"engine/a.go":                  `package engine; var n int; func f() { n = 1 }`,
 		},
 		want: []string{
-			"internal/lifecycle/a.go:10: lifecycle is pure and must not change the package variable last",
-			"internal/lifecycle/a.go:11: lifecycle is pure and must not change the package variable table",
-			"internal/lifecycle/a.go:5: lifecycle is pure and must not change the package variable table",
-			"internal/lifecycle/a.go:6: lifecycle is pure and must not change the package variable last",
-			"internal/lifecycle/a.go:7: lifecycle is pure and must not change the package variable askback.Limits",
+			"internal/lifecycle/a.go:10: internal/lifecycle is pure and must not change the package variable last",
+			"internal/lifecycle/a.go:11: internal/lifecycle is pure and must not change the package variable table",
+			"internal/lifecycle/a.go:5: internal/lifecycle is pure and must not change the package variable table",
+			"internal/lifecycle/a.go:6: internal/lifecycle is pure and must not change the package variable last",
+			"internal/lifecycle/a.go:7: internal/lifecycle is pure and must not change the package variable askback.Limits",
 		},
 	},
 	{
@@ -194,9 +194,9 @@ func g(ask askback.Ask) { for range ask.Votes { } }`,
 			"internal/access/a.go": `package access; var table = map[string]bool{}`,
 		},
 		want: []string{
-			"internal/lifecycle/a.go:2: lifecycle must not import maps: their order is random",
-			"internal/lifecycle/a.go:3: lifecycle must not have a map: its order is random",
-			"internal/lifecycle/a.go:5: lifecycle must not have a map: its order is random",
+			"internal/lifecycle/a.go:2: internal/lifecycle must not import maps: their order is random",
+			"internal/lifecycle/a.go:3: internal/lifecycle must not have a map: its order is random",
+			"internal/lifecycle/a.go:5: internal/lifecycle must not have a map: its order is random",
 		},
 	},
 	{
@@ -210,7 +210,7 @@ func g(ask askback.Ask) { for range ask.Votes { } }`,
 			"cmd/askback/a.go":          "package main",
 		},
 		want: []string{
-			"package access has no package comment",
+			"package internal/access has no package comment",
 			"package cmd/askback has no package comment",
 			"package web has no package comment",
 		},
@@ -329,11 +329,11 @@ func (b Box[T]) Open() {}`,
 	{
 		rule: "omitted tests are found",
 		files: map[string]string{
-			"web/a_test.go": "package web; import \"" + module + "/internal/racedetector\"\n" +
+			"web/a_test.go": "package web; import \"" + module + "/test/kit/racedetector\"\n" +
 				"func TestA(t *testing.T) {\n\tracedetector.Omit(t)\n}\n" +
 				"func TestB(t *testing.T) {\n\tt.Run(name, func(t *testing.T) { racedetector.Omit(t) })\n}\n" +
 				"func helper(t *testing.T) {\n\tracedetector.Omit(t)\n}",
-			"web/b_test.go": "package web; import other \"" + module + "/internal/racedetector\"\n" +
+			"web/b_test.go": "package web; import other \"" + module + "/test/kit/racedetector\"\n" +
 				"func TestC(t *testing.T) {\n\tother.Omit(t)\n}",
 		},
 		want: []string{
@@ -355,7 +355,8 @@ func TestRulesReportViolations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := tree.broken(rules[tt.rule])
+			slices.Sort(tt.want)
+			got := slices.Sorted(slices.Values(tree.broken(rules[tt.rule])))
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("faults differ (-want +got):\n%s", diff)
 			}
