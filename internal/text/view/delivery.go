@@ -55,6 +55,7 @@ func (s DeliveryState) String() string {
 var deliveryEvents = map[askback.EventType]string{
 	askback.EventQuestionPending: "Asked", askback.EventQuestionAnswered: "Answered", askback.EventQuestionDeclined: "Declined",
 	askback.EventQuestionCancelled: "Cancelled", askback.EventQuestionExpired: "Expired",
+	askback.EventQuestionReminded: "Reminded", askback.EventQuestionReassigned: "Reassigned", askback.EventQuestionEscalated: "Escalated",
 	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
 }
 

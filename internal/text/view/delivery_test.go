@@ -28,3 +28,18 @@ func TestSentenceOfADelivery(t *testing.T) {
 		}
 	}
 }
+
+// People read what happened to an ask in a word, not as the name of an event.
+func TestDeliveryEventsHaveWords(t *testing.T) {
+	for event, want := range map[askback.EventType]string{
+		askback.EventQuestionPending:    "Asked",
+		askback.EventQuestionReminded:   "Reminded",
+		askback.EventQuestionReassigned: "Reassigned",
+		askback.EventQuestionEscalated:  "Escalated",
+		askback.EventQuestionExpired:    "Expired",
+	} {
+		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event}).Event.String(); got != want {
+			t.Errorf("%s: got %q, want %q", event, got, want)
+		}
+	}
+}
