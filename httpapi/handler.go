@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/server/login"
 )
 

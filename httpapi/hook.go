@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 )
 
 // claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
@@ -17,12 +17,12 @@ import (
 // treats the status of an error as no decision: only an approval allows a tool.
 func (c *call) claudeHook() error {
 	// 0 means as long as the connection is open.
-	wait, err := c.durationParam("defer", claudehook.DefaultWait, "10s")
+	wait, err := c.durationParam("defer", claudecode.DefaultWait, "10s")
 	if err != nil {
 		return err
 	}
 	ev, err := c.event()
-	if errors.Is(err, claudehook.ErrForeign) {
+	if errors.Is(err, claudecode.ErrForeign) {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
@@ -32,15 +32,15 @@ func (c *call) claudeHook() error {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	if _, defers := claudehook.Defer(ev); defers && wait > 0 {
+	if _, defers := claudecode.Defer(ev); defers && wait > 0 {
 		limited, late := context.WithTimeout(ctx, wait)
 		defer late()
 		ctx = limited
 	}
 	w := c.newHeartbeatWriter("application/json", "\n", c.h.heartbeatTime, cancel) // white space may precede JSON
 	defer w.stop()
-	reply, err := claudehook.Run(ctx, &c.h.hooks, c.principal.Name, hookClient{c.client, c}, ev)
-	if errors.Is(err, claudehook.ErrCannotAsk) {
+	reply, err := claudecode.Run(ctx, &c.h.hooks, c.principal.Name, hookClient{c.client, c}, ev)
+	if errors.Is(err, claudecode.ErrCannotAsk) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
 	if err == nil {
@@ -63,7 +63,7 @@ const (
 
 // event parses the body and releases it, so that its memory is not held while the call
 // waits for an answer.
-func (c *call) event() (claudehook.Event, error) {
+func (c *call) event() (claudecode.Event, error) {
 	if len(c.body) > largeEvent {
 		late := time.NewTimer(largeTime)
 		defer late.Stop()
@@ -71,14 +71,14 @@ func (c *call) event() (claudehook.Event, error) {
 		case c.h.large <- struct{}{}:
 			defer func() { <-c.h.large }()
 		case <-late.C:
-			return claudehook.Event{}, askback.ErrBusy
+			return claudecode.Event{}, askback.ErrBusy
 		case <-c.r.Context().Done():
-			return claudehook.Event{}, askback.ErrBusy
+			return claudecode.Event{}, askback.ErrBusy
 		}
 	}
-	ev, err := claudehook.Read(c.body, c.r.Header.Get(claudehook.EntrypointHeader))
+	ev, err := claudecode.Read(c.body, c.r.Header.Get(claudecode.EntrypointHeader))
 	c.body = nil
-	if err != nil && !errors.Is(err, claudehook.ErrForeign) {
+	if err != nil && !errors.Is(err, claudecode.ErrForeign) {
 		err = unreadable(err)
 	}
 	return ev, err

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -26,7 +26,7 @@ func newFixtureWithoutNetwork(t *testing.T) *fixture {
 func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
-	r := httptest.NewRequest(http.MethodPost, claudehook.Path, strings.NewReader(event)).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, claudecode.Path, strings.NewReader(event)).WithContext(ctx)
 	r.Header.Set("Authorization", "Bearer "+w.token(bot))
 	r.Header.Set("Content-Type", "application/json")
 	out := make(chan *httptest.ResponseRecorder, 1)
@@ -99,17 +99,17 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 // If a server is killed, the ask of a PreToolUse event stays open. It is cancelled when the
 // interactive session continues or ends (F9).
 func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
-	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
+	for _, name := range []string{claudecode.Stop, claudecode.UserPromptSubmit, claudecode.SessionEnd} {
 		w := newFixture(t, nil)
-		ev, err := claudehook.Read([]byte(preToolUse(runsBash)), "")
+		ev, err := claudecode.Read([]byte(preToolUse(runsBash)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := claudehook.Request(ev)
+		r, _ := claudecode.Request(ev)
 		if _, err := w.engine.As(bot).Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
-		wantReply(t, w.send("POST", claudehook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)
+		wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)
 		w.open(1, askback.Cancelled)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 )
 
 // brokenWriter is a response whose connection breaks when the decision is written.
@@ -34,7 +34,7 @@ func TestDecisionIsAcknowledgedWhenDelivered(t *testing.T) {
 			if begun {
 				w.handler.SetHeartbeat(time.Millisecond, time.Minute)
 			}
-			r := httptest.NewRequest(http.MethodPost, claudehook.Path, strings.NewReader(asksDB))
+			r := httptest.NewRequest(http.MethodPost, claudecode.Path, strings.NewReader(asksDB))
 			r.Header.Set("Authorization", "Bearer "+w.token(bot))
 			r.Header.Set("Content-Type", "application/json")
 			reply, done := &brokenWriter{httptest.NewRecorder(), broken}, make(chan struct{})

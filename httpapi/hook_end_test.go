@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -32,7 +32,7 @@ func (w *fixture) dialHook(query, event string, header ...string) net.Conn {
 		fmt.Fprintf(&more, "%s: %s\r\n", header[i], header[i+1])
 	}
 	_, err = fmt.Fprintf(conn, "POST %s%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
-		claudehook.Path, query, w.token(bot), len(event), more.String(), event)
+		claudecode.Path, query, w.token(bot), len(event), more.String(), event)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	w.overHTTP2()
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, "POST", w.server.URL+claudehook.Path, strings.NewReader(runsBash))
+	r, err := http.NewRequestWithContext(ctx, "POST", w.server.URL+claudecode.Path, strings.NewReader(runsBash))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 	if got := w.open(1, askback.Cancelled)[0]; got.Kind != askback.Confirm {
 		t.Errorf("cancelled is %+v, want the permission", got)
 	}
-	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), runsBash), 503, "stopping")
+	wantReply(t, w.send("POST", claudecode.Path, w.token(bot), runsBash), 503, "stopping")
 }
 
 // A killed server leaves an open ask. The first event that shows that the session
@@ -124,24 +124,24 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,
-		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, claudehook.PermissionRequest, claudehook.PostToolUse, 1),
+		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1),
 	} {
 		db := memstore.New()
 		first := newFixtureOnStore(t, db, map[askback.Principal]string{})
 		client := first.engine.As(bot)
-		ev, err := claudehook.Read([]byte(runsBash), "")
+		ev, err := claudecode.Read([]byte(runsBash), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := claudehook.Request(ev)
+		r, _ := claudecode.Request(ev)
 		if _, err := client.Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)
 		second.open(1, askback.Pending)
-		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), withSession("s2", event)), 204)
+		wantReply(t, second.send("POST", claudecode.Path, second.token(bot), withSession("s2", event)), 204)
 		second.open(1, askback.Pending)
-		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), event), 204)
+		wantReply(t, second.send("POST", claudecode.Path, second.token(bot), event), 204)
 		second.open(1, askback.Cancelled)
 		again := second.sendHook(bot, "", runsBash)
 		second.answerOpenAsk(`/answer {"decision": "denied"}`)
@@ -265,7 +265,7 @@ func TestWaitingHooksAreLimited(t *testing.T) {
 	defer w.client.CloseIdleConnections()
 	first := w.sendHook(bot, "", runsBash)
 	ask := w.open(1, askback.Pending)[0]
-	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), asksDB), 429, "too-many")
+	wantReply(t, w.send("POST", claudecode.Path, w.token(bot), asksDB), 429, "too-many")
 	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
 		t.Errorf("open is %s, want %s", got.ID, ask.ID)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/store/sqlite"
 )
 
@@ -36,7 +36,7 @@ func withSession(session, event string) string {
 }
 
 // withoutTerminal is the header that Claude Code sends from claude -p.
-var withoutTerminal = []string{claudehook.EntrypointHeader, "sdk-cli"}
+var withoutTerminal = []string{claudecode.EntrypointHeader, "sdk-cli"}
 
 // sendHook sends an event as Claude Code does, and returns a channel for the reply. If it
 // cannot be sent, the test fails and the reply is empty.
@@ -45,7 +45,7 @@ func (w *fixture) sendHook(who askback.Principal, query, event string, header ..
 	out, secret := make(chan reply, 1), w.token(who)
 	go func() {
 		defer close(out)
-		out <- w.send("POST", claudehook.Path+query, secret, event, header...)
+		out <- w.send("POST", claudecode.Path+query, secret, event, header...)
 	}()
 	return out
 }
@@ -162,14 +162,14 @@ func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 		"unknown":               {`{"session_id":"s1","hook_event_name":"Notification","message":"hello"}`, nil},
 		"from a later version":  {`{"session_id":"s1","hook_event_name":"Daydream","tool_name":"Bash","tool_input":{}}`, nil},
 		"a person sits there":   {preToolUse(asksDB), nil},
-		"so they do elsewhere":  {preToolUse(asksDB), []string{claudehook.EntrypointHeader, "sdk-ts"}},
-		"no variable was given": {preToolUse(asksDB), []string{claudehook.EntrypointHeader, ""}},
+		"so they do elsewhere":  {preToolUse(asksDB), []string{claudecode.EntrypointHeader, "sdk-ts"}},
+		"no variable was given": {preToolUse(asksDB), []string{claudecode.EntrypointHeader, ""}},
 		"one of our own tools":  {strings.Replace(runsBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1), nil},
 		"questions without any": {strings.Replace(asksDB, `"Which DB?"`, `""`, 1), nil},
 		"long ago":              {`{"session_id":"s1","hook_event_name":"Stop"}`, nil},
 		"much output":           {`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{},"tool_response":"` + strings.Repeat("A", 6<<20) + `"}`, nil},
 	} {
-		got := w.send("POST", claudehook.Path, w.token(bot), c.event, c.header...)
+		got := w.send("POST", claudecode.Path, w.token(bot), c.event, c.header...)
 		if got.status != 204 || got.body != "" || w.contents() != kept {
 			t.Errorf("%s: got %d %s, or an ask was made", name, got.status, got.body)
 		}
@@ -193,9 +193,9 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be shown"},
 		"arguments too large to approve":       {"", preToolUse(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be shown"},
 		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be shown"},
-		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", claudehook.MaxInput), 413, "too-large"},
+		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", claudecode.MaxInput), 413, "too-large"},
 	} {
-		got := w.send("POST", claudehook.Path+c.query, w.token(bot), c.event)
+		got := w.send("POST", claudecode.Path+c.query, w.token(bot), c.event)
 		if got.status != c.status || !strings.Contains(got.body, c.part) {
 			t.Errorf("%s: got %d %s, want %d with %s", name, got.status, got.body, c.status, c.part)
 		}
@@ -217,14 +217,14 @@ func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 		t.Fatal(got.body)
 	}
 	wantReply(t, <-theirs, 200, "allow")
-	for _, name := range []string{claudehook.Stop, claudehook.SessionEnd, claudehook.UserPromptSubmit, claudehook.PostToolUse} {
-		event := strings.Replace(runsBash, claudehook.PermissionRequest, name, 1)
-		wantReply(t, w.send("POST", claudehook.Path, w.token(other), event), 204)
+	for _, name := range []string{claudecode.Stop, claudecode.SessionEnd, claudecode.UserPromptSubmit, claudecode.PostToolUse} {
+		event := strings.Replace(runsBash, claudecode.PermissionRequest, name, 1)
+		wantReply(t, w.send("POST", claudecode.Path, w.token(other), event), 204)
 	}
 	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
 		t.Errorf("the open ask is %s, want %s", got.ID, ask.ID)
 	}
-	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), strings.Replace(runsBash, claudehook.PermissionRequest, claudehook.PostToolUse, 1)), 204)
+	wantReply(t, w.send("POST", claudecode.Path, w.token(bot), strings.Replace(runsBash, claudecode.PermissionRequest, claudecode.PostToolUse, 1)), 204)
 	wantReply(t, <-mine, 204)
 	if got := w.open(1, askback.Cancelled)[0]; got.ID != ask.ID {
 		t.Errorf("the cancelled ask is %s, want %s", got.ID, ask.ID)
@@ -289,19 +289,19 @@ func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 		w := newFixtureOnStore(t, db, tokens)
 		switch round {
 		case "ask":
-			got := w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), preToolUse(asksDB), withoutTerminal...)
+			got := w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), preToolUse(asksDB), withoutTerminal...)
 			wantReply(t, got, 200, `"permissionDecision":"defer"`)
 			id = w.open(1, askback.Pending)[0].ID
-			wantReply(t, w.send("POST", claudehook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
+			wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
 		case "answer":
 			if got := w.answerOpenAsk(`/answer {"answer": "SQLite"}`); got.ID != id {
 				t.Errorf("answered %s, want %s", got.ID, id)
 			}
 		case "hear":
 			resumed := strings.Replace(strings.Replace(preToolUse(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
-			wantReply(t, w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
+			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
 			another := strings.Replace(resumed, "toolu_1", "toolu_2", 1)
-			wantReply(t, w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200, `"permissionDecision":"defer"`)
+			wantReply(t, w.send("POST", claudecode.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200, `"permissionDecision":"defer"`)
 		}
 		w.handler.Stop()
 		w.server.Close()

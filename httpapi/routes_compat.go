@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
@@ -61,7 +61,7 @@ var compatRoutes = []route{
 		who: forAgents, in: "AnyJSON", out: "AnyJSON", statuses: []int{200, 202, 409, 429}, query: params{queryWait}, header: params{headerKey, headerTrace},
 	},
 	{
-		method: "POST", path: claudehook.Path, action: askback.ActAsk, limit: claudehook.MaxInput, serve: (*call).claudeHook,
+		method: "POST", path: claudecode.Path, action: askback.ActAsk, limit: claudecode.MaxInput, serve: (*call).claudeHook,
 		tag: "dialects", summary: "Handle a hook of Claude Code.",
 		detail: "The body is the event. The reply comes when a person has decided, however long that takes. 204, or {} after heartbeats, is no decision. " +
 			"Closing the connection withdraws the ask. Events of Codex are supported too; for other programs the reply is 204.",
@@ -71,8 +71,8 @@ var compatRoutes = []route{
 			Description: "How long a deferrable call waits; 0s is as long as the connection is open. 10s by default.",
 		}},
 		header: params{{
-			Name:        claudehook.EntrypointHeader,
-			Description: "How Claude Code was started: its variable " + claudehook.EntrypointVariable + ". Calls of sdk-cli (claude -p) can be deferred.",
+			Name:        claudecode.EntrypointHeader,
+			Description: "How Claude Code was started: its variable " + claudecode.EntrypointVariable + ". Calls of sdk-cli (claude -p) can be deferred.",
 		}},
 	},
 }

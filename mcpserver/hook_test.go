@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 // hookEvent returns the event of a hook for the same tool as a prompt.
-func hookEvent(t *testing.T, tool, input string) claudehook.Event {
+func hookEvent(t *testing.T, tool, input string) claudecode.Event {
 	t.Helper()
-	ev, err := claudehook.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input), "")
+	ev, err := claudecode.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
 				ev := hookEvent(t, test.tool, test.input)
-				r, ok := claudehook.Request(ev)
+				r, ok := claudecode.Request(ev)
 				if !ok {
 					t.Fatal("the hook asks nothing")
 				}
@@ -87,9 +87,9 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 }
 
 // checkDecision checks that the arguments in the reply are those that the hook returns.
-func checkDecision(t *testing.T, ev claudehook.Event, ask askback.Ask, got map[string]any) {
+func checkDecision(t *testing.T, ev claudecode.Event, ask askback.Ask, got map[string]any) {
 	t.Helper()
-	out, ok := claudehook.Decision(ev, ask)
+	out, ok := claudecode.Decision(ev, ask)
 	var want struct {
 		Output struct {
 			Decision map[string]any `json:"decision"`
@@ -116,11 +116,11 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 		if got := permissionReply(t, <-done); got["behavior"] != "allow" {
 			t.Fatalf("got %v", got)
 		}
-		r, _ := claudehook.Request(hookEvent(t, tool, `{"title": "y"}`))
+		r, _ := claudecode.Request(hookEvent(t, tool, `{"title": "y"}`))
 		if ask, err := f.engine.As(bot).Ask(t.Context(), r); err != nil || !ask.Outcome.Approved() {
 			t.Errorf("from the prompt to the hook: got %+v, %v", ask.Outcome, err)
 		}
-		r, _ = claudehook.Request(hookEvent(t, "Bash", `{"command": "ls"}`))
+		r, _ = claudecode.Request(hookEvent(t, "Bash", `{"command": "ls"}`))
 		ask, err := f.engine.As(bot).Ask(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +192,7 @@ func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 		} {
 			ev := hookEvent(t, "Bash", step.input)
 			ev.Name, ev.SessionID, ev.ToolUseID = step.name, step.session, "toolu_1"
-			if _, err := claudehook.Run(t.Context(), new(hook.Runner), "", f.engine.As(bot), ev); err != nil {
+			if _, err := claudecode.Run(t.Context(), new(hook.Runner), "", f.engine.As(bot), ev); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(f.pendingAsks()); got != step.left {

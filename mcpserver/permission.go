@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -44,7 +44,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.tool == claudehook.QuestionTool {
+	if p.tool == claudecode.QuestionTool {
 		return c.permitQuestions(ctx, p)
 	}
 	return c.permitTool(ctx, p)
@@ -53,7 +53,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 // permitTool asks whether a tool may run. An approval that can no longer be consumed is
 // skipped, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	r := claudehook.Permission(p.tool, p.input)
+	r := claudecode.Permission(p.tool, p.input)
 	r.Context = c.promptContext()
 	k, started := c.promptKey(p), time.Now()
 	for range maxSkips {
@@ -86,7 +86,7 @@ func (c *call) promptContext() json.RawMessage {
 	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
 	}
-	return claudehook.PromptContext(c.options.ClaudeSession)
+	return claudecode.PromptContext(c.options.ClaudeSession)
 }
 
 // promptKey returns the key of a prompt. It does not include the id of the tool use, which
@@ -127,7 +127,7 @@ func approvedInput(ask askback.Ask) json.RawMessage {
 // permitQuestions asks people the questions of Claude Code's own ask tool. With answers, the
 // reply allows the tool with the answers in its input. Otherwise it denies the tool.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	asks, err := claudehook.Questions(p.input)
+	asks, err := claudecode.Questions(p.input)
 	if err != nil {
 		return denied(truncate(err.Error())), nil
 	}
@@ -141,7 +141,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 	if err != nil {
 		return c.deny(ask, k), nil
 	}
-	input, ok := claudehook.MergeAnswers(p.input, result)
+	input, ok := claudecode.MergeAnswers(p.input, result)
 	if !ok { // without answers, the tool would treat silence as an answer
 		return c.deny(ask, k), nil
 	}

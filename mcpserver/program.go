@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 // A program describes the clients whose name in clientInfo starts with its prefix.

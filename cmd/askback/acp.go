@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/acp"
+	"github.com/askback/askback/internal/agents/acp"
 	"github.com/askback/askback/internal/local/instance"
 )
 

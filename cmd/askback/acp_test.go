@@ -13,8 +13,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
-	"github.com/askback/askback/internal/acp"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/acp"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 // agentMessages are what an agent sends to ask for a permission.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/askback/askback/internal/agents/opencode"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/opencodeapp"
 )
 
 type attachOpenCode struct {
@@ -24,7 +24,7 @@ func (c *attachOpenCode) Run(ctx context.Context, io streams, all *commands) err
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" || address.User != nil {
 		return usage("--url is not the address of a server; write it as in http://127.0.0.1:4096")
 	}
-	f := &opencodeapp.Follower{
+	f := &opencode.Follower{
 		URL: strings.TrimRight(c.URL, "/"), Note: func(text string) { note(io.err, text) },
 		User: cmp.Or(os.Getenv("OPENCODE_SERVER_USERNAME"), "opencode"), Password: os.Getenv("OPENCODE_SERVER_PASSWORD"),
 	}

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/codexhook"
-	"github.com/askback/askback/internal/copilothook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/codex"
+	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/copilot"
 )
 
 // A hookCheck is an event that a client sends to a hook, in the format of the client.
@@ -21,12 +21,12 @@ type hookCheck struct {
 
 // checksOf returns the events with which a hook is checked. Most hooks only withdraw asks, and have
 // none.
-func checksOf(client string, h agentconfig.Hook) (checks []hookCheck) {
+func checksOf(client string, h config.Hook) (checks []hookCheck) {
 	gate := strings.Contains(h.Command, " --gate")
 	for _, c := range hookChecks[client+" "+h.Event] {
 		switch {
 		case client == "gemini" && c.permission != gate: // of its two hooks for one event, the guard asks for permissions
-		case client == "codex" && h.Event == codexhook.PreToolUse && c.permission && !gate: // only a guard does
+		case client == "codex" && h.Event == codex.PreToolUse && c.permission && !gate: // only a guard does
 		default:
 			checks = append(checks, c)
 		}
@@ -68,37 +68,37 @@ func questionCall(event, tool string, more map[string]any) func(c canary) map[st
 // hookChecks are the events by client and name. Their payloads are those of the tests of each hook,
 // which were recorded.
 var hookChecks = map[string][]hookCheck{
-	"claude-code " + claudehook.PreToolUse: {{
-		what: "a question", want: `"permissionDecision":"allow"`, env: map[string]string{claudehook.EntrypointVariable: "sdk-cli"},
-		event: questionCall(claudehook.PreToolUse, claudehook.QuestionTool, map[string]any{"multiSelect": false}),
+	"claude-code " + claudecode.PreToolUse: {{
+		what: "a question", want: `"permissionDecision":"allow"`, env: map[string]string{claudecode.EntrypointVariable: "sdk-cli"},
+		event: questionCall(claudecode.PreToolUse, claudecode.QuestionTool, map[string]any{"multiSelect": false}),
 	}},
-	"claude-code " + claudehook.PermissionRequest: {{
-		what: "a permission", permission: true, want: `"behavior":"deny"`, env: map[string]string{claudehook.EntrypointVariable: "cli"},
-		event: permissionCall(claudehook.PermissionRequest, doctorTool),
+	"claude-code " + claudecode.PermissionRequest: {{
+		what: "a permission", permission: true, want: `"behavior":"deny"`, env: map[string]string{claudecode.EntrypointVariable: "cli"},
+		event: permissionCall(claudecode.PermissionRequest, doctorTool),
 	}},
-	"codex " + codexhook.PreToolUse: {{
+	"codex " + codex.PreToolUse: {{
 		what: "a question", want: `"permissionDecision":"deny"`,
-		event: questionCall(codexhook.PreToolUse, codexhook.QuestionTool, map[string]any{"id": "doctor"}),
+		event: questionCall(codex.PreToolUse, codex.QuestionTool, map[string]any{"id": "doctor"}),
 	}, {
-		what: "a call of a tool", permission: true, want: `"permissionDecision":"deny"`, event: permissionCall(codexhook.PreToolUse, doctorTool),
+		what: "a call of a tool", permission: true, want: `"permissionDecision":"deny"`, event: permissionCall(codex.PreToolUse, doctorTool),
 	}},
-	"codex " + codexhook.PermissionRequest: {{
-		what: "a permission", permission: true, want: `"behavior":"deny"`, event: permissionCall(codexhook.PermissionRequest, doctorTool),
+	"codex " + codex.PermissionRequest: {{
+		what: "a permission", permission: true, want: `"behavior":"deny"`, event: permissionCall(codex.PermissionRequest, doctorTool),
 	}},
-	"copilot " + copilothook.PreToolUse: {{
+	"copilot " + copilot.PreToolUse: {{
 		what: "a question", want: `"permissionDecision":"deny"`,
 		event: func(c canary) map[string]any {
 			field := map[string]any{"type": "string", "title": c.text, "enum": []any{"yes", "no"}}
-			return call(copilothook.PreToolUse, copilothook.QuestionTool, map[string]any{
+			return call(copilot.PreToolUse, copilot.QuestionTool, map[string]any{
 				"message": c.text, "requestedSchema": map[string]any{"properties": map[string]any{"answer": field}, "required": []any{"answer"}},
 			})
 		},
 	}},
-	"copilot " + copilothook.PermissionRequest: {{
+	"copilot " + copilot.PermissionRequest: {{
 		what: "a permission", permission: true, want: `"behavior":"deny"`,
 		event: func(c canary) map[string]any {
 			return map[string]any{
-				"hookName": copilothook.PermissionRequest, "sessionId": c.token, "timestamp": 1795492516884,
+				"hookName": copilot.PermissionRequest, "sessionId": c.token, "timestamp": 1795492516884,
 				"toolName": doctorTool, "toolInput": map[string]any{"command": c.text}, "permissionSuggestions": []any{},
 			}
 		},
@@ -146,7 +146,7 @@ func (h hookCheck) payload(client string, c canary) []byte {
 		}
 	case "codex":
 		event["turn_id"], event["transcript_path"], event["model"], event["permission_mode"] = c.token, "/dev/null", "askback-doctor", "default"
-		if event["hook_event_name"] == codexhook.PreToolUse {
+		if event["hook_event_name"] == codex.PreToolUse {
 			event["tool_use_id"] = "call_" + c.token
 		}
 	case "gemini":

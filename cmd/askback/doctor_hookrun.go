@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/config"
 )
 
 // checkHooks checks the hooks in a file that ask people.
@@ -24,7 +24,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 	refused := map[string]bool{}
 	for _, h := range f.hooks() {
 		what := h.Command + h.URL
-		if h.Matcher == claudehook.PluginTools {
+		if h.Matcher == claudecode.PluginTools {
 			continue // it only allows the tools of Askback
 		}
 		if !l.own.hooks.HasHook(f.client, f.scope, h) {
@@ -41,8 +41,8 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 			l.warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
 		case h.NeedsServer(f.client) && !l.proved:
 			l.warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
-		case h.URL != "" && os.Getenv(agentconfig.TokenVariable) == "":
-			l.warn(check, "set "+agentconfig.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
+		case h.URL != "" && os.Getenv(config.TokenVariable) == "":
+			l.warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
 		default:
 			for _, one := range checks {
 				l.checkHook(ctx, f, h, one)
@@ -52,7 +52,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 }
 
 // checkHook sends an event to a hook as its client does.
-func (l laneCheck) checkHook(ctx context.Context, f clientFile, h agentconfig.Hook, check hookCheck) {
+func (l laneCheck) checkHook(ctx context.Context, f clientFile, h config.Hook, check hookCheck) {
 	ctx, cancel := context.WithTimeout(ctx, laneTime)
 	defer cancel()
 	c := newCanary(f.client+", hook "+h.Event+" ("+f.shown+")", check.permission)
@@ -114,7 +114,7 @@ func textError(text string) error {
 func hookEnvironment(more map[string]string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
-		return slices.Contains([]string{"PATH", claudehook.EntrypointVariable, claudehook.SessionVariable, claudehook.PluginVariable, claudehook.ProjectVariable}, name)
+		return slices.Contains([]string{"PATH", claudecode.EntrypointVariable, claudecode.SessionVariable, claudecode.PluginVariable, claudecode.ProjectVariable}, name)
 	})
 	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool { return !filepath.IsAbs(folder) })
 	env = append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
@@ -126,8 +126,8 @@ func hookEnvironment(more map[string]string) []string {
 
 // post sends an event to the URL of a hook, if that is the server of this database, and returns the
 // output. Each connection is to the server that proved itself.
-func (l laneCheck) post(ctx context.Context, h agentconfig.Hook, check hookCheck, event []byte) (string, error) {
-	if !l.proved || h.URL != l.server.URL+claudehook.Path {
+func (l laneCheck) post(ctx context.Context, h config.Hook, check hookCheck, event []byte) (string, error) {
+	if !l.proved || h.URL != l.server.URL+claudecode.Path {
 		return "", fmt.Errorf("%s is not the address of the server that runs here", h.URL)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(event))
@@ -135,8 +135,8 @@ func (l laneCheck) post(ctx context.Context, h agentconfig.Hook, check hookCheck
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+os.Getenv(agentconfig.TokenVariable))
-	req.Header.Set(claudehook.EntrypointHeader, check.env[claudehook.EntrypointVariable])
+	req.Header.Set("Authorization", "Bearer "+os.Getenv(config.TokenVariable))
+	req.Header.Set(claudecode.EntrypointHeader, check.env[claudecode.EntrypointVariable])
 	res, err := l.server.Client().Do(req)
 	if err != nil {
 		return "", err

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/instance"
 )
 
 // A clientFile is a file of a client that exists.
 type clientFile struct {
 	client  string
-	scope   agentconfig.Scope
+	scope   config.Scope
 	name    string // its path in the folder of the scope, with slashes
 	shown   string // its path for people
 	content []byte
@@ -27,14 +27,14 @@ type clientFile struct {
 func clientFiles() (files []clientFile) {
 	home, err := os.UserHomeDir()
 	seen := map[string]bool{} // the home folder can be that of the project
-	for _, client := range agentconfig.Clients() {
-		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {
+	for _, client := range config.Clients() {
+		for _, scope := range []config.Scope{config.Project, config.User} {
 			folder := "."
-			if scope == agentconfig.User {
+			if scope == config.User {
 				folder = home
 			}
-			all, unsupported := agentconfig.Files(client, scope, agentconfig.Options{Remove: true})
-			if unsupported != nil || scope == agentconfig.User && err != nil {
+			all, unsupported := config.Files(client, scope, config.Options{Remove: true})
+			if unsupported != nil || scope == config.User && err != nil {
 				continue
 			}
 			for _, f := range all {
@@ -51,14 +51,14 @@ func clientFiles() (files []clientFile) {
 }
 
 // hooks returns the hooks of Askback in the file.
-func (f clientFile) hooks() []agentconfig.Hook {
-	return agentconfig.HooksIn(f.client, f.name, f.content)
+func (f clientFile) hooks() []config.Hook {
+	return config.HooksIn(f.client, f.name, f.content)
 }
 
 // needServer returns the clients with a hook that asks nothing while no server runs.
 func needServer(files []clientFile) (clients []string) {
 	for _, f := range files {
-		if slices.ContainsFunc(f.hooks(), func(h agentconfig.Hook) bool { return h.NeedsServer(f.client) }) {
+		if slices.ContainsFunc(f.hooks(), func(h config.Hook) bool { return h.NeedsServer(f.client) }) {
 			clients = append(clients, f.client)
 		}
 	}

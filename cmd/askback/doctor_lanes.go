@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/agent/mcptools"
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 )
@@ -44,7 +44,7 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	before := len(d.findings)
 	ownClaude := false // a file of Claude Code has an entry
 	for _, f := range clientFiles() {
-		lane, ok := agentconfig.LaneIn(f.client, f.name, f.content)
+		lane, ok := config.LaneIn(f.client, f.name, f.content)
 		ownClaude = ownClaude || f.client == hooksClient && (ok || len(f.hooks()) > 0)
 		if ok {
 			l.checkServer(ctx, f, lane)
@@ -69,7 +69,7 @@ func (d *doctor) checkLanes(ctx context.Context) {
 const laneFix = "run what the file has yourself; askback init writes it again"
 
 // checkServer checks the MCP server in a file.
-func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane agentconfig.Lane) {
+func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.Lane) {
 	const check = "lane"
 	if !l.own.written.HasLane(f.client, f.scope, lane) {
 		l.refuse(l.own, f.String(), strings.Join(lane.Command, " "), lane.URL)
@@ -77,7 +77,7 @@ func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane agentconf
 	}
 	headers, expanded := lane.Expand(os.Getenv)
 	if !expanded {
-		l.warn(check, "set "+agentconfig.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", f)
+		l.warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", f)
 		return
 	}
 	command := slices.Clone(lane.Command)

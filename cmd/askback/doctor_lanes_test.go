@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/opencodehook"
+	"github.com/askback/askback/internal/agents/opencode"
 )
 
 // A project is a folder with files of clients, a home folder and an environment.
@@ -88,7 +88,7 @@ func TestDoctorRunsOnlyWhatInitWrites(t *testing.T) {
 	p.write(".claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "AskUserQuestion", "hooks": [{"type": "command", "command": "touch ran; askback hook claude-code"}]}]}}`)
 	p.write(".github/hooks/askback.json", `{"version": 1, "hooks": {"PreToolUse": [{"type": "command", "bash": "touch ran # askback hook copilot"}]}}`)
 	p.write("opencode.json", `{"mcp": {"askback": {"type": "local", "command": ["askback", "mcp"]}}, "plugin": [["./.askback/opencode.js", {"command": "bin/askback"}]]}`)
-	p.write(".askback/opencode.js", opencodehook.Plugin)
+	p.write(".askback/opencode.js", opencode.Plugin)
 	const run = "this is not what askback init writes; run it yourself"
 	wantAll(t, "other commands", p.lanes(),
 		`claude-code (.mcp.json) would run "./bin/askback mcp"; `+run, `cursor (.cursor/mcp.json) would run "sh -c bin/askback mcp"; `+run,

@@ -8,16 +8,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 )
 
 // ownEntries are the entries that may be run or reached: those that askback init writes on this
 // machine.
 type ownEntries struct {
-	written agentconfig.Written
-	hooks   agentconfig.Written // also has the default address, to which [laneCheck.post] sends nothing unless the server is there
-	paths   map[string]string   // the absolute paths of the programs
-	foreign string              // why askback in the PATH is not one of the programs, or ""
+	written config.Written
+	hooks   config.Written    // also has the default address, to which [laneCheck.post] sends nothing unless the server is there
+	paths   map[string]string // the absolute paths of the programs
+	foreign string            // why askback in the PATH is not one of the programs, or ""
 }
 
 // What to do about an entry that is neither run nor reached.

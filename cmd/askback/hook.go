@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/terminal"
@@ -64,54 +64,54 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if err != nil {
 		return nil, err
 	}
-	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
-	if errors.Is(err, claudehook.ErrForeign) || err == nil && c.isForeign(ev) {
+	ev, err := claudecode.Read(raw, os.Getenv(claudecode.EntrypointVariable))
+	if errors.Is(err, claudecode.ErrForeign) || err == nil && c.isForeign(ev) {
 		return nil, nil // another program runs this hook, which then must print nothing
 	}
 	if err != nil {
 		return nil, err
 	}
-	ev.Project = os.Getenv(claudehook.ProjectVariable)
-	if out, ok := claudehook.AllowOwnTool(ev); ok {
+	ev.Project = os.Getenv(claudecode.ProjectVariable)
+	if out, ok := claudecode.AllowOwnTool(ev); ok {
 		_, unwritten = in.out.Write(append(out, '\n'))
 		return unwritten, nil
 	}
 	if settingsHave(ev) {
 		return nil, nil
 	}
-	if claudehook.CannotAsk(ev) {
-		return nil, claudehook.ErrCannotAsk
+	if claudecode.CannotAsk(ev) {
+		return nil, claudecode.ErrCannotAsk
 	}
-	if _, defers := claudehook.Defer(ev); defers && c.Defer > 0 {
+	if _, defers := claudecode.Defer(ev); defers && c.Defer > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.Defer)
 		defer cancel()
 		ctx = limited
 	}
-	_, asks := claudehook.Request(ev)
+	_, asks := claudecode.Request(ev)
 	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-		return claudehook.Run(ctx, new(hook.Runner), "", client, ev)
+		return claudecode.Run(ctx, new(hook.Runner), "", client, ev)
 	})
 }
 
 // isForeign reports whether the environment shows that another program runs this hook. A hook
 // that must block calls is not silent because a variable is missing.
-func (c *hookClaude) isForeign(ev claudehook.Event) bool {
-	started := os.Getenv(claudehook.EntrypointVariable) != "" || c.Strict
-	return !started || ev.IsInherited(os.Getenv(claudehook.SessionVariable))
+func (c *hookClaude) isForeign(ev claudecode.Event) bool {
+	started := os.Getenv(claudecode.EntrypointVariable) != "" || c.Strict
+	return !started || ev.IsInherited(os.Getenv(claudecode.SessionVariable))
 }
 
 // settingsHave reports whether Claude Code's plugin runs this hook and the settings have
 // another one of Askback for the same event. The plugin's must then do nothing, because Claude
 // Code runs both, and people would be asked twice.
-func settingsHave(ev claudehook.Event) bool {
-	if os.Getenv(claudehook.PluginVariable) == "" {
+func settingsHave(ev claudecode.Event) bool {
+	if os.Getenv(claudecode.PluginVariable) == "" {
 		return false
 	}
 	home, _ := os.UserHomeDir() // without one, it has no settings
-	for _, folder := range []string{os.Getenv(claudehook.ProjectVariable), home} {
+	for _, folder := range []string{os.Getenv(claudecode.ProjectVariable), home} {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
 			settings, err := readClientFile(filepath.Join(folder, ".claude", name))
-			if folder != "" && err == nil && agentconfig.HasHook(settings, ev.Name) {
+			if folder != "" && err == nil && config.HasHook(settings, ev.Name) {
 				return true
 			}
 		}

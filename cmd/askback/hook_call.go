@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 // errNotAsked is the error for an event of the right agent about which no person is asked.

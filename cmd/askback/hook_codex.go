@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/askback/askback/internal/codexhook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/codex"
+	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/instance"
 )
 
@@ -41,16 +41,16 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands, gated
 	if err != nil {
 		return nil, err
 	}
-	ev, err := codexhook.Read(raw)
-	if errors.Is(err, codexhook.ErrForeign) && !c.Gate {
+	ev, err := codex.Read(raw)
+	if errors.Is(err, codex.ErrForeign) && !c.Gate {
 		return nil, nil // another program runs this hook, which then must print nothing
 	}
 	if err != nil {
 		return nil, err
 	}
-	gated.Store(c.Gate && codexhook.Gated(ev))
-	asks := codexhook.Asks(ev, c.Gate)
-	if asks && codexhook.HasDialog(ev) && isFollowed(ev.SessionID) {
+	gated.Store(c.Gate && codex.Gated(ev))
+	asks := codex.Asks(ev, c.Gate)
+	if asks && codex.HasDialog(ev) && isFollowed(ev.SessionID) {
 		return nil, nil // askback attach codex asks as well while Codex shows its dialog
 	}
 	if asks {
@@ -59,7 +59,7 @@ func (c *hookCodex) answer(ctx context.Context, in streams, all *commands, gated
 		}
 	}
 	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-		reply, err := codexhook.Run(ctx, new(hook.Runner), client, ev, c.Gate)
+		reply, err := codex.Run(ctx, new(hook.Runner), client, ev, c.Gate)
 		if err == nil && reply.Output == nil && gated.Load() {
 			err = errNoDecision
 		}

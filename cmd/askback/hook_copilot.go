@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/askback/askback/internal/copilothook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/copilot"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 type hookCopilot struct {
@@ -18,14 +18,14 @@ type hookCopilot struct {
 // without a decision is blocked instead.
 func (c *hookCopilot) Run(ctx context.Context, in streams, all *commands) error {
 	return answerHook(ctx, in, all, c.Wait, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
-		ev, err := copilothook.Read(raw)
+		ev, err := copilot.Read(raw)
 		if err != nil {
 			return call, true, err
 		}
-		call, ok := copilothook.Call(ev, c.Gate)
+		call, ok := copilot.Call(ev, c.Gate)
 		if !ok {
 			err = errNotAsked
 		}
-		return call, copilothook.Guarded(ev, c.Gate), err
+		return call, copilot.Guarded(ev, c.Gate), err
 	})
 }

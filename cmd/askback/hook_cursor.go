@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/askback/askback/internal/cursorhook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/cursor"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 type hookCursor struct {
@@ -17,14 +17,14 @@ type hookCursor struct {
 // follows its own rules. With --gate, it then blocks the call instead.
 func (c *hookCursor) Run(ctx context.Context, in streams, all *commands) error {
 	return answerHook(ctx, in, all, c.Limit, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
-		ev, err := cursorhook.Read(raw)
+		ev, err := cursor.Read(raw)
 		if err != nil {
 			return call, true, err
 		}
-		if !cursorhook.Guarded(ev, ownServer()) {
+		if !cursor.Guarded(ev, ownServer()) {
 			return call, false, errNotAsked
 		}
-		call, ok := cursorhook.Call(ev)
+		call, ok := cursor.Call(ev)
 		if !ok {
 			err = errNotAsked
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/askback/askback/internal/geminihook"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/gemini"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 type hookGemini struct {
@@ -17,12 +17,12 @@ type hookGemini struct {
 // --gate, any other call without a decision is blocked: Gemini CLI would run the tool.
 func (c *hookGemini) Run(ctx context.Context, in streams, all *commands) error {
 	return answerHook(ctx, in, all, c.Limit, c.Gate, func(raw []byte) (call hook.Call, guarded bool, err error) {
-		ev, err := geminihook.Read(raw)
+		ev, err := gemini.Read(raw)
 		if err != nil {
 			return call, true, err
 		}
-		guarded = geminihook.Guarded(ev, ownServer())
-		call, ok := geminihook.Call(ev, c.Gate && guarded)
+		guarded = gemini.Guarded(ev, ownServer())
+		call, ok := gemini.Call(ev, c.Gate && guarded)
 		if !ok {
 			err = errNotAsked
 		}

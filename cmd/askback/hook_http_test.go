@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 )
 
 const (
@@ -20,13 +20,13 @@ const (
 func (s *testServer) sendHook(query, event, entrypoint string) <-chan string {
 	s.t.Helper()
 	announced, _ := s.place.Last()
-	req, err := http.NewRequestWithContext(s.t.Context(), "POST", announced.URL+claudehook.Path+query, strings.NewReader(event))
+	req, err := http.NewRequestWithContext(s.t.Context(), "POST", announced.URL+claudecode.Path+query, strings.NewReader(event))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+s.agent)
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(claudehook.EntrypointHeader, entrypoint)
+	req.Header.Set(claudecode.EntrypointHeader, entrypoint)
 	out := make(chan string, 1)
 	go func() {
 		res, err := http.DefaultClient.Do(req)

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"io"
 
-	"github.com/askback/askback/internal/hook"
-	"github.com/askback/askback/internal/opencodehook"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/agents/opencode"
 )
 
 type hookOpenCode struct{}
@@ -24,8 +24,8 @@ func (c *hookOpenCode) Run(ctx context.Context, in streams, all *commands) error
 	if err != nil {
 		return err
 	}
-	ev, err := opencodehook.Read(raw)
-	if errors.Is(err, opencodehook.ErrForeign) {
+	ev, err := opencode.Read(raw)
+	if errors.Is(err, opencode.ErrForeign) {
 		return nil
 	}
 	var unwritten error
@@ -37,10 +37,10 @@ func (c *hookOpenCode) Run(ctx context.Context, in streams, all *commands) error
 			cancel()
 		}()
 		unwritten, err = runHook(ctx, in, all, true, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-			return opencodehook.Run(ctx, new(hook.Runner), "", client, ev)
+			return opencode.Run(ctx, new(hook.Runner), "", client, ev)
 		})
 	}
-	return endHook(in, ev.Name == opencodehook.ToolCall, unwritten, err)
+	return endHook(in, ev.Name == opencode.ToolCall, unwritten, err)
 }
 
 // readLine reads a line of at most [hook.MaxEvent] bytes. At the end of the input, the line

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/local/instance"
 )
 
@@ -55,7 +55,7 @@ func TestHookAtATerminalPrintsWhatItReads(t *testing.T) {
 // startHook runs askback hook for an event, and returns once it waits for its ask.
 func startHook(t *testing.T, env []string, place instance.Place, event string) *process {
 	t.Helper()
-	p := launch(t, append(slices.Clone(env), claudehook.EntrypointVariable+"=cli"), "hook", "claude-code")
+	p := launch(t, append(slices.Clone(env), claudecode.EntrypointVariable+"=cli"), "hook", "claude-code")
 	if _, err := io.WriteString(p.in, event); err != nil {
 		t.Fatal(err)
 	}

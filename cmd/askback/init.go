@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/config"
 )
 
 type initCommand struct {
@@ -34,11 +34,11 @@ func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error 
 	if c.Client == "" {
 		return c.runAll(ctx, io, all)
 	}
-	if !slices.Contains(agentconfig.Clients(), c.Client) {
+	if !slices.Contains(config.Clients(), c.Client) {
 		return usage(unknownClient(c.Client))
 	}
 	p, err := c.plan()
-	if errors.Is(err, agentconfig.ErrUnsupported) {
+	if errors.Is(err, config.ErrUnsupported) {
 		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, p.scope, err))
 	}
 	if err != nil {
@@ -66,17 +66,17 @@ func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error 
 
 // A plan is what is to be changed for one client.
 type plan struct {
-	scope   agentconfig.Scope
-	options agentconfig.Options
+	scope   config.Scope
+	options config.Options
 	changes []change
 }
 
 // plan computes all changes before the first write, so that no file is changed after an error.
 func (c *initCommand) plan() (p plan, err error) {
 	folder := "."
-	p.scope = agentconfig.Project
+	p.scope = config.Project
 	if c.User {
-		p.scope = agentconfig.User
+		p.scope = config.User
 		if folder, err = os.UserHomeDir(); err != nil {
 			return p, err
 		}
@@ -84,7 +84,7 @@ func (c *initCommand) plan() (p plan, err error) {
 	if p.options, err = c.options(p.scope, folder); err != nil {
 		return p, err
 	}
-	files, err := agentconfig.Files(c.Client, p.scope, p.options)
+	files, err := config.Files(c.Client, p.scope, p.options)
 	if err != nil {
 		return p, err
 	}
@@ -131,13 +131,13 @@ func (c *initCommand) conclude(io streams, p plan, prefix string) {
 		return
 	case c.Remove:
 		return
-	case options.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
-		note(io.err, prefix+agentconfig.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
+	case options.URL != "" && c.Client != "vscode" && os.Getenv(config.TokenVariable) == "":
+		note(io.err, prefix+config.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
 	}
-	for _, todo := range agentconfig.NextSteps(c.Client, scope, options) {
+	for _, todo := range config.NextSteps(c.Client, scope, options) {
 		note(io.err, prefix+todo)
 	}
-	if c.Client == hooksClient && scope == agentconfig.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
+	if c.Client == hooksClient && scope == config.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
 		note(io.err, prefix+"Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
 	}
 }
@@ -164,12 +164,12 @@ var gateClients = []string{"codex", "copilot", "cursor", "gemini"}
 // options returns how the client reaches Askback: over HTTP if ASKBACK_URL is set,
 // otherwise by running this program. For the hooks of Claude Code, --http and --no-http
 // override this.
-func (c *initCommand) options(scope agentconfig.Scope, folder string) (agentconfig.Options, error) {
-	o := agentconfig.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
+func (c *initCommand) options(scope config.Scope, folder string) (config.Options, error) {
+	o := config.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		o.Command = exe
 	}
-	if c.Client == hooksClient && scope == agentconfig.Project {
+	if c.Client == hooksClient && scope == config.Project {
 		o.Shared = c.sharesHooks(folder)
 	} else if c.Shared != nil {
 		return o, usage("--shared is for the hooks of " + hooksClient + " in a project only")
@@ -181,7 +181,7 @@ func (c *initCommand) options(scope agentconfig.Scope, folder string) (agentconf
 	case c.Client != hooksClient && c.HTTP != nil:
 		return o, usage("--http is for the hooks of " + hooksClient + " only, not for " + c.Client)
 	case c.Client == hooksClient && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
-		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudehook.Path
+		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudecode.Path
 	}
 	return o, nil
 }
@@ -193,7 +193,7 @@ func (c *initCommand) sharesHooks(folder string) bool {
 		return *c.Shared
 	}
 	settings, _ := readClientFile(filepath.Join(folder, ".claude", "settings.json"))
-	return agentconfig.SharesHooks(settings)
+	return config.SharesHooks(settings)
 }
 
 // inPath reports whether exe is named askback and is in a directory of PATH.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/terminal"
 )
 
@@ -66,7 +66,7 @@ func (c *initCommand) runAll(ctx context.Context, io streams, all *commands) err
 // error if a client's files cannot be changed.
 func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 	seen := map[string]bool{} // the files of the plans: the home folder can be that of the project
-	for _, client := range agentconfig.Clients() {
+	for _, client := range config.Clients() {
 		reason := installed(client)
 		if reason == "" && !c.Remove {
 			continue
@@ -75,7 +75,7 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 			one := *c
 			one.Client, one.User = client, user
 			p, err := one.plan()
-			if errors.Is(err, agentconfig.ErrUnsupported) {
+			if errors.Is(err, config.ErrUnsupported) {
 				if !c.Remove {
 					note(io.err, client+": "+err.Error())
 				}
@@ -102,7 +102,7 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(agentconfig.Clients(), ", "))
+		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(config.Clients(), ", "))
 	}
 	return plans, failed
 }
@@ -171,7 +171,7 @@ func homePath(path string) string {
 
 // installed returns what shows that a client is installed, or "".
 func installed(client string) string {
-	t := agentconfig.TracesOf(client)
+	t := config.TracesOf(client)
 	for _, name := range t.Programs {
 		if _, err := exec.LookPath(name); err == nil {
 			return name + " is in the PATH"

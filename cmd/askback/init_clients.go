@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 )
 
 // listTime is how long a client may take to list its MCP servers. Some of them start all.
@@ -72,7 +72,7 @@ func (c *initCommand) requireServer(ctx context.Context, io streams, all *comman
 // serverList returns the command with which a client lists its MCP servers. ok is false if it
 // has none, or is not in the PATH.
 func serverList(client string) (name string, ok bool) {
-	t := agentconfig.TracesOf(client)
+	t := config.TracesOf(client)
 	if t.List == nil {
 		return "", false
 	}
@@ -85,7 +85,7 @@ func serverList(client string) (name string, ok bool) {
 // only what askback init writes.
 func (p clientPlan) listed(ctx context.Context) string {
 	client := p.command.Client
-	if !agentconfig.TracesOf(client).ListRuns {
+	if !config.TracesOf(client).ListRuns {
 		return listedByClient(ctx, client, ".", listTime)
 	}
 	folder, err := p.onlyAskback()
@@ -106,10 +106,10 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return "", err
 	}
-	if folder, err = os.MkdirTemp(state, "project-"); err != nil || p.plan.scope != agentconfig.Project {
+	if folder, err = os.MkdirTemp(state, "project-"); err != nil || p.plan.scope != config.Project {
 		return folder, err
 	}
-	files, err := agentconfig.Files(p.command.Client, p.plan.scope, p.plan.options)
+	files, err := config.Files(p.command.Client, p.plan.scope, p.plan.options)
 	for _, f := range files {
 		var content []byte
 		if content, err = f.Edit(nil); err != nil || content == nil {
@@ -126,7 +126,7 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 // listedByClient returns what a client itself reports in a folder about the MCP server askback within
 // limit, or "" if ctx ends.
 func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
-	t := agentconfig.TracesOf(client)
+	t := config.TracesOf(client)
 	name, _ := serverList(client)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

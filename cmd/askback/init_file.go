@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/instance"
 )
 
@@ -30,7 +30,7 @@ func (c change) differs() bool {
 
 // changeOf reads a file and computes its new content. If the file cannot be edited, the
 // error contains the text that the user can add.
-func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known records) (change, error) {
+func changeOf(folder string, scope config.Scope, f config.File, known records) (change, error) {
 	path, err := resolve(folder, scope, filepath.FromSlash(f.Path))
 	if err != nil {
 		return change{}, err
@@ -40,7 +40,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File, known 
 		return change{}, err
 	}
 	after, err := f.Edit(before)
-	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
+	if refused, ok := errors.AsType[*config.EditError](err); ok {
 		return change{}, usage(refusal(shownPath(scope, f.Path), refused, f.Removes()))
 	}
 	if err == nil && f.Removes() {
@@ -70,7 +70,7 @@ func readClientFile(path string) ([]byte, error) {
 }
 
 // refusal returns why a file cannot be changed, and what to do.
-func refusal(path string, why *agentconfig.EditError, removes bool) string {
+func refusal(path string, why *config.EditError, removes bool) string {
 	text := path + ": " + why.Reason + "; nothing was changed. To go on, " + why.Fix + " and run this command again"
 	switch {
 	case removes:
@@ -82,8 +82,8 @@ func refusal(path string, why *agentconfig.EditError, removes bool) string {
 }
 
 // shownPath returns the path of a file of a scope for messages.
-func shownPath(scope agentconfig.Scope, path string) string {
-	if scope == agentconfig.User {
+func shownPath(scope config.Scope, path string) string {
+	if scope == config.User {
 		return "~/" + path
 	}
 	return path
@@ -92,7 +92,7 @@ func shownPath(scope agentconfig.Scope, path string) string {
 // resolve returns the path of a file after all symbolic links, so that their target is
 // changed and the links are kept. A broken link is an error. In a project, which may come
 // from a stranger, so is a link out of its folder.
-func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
+func resolve(folder string, scope config.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -112,7 +112,7 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	if errors.Is(err, syscall.ENOTDIR) {
 		return "", usage(shownPath(scope, notFolder(root, path)) + " is not a folder; nothing was changed. Move it away and run this command again")
 	}
-	if err != nil || scope != agentconfig.Project {
+	if err != nil || scope != config.Project {
 		return filepath.Join(found, rest), err
 	}
 	within, err := filepath.Rel(root, found)

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/instance"
 )
 
 // records are the files that askback init has changed, by their absolute path.
-type records map[string]agentconfig.Record
+type records map[string]config.Record
 
 // recordsPath returns the path of the file with the records, in the state directory.
 func recordsPath() (string, error) {
@@ -78,10 +78,10 @@ func (r records) restore(path string, before, after []byte) []byte {
 	if err != nil || !ok || string(before) == string(after) && after != nil {
 		return after
 	}
-	if original, ok := known.Restore(before); ok && agentconfig.SameExceptSpace(original, after) {
+	if original, ok := known.Restore(before); ok && config.SameExceptSpace(original, after) {
 		return original
 	}
-	if known.Missing && agentconfig.IsBlank(after) {
+	if known.Missing && config.IsBlank(after) {
 		return nil
 	}
 	return after
@@ -96,15 +96,15 @@ func (r records) update(path string, c change, folders []string) {
 	if known {
 		original, restorable = last.Restore(c.before)
 	}
-	var next agentconfig.Record
+	var next config.Record
 	switch {
 	case c.removes && (!known || restorable && string(original) == string(c.after)):
 		delete(r, path)
 		return
 	case restorable:
-		next = agentconfig.NewRecord(original, c.after)
+		next = config.NewRecord(original, c.after)
 	default:
-		next = agentconfig.NewRecord(c.before, c.after)
+		next = config.NewRecord(c.before, c.after)
 		next.Missing = last.Missing || c.before == nil
 	}
 	next.Folders = slices.Concat(last.Folders, folders)

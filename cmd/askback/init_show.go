@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/agents/config"
 )
 
 // print prints the diff of a change. If brief is set, or for a program of Askback, a file that is
@@ -19,7 +19,7 @@ func (c *initCommand) print(io streams, one change, brief bool) error {
 		}
 		return nil
 	}
-	text := agentconfig.Diff(one.path, one.before, one.after)
+	text := config.Diff(one.path, one.before, one.after)
 	if one.program || brief && (one.before == nil || one.after == nil) {
 		text = one.line()
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/askback/askback/internal/agentconfig"
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/connection"
 )
 
@@ -163,7 +163,7 @@ func withHelpFlag(args []string) []string {
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(agentconfig.Clients(), ", "), "patience": claudehook.DefaultWait.String(), "version": versionLine()},
+		kong.Vars{"clients": strings.Join(config.Clients(), ", "), "patience": claudecode.DefaultWait.String(), "version": versionLine()},
 		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
 			"An ask is one or more questions, or a call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {

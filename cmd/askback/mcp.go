@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/mcpserver"
 )
@@ -47,7 +47,7 @@ func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 		return err
 	}
 	server := mcpserver.New(&mcpserver.Options{
-		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait, ClaudeSession: os.Getenv(claudehook.SessionVariable),
+		Version: version(), Secret: o.Tokens.Key(), Folder: projectFolder(), Wait: c.Wait, ClaudeSession: os.Getenv(claudecode.SessionVariable),
 	})
 	return thenClose(io, conn, server.ServeStdio(ctx, conn.Agent, io.in, io.out))
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/instance"
 )
 

@@ -1,0 +1,175 @@
+// Package acp asks people what an agent asks in an editor. It is a proxy between the two, which
+// speak the Agent Client Protocol over standard input and output. Every message is forwarded
+// unchanged. The dialog of the editor and the ask of Askback are live at the same time, and
+// the first answer wins.
+package acp
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/dialog"
+	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// The requests of an agent that people are asked about.
+const (
+	methodPermission = "session/request_permission"
+	methodForm       = "elicitation/create"
+)
+
+// The kinds of options that are chosen. Options that are remembered by the agent never are.
+const (
+	allowOnce  = "allow_once"
+	rejectOnce = "reject_once"
+)
+
+// A question is a request of the agent that people are asked about.
+type question struct {
+	session string
+	tool    string // the id of the tool call, if any
+	ask     askback.Request
+	// result returns the answer to the request, or false without one.
+	result func(askback.Ask) (any, bool)
+}
+
+// origin is what people read about the place of a request.
+type origin struct {
+	hook.Origin
+	Agent string `json:"agent,omitempty"` // the name and the version of the agent
+}
+
+// readQuestion reads the parameters of a request. It reports false for other requests, and for those
+// that only the editor can ask. id is unique in run.
+func readQuestion(method string, params json.RawMessage, id, run string, from origin, call members) (question, bool) {
+	p, err := jcs.Parse(params)
+	if err != nil {
+		return question{}, false
+	}
+	q := question{session: jsonrpc2.StringOf(p, "sessionId")}
+	ok := false
+	switch method {
+	case methodPermission:
+		ok = q.readPermission(p, params, call)
+	case methodForm:
+		ok = q.readForm(p, params)
+	}
+	if !ok || q.session == "" {
+		return question{}, false
+	}
+	from.Hook, from.Session, from.Seated = method, q.session, true
+	context, err := jcs.Marshal(from)
+	if err != nil {
+		return question{}, false
+	}
+	r := &q.ask
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(programOf(from.Agent), from.CWD), q.session, hook.Key("acp", run, q.session, q.tool, id), context
+	q.ask, err = r.Normalize()
+	return q, err == nil
+}
+
+// readPermission reads a request for a permission. call has the members of the tool call that the
+// agent sent before. There must be exactly one option that allows the call once.
+func (q *question) readPermission(p jcs.Value, src []byte, call members) bool {
+	tool, _ := p.Get("toolCall")
+	q.tool = jsonrpc2.StringOf(tool, "toolCallId")
+	allow, reject, ok := readOptions(p)
+	if !ok || q.tool == "" {
+		return false
+	}
+	shown := members{}
+	for _, name := range shownMembers {
+		value := call[name]
+		if m, ok := tool.Get(name); ok && m.Kind != jcs.Null {
+			value = m.Raw(src)
+		}
+		if value != nil {
+			shown[name] = value
+		}
+	}
+	input, err := jcs.Marshal(shown)
+	if err != nil || shown["title"] == nil && shown["rawInput"] == nil {
+		return false
+	}
+	q.ask.Confirmation = &askback.Confirmation{
+		ToolName: cmp.Or(jsonrpc2.StringAt(shown["name"]), jsonrpc2.StringAt(shown["kind"]), "tool"), Input: input, Description: jsonrpc2.StringAt(shown["title"]), NoEdit: true,
+	}
+	q.result = func(ask askback.Ask) (any, bool) { return outcome(ask, allow, reject) }
+	return true
+}
+
+// readForm reads a request for input in a session. If people do not answer it, it is left to the editor.
+func (q *question) readForm(p jcs.Value, src []byte) (ok bool) {
+	schema, _ := p.Get("requestedSchema")
+	if jsonrpc2.StringOf(p, "mode") != "form" || schema.Kind != jcs.Object {
+		return false
+	}
+	q.result, ok = dialog.Form(&q.ask, jsonrpc2.StringOf(p, "message"), schema.Raw(src))
+	return ok
+}
+
+// shownMembers are the members of a tool call that describe what will run.
+var shownMembers = []string{"name", "kind", "title", "content", "locations", "rawInput"}
+
+// readOptions returns the ids of the options that allow and reject a call once. Without one that rejects it,
+// reject is "". readOptions reports false unless exactly one option allows the call, and all ids differ,
+// because only the id is sent.
+func readOptions(p jcs.Value) (allow, reject string, ok bool) {
+	options, _ := p.Get("options")
+	var ids []string
+	once := 0
+	for _, o := range options.Elements() {
+		id := jsonrpc2.StringOf(o, "optionId")
+		if id == "" || slices.Contains(ids, id) {
+			return "", "", false
+		}
+		ids = append(ids, id)
+		switch kind := jsonrpc2.StringOf(o, "kind"); {
+		case kind == allowOnce:
+			once++
+			allow = id
+		case kind == rejectOnce && reject == "":
+			reject = id
+		}
+	}
+	return allow, reject, once == 1
+}
+
+// outcome returns the answer to a request for a permission, or false without a decision.
+func outcome(ask askback.Ask, allow, reject string) (any, bool) {
+	switch o := ask.Outcome; {
+	case o.Approved() && len(o.Input) == 0:
+		return selected(allow), true
+	case o.Status == askback.Answered && o.Decision == askback.Deny && reject != "":
+		return selected(reject), true
+	case o.Status == askback.Answered && o.Decision == askback.Deny:
+		return map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, true
+	}
+	return nil, false
+}
+
+func selected(option string) any {
+	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
+}
+
+// programOf returns the program in the label of an agent.
+func programOf(agent string) string {
+	for _, known := range []struct{ part, label string }{
+		{"claude", hook.ClaudeCode},
+		{"codex", hook.Codex},
+		{"gemini", hook.Gemini},
+		{"opencode", hook.OpenCode},
+		{"copilot", hook.Copilot},
+		{"cursor", hook.Cursor},
+	} {
+		if strings.Contains(strings.ToLower(agent), known.part) {
+			return known.label
+		}
+	}
+	return hook.ACP
+}

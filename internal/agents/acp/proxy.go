@@ -1,0 +1,338 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/dialog"
+	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+const (
+	// maxLine is the maximum size of a message.
+	maxLine = 64 << 20
+	// maxCalls is the number of tool calls that may run at once. Agents end each call.
+	maxCalls = 1000
+)
+
+// The reasons of withdrawn asks.
+const (
+	errDecided hook.Reason = "Decided in the editor"
+	errStopped hook.Reason = "The turn was cancelled"
+	errEnded   hook.Reason = "The agent or the editor was disconnected"
+	errUnread  hook.Reason = "A message of the agent or the editor could not be read"
+)
+
+var errTooLong = errors.New("a message is longer than 64 MiB")
+
+// A Proxy forwards the messages between an editor and an agent. Its fields must not change while
+// it runs.
+type Proxy struct {
+	Asks    hook.Client
+	Command string            // of the agent, for its name
+	Run     string            // a unique text of this process, because ids of requests repeat
+	Note    func(text string) // called with what the user should know; calls do not overlap
+
+	asker   *dialog.Asker
+	dialogs dialog.Set[openDialog]
+
+	agent, editor lockedWriter
+
+	mu       sync.Mutex         // guards what follows; not held while writing
+	version  string             // of the protocol
+	name     string             // of the agent
+	initID   string             // the id of the editor's request initialize
+	opening  map[string]string  // the folders of sessions that the editor opens, by the id of the request
+	folders  map[string]string  // the folders of sessions
+	calls    map[string]members // tool calls that run, by session and id
+	reused   map[string]bool    // the same, for ids of several calls at once, which the model can make
+	crowded  bool               // nothing is kept of any call: more than maxCalls ran at once, or see forget
+	answered map[string]bool    // requests that Askback answered, and the editor has not answered yet
+}
+
+type members = map[string]json.RawMessage
+
+// An openDialog is a request of the agent that has no answer yet.
+type openDialog struct {
+	question
+	id json.RawMessage
+}
+
+// Start prepares the proxy for an agent and an editor, to which it writes.
+func (p *Proxy) Start(agent, editor io.Writer) {
+	p.agent.to, p.editor.to = agent, editor
+	p.asker = &dialog.Asker{Client: p.Asks, Otherwise: "only the editor asks", Notify: p.Note}
+	p.name = p.Command
+	p.opening, p.folders, p.calls, p.reused = map[string]string{}, map[string]string{}, map[string]members{}, map[string]bool{}
+	p.answered = map[string]bool{}
+}
+
+// Watch notes when Askback cannot be reached, until ctx ends.
+func (p *Proxy) Watch(ctx context.Context) { p.asker.Watch(ctx) }
+
+// FromEditor forwards the messages of the editor, until they end.
+func (p *Proxy) FromEditor(in io.Reader) error {
+	return eachLine(in, func(line []byte) error {
+		m, ok, err := jsonrpc2.Read(line)
+		if err != nil {
+			p.forget()
+		}
+		if ok && !p.fromEditor(m) {
+			return nil
+		}
+		return p.agent.write(line)
+	})
+}
+
+// FromAgent forwards the messages of the agent, until they end.
+func (p *Proxy) FromAgent(ctx context.Context, in io.Reader) error {
+	return eachLine(in, func(line []byte) error {
+		m, ok, err := jsonrpc2.Read(line)
+		if err != nil {
+			p.forget()
+		}
+		if ok && p.reusesID(m) {
+			_ = p.agent.send(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32600, "message": "this id is in use"}})
+			return nil
+		}
+		var opened *dialog.Dialog[openDialog]
+		if ok {
+			opened = p.fromAgent(ctx, m)
+		}
+		if err := p.editor.write(line); err != nil {
+			return err
+		}
+		if opened != nil {
+			p.dialogs.Ask(opened, func(ctx context.Context) { p.ask(ctx, opened) })
+		}
+		return nil
+	})
+}
+
+// Close ends all dialogs. What the person decides afterwards has no effect.
+func (p *Proxy) Close() {
+	p.dialogs.EndAll(errEnded)
+	p.dialogs.Wait()
+}
+
+// fromEditor handles a message of the editor. It reports false if the message is a late answer, which
+// must not be forwarded.
+func (p *Proxy) fromEditor(m jsonrpc2.Message) (forward bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := string(m.ID)
+	switch method := m.Method; {
+	case method == "" && p.answered[id]:
+		delete(p.answered, id)
+		return false
+	case method == "":
+		p.dialogs.End(errDecided, func(d openDialog) bool { return string(d.id) == id })
+	case method == "initialize":
+		p.initID = id
+	case method == "session/cancel":
+		session := jsonrpc2.StringAt(m.Params, "sessionId")
+		p.dialogs.End(errStopped, func(d openDialog) bool { return d.session == session })
+	case m.ID != nil && jsonrpc2.At(m.Params, "cwd") != nil:
+		if session := jsonrpc2.StringAt(m.Params, "sessionId"); session != "" {
+			p.folders[session] = jsonrpc2.StringAt(m.Params, "cwd")
+		}
+		p.opening[id] = jsonrpc2.StringAt(m.Params, "cwd")
+	}
+	return true
+}
+
+// reusesID reports whether the agent sends a request with the id of one that Askback
+// answered, and to which the editor's answer is still expected. That answer could be taken
+// for one to the new request.
+func (p *Proxy) reusesID(m jsonrpc2.Message) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return m.IsRequest() && p.answered[string(m.ID)]
+}
+
+// fromAgent handles a message of the agent before it is forwarded. It returns the dialog that
+// the message opens, if any.
+func (p *Proxy) fromAgent(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[openDialog] {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id := string(m.ID)
+	switch method := m.Method; method {
+	case "":
+		if id == p.initID && p.initID != "" {
+			p.version = string(jsonrpc2.At(m.Result, "protocolVersion"))
+			if name := jsonrpc2.StringAt(m.Result, "agentInfo", "name"); name != "" {
+				p.name = name
+			}
+		}
+		if folder, ok := p.opening[id]; ok {
+			delete(p.opening, id)
+			if session := jsonrpc2.StringAt(m.Result, "sessionId"); session != "" {
+				p.folders[session] = folder
+			}
+		}
+	case "session/update":
+		p.update(jsonrpc2.StringAt(m.Params, "sessionId"), jsonrpc2.At(m.Params, "update"))
+	case "$/cancel_request":
+		request := string(jsonrpc2.CanonicalID(jsonrpc2.At(m.Params, "requestId")))
+		p.dialogs.End(errStopped, func(d openDialog) bool { return string(d.id) == request })
+	case methodPermission, methodForm:
+		if m.ID != nil {
+			return p.request(ctx, m)
+		}
+	}
+	return nil
+}
+
+// update keeps the members of a tool call, which its permission refers to. If they change while a
+// permission is asked, its ask ends, because people would approve something else. For the same reason,
+// nothing is kept of calls that have the same id.
+func (p *Proxy) update(session string, update json.RawMessage) {
+	kind, id := jsonrpc2.StringAt(update, "sessionUpdate"), jsonrpc2.StringAt(update, "toolCallId")
+	if kind != "tool_call" && kind != "tool_call_update" || id == "" {
+		return
+	}
+	key := session + "\n" + id
+	before := p.calls[key]
+	call := maps.Clone(before)
+	if call == nil || kind == "tool_call" {
+		call = members{}
+	}
+	for _, name := range shownMembers {
+		if value := jsonrpc2.At(update, name); value != nil && string(value) != "null" {
+			call[name] = bytes.Clone(value)
+		}
+	}
+	if !maps.EqualFunc(call, before, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		p.dialogs.End(errStopped, func(d openDialog) bool { return d.session == session && d.tool == id })
+		if kind == "tool_call" && before != nil {
+			p.reused[key] = true
+		}
+	}
+	if status := jsonrpc2.StringAt(update, "status"); p.crowded || p.reused[key] || status == "completed" || status == "failed" {
+		delete(p.calls, key)
+		return
+	}
+	p.calls[key] = call
+	if len(p.calls)+len(p.reused) > maxCalls {
+		// If some were kept, reused ids would not be noticed. Without its call, a permission
+		// shows less, or is left to the editor.
+		p.crowded = true
+		clear(p.calls)
+	}
+}
+
+// forget ends all dialogs, and keeps no more tool calls. It is for a message that was not understood: it may
+// have changed a call that people are asked about, or have the id of one.
+func (p *Proxy) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dialogs.End(errUnread, func(openDialog) bool { return true })
+	p.crowded = true
+	clear(p.calls)
+}
+
+// request opens a dialog. It returns nil if only the editor can ask. p.mu must be
+// held.
+func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[openDialog] {
+	session := jsonrpc2.StringAt(m.Params, "sessionId")
+	key := session + "\n" + jsonrpc2.StringAt(m.Params, "toolCall", "toolCallId")
+	call := p.calls[key]
+	if (p.crowded || p.reused[key]) && m.Method == methodPermission && jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
+		return nil // the editor may show arguments that are not known here
+	}
+	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
+	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
+	if !ok || p.version != "1" {
+		return nil
+	}
+	return p.dialogs.Open(context.WithoutCancel(ctx), string(m.ID), openDialog{q, bytes.Clone(m.ID)})
+}
+
+// ask asks people and, if they are first, answers the agent and cancels the editor's dialog.
+func (p *Proxy) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
+	d := open.About
+	p.asker.Ask(ctx, d.ask, func(ask askback.Ask) bool {
+		result, ok := d.result(ask)
+		if !p.decide(open, ok) || p.agent.send(response(d.id, result)) != nil {
+			return false
+		}
+		_ = p.editor.send(map[string]any{"jsonrpc": "2.0", "method": "$/cancel_request", "params": map[string]any{"requestId": d.id}})
+		return true
+	})
+	p.dialogs.Close(open)
+}
+
+// decide removes a dialog, to which Askback has an answer if ok is true. It reports whether the agent must get this
+// answer.
+func (p *Proxy) decide(open *dialog.Dialog[openDialog], ok bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dialogs.Close(open) || !ok {
+		return false
+	}
+	p.answered[string(open.About.id)] = true
+	return true
+}
+
+func response(id json.RawMessage, result any) any {
+	return map[string]any{"jsonrpc": "2.0", "id": id, "result": result}
+}
+
+// A lockedWriter writes whole messages.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *lockedWriter) write(line []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.to.Write(line)
+	return err
+}
+
+func (w *lockedWriter) send(message any) error {
+	line, _ := jcs.Marshal(message) // its values are valid JSON
+	return w.write(append(line, '\n'))
+}
+
+// eachLine calls do with each line, including its end. The error is nil at the end of the input.
+func eachLine(in io.Reader, do func([]byte) error) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if len(line) > 0 {
+			if err := do(line); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if line = append(line, part...); len(line) > maxLine {
+			return nil, errTooLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}

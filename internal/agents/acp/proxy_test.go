@@ -1,0 +1,461 @@
+package acp_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/agents/acp"
+)
+
+// patience is the deadline of each wait.
+const patience = 2 * time.Minute
+
+const (
+	initialize  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`
+	initialized = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"gemini-cli","version":"1"}}}`
+	newSession  = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv/shop","mcpServers":[]}}`
+	opened      = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}`
+	toolCall    = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"Run make","kind":"execute","rawInput":{"command":"make"}}}}`
+	permission  = `{"jsonrpc":"2.0","id":"p","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","status":"pending"},"options":[{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`
+	allowed     = `{"jsonrpc":"2.0","id":"p","result":{"outcome":{"outcome":"selected","optionId":"yes"}}}`
+
+	approved  = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"optionId":"yes","outcome":"selected"}}}`
+	denied    = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"optionId":"no","outcome":"selected"}}}`
+	cancelled = `{"id":"p","jsonrpc":"2.0","result":{"outcome":{"outcome":"cancelled"}}}`
+	closed    = `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}`
+)
+
+// A side is what one side of the proxy writes and reads.
+type side struct {
+	t    testing.TB
+	in   io.WriteCloser
+	read chan string
+}
+
+// writes writes messages, one in each line.
+func (s side) writes(messages ...string) {
+	s.t.Helper()
+	for _, m := range messages {
+		if _, err := io.WriteString(s.in, m+"\n"); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// expects reads messages and compares them.
+func (s side) expects(messages ...string) {
+	s.t.Helper()
+	for _, want := range messages {
+		select {
+		case got := <-s.read:
+			if got != want {
+				s.t.Errorf("got  %s\nwant %s", got, want)
+			}
+		case <-time.After(patience):
+			s.t.Fatalf("nothing arrived, want %s", want)
+		}
+	}
+}
+
+type fixture struct {
+	t             *testing.T
+	proxy         *acp.Proxy
+	editor, agent side
+	instance      *askbacktest.Instance
+	person        *askbacktest.Person
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, instance: askbacktest.New(t)}
+	f.person = f.instance.Person("ana")
+	fromEditor, toProxy := io.Pipe()
+	fromAgent, agentToProxy := io.Pipe()
+	atEditor, toEditor := io.Pipe()
+	atAgent, toAgent := io.Pipe()
+	f.editor, f.agent = newSide(t, toProxy, atEditor), newSide(t, agentToProxy, atAgent)
+	f.proxy = &acp.Proxy{Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Note: func(text string) { t.Log(text) }}
+	f.proxy.Start(toAgent, toEditor)
+	go func() { _ = f.proxy.FromEditor(fromEditor) }()
+	go func() { _ = f.proxy.FromAgent(context.Background(), fromAgent) }()
+	t.Cleanup(f.proxy.Close)
+	return f
+}
+
+func newSide(t testing.TB, in io.WriteCloser, out io.Reader) side {
+	s := side{t: t, in: in, read: make(chan string, 100)}
+	go func() {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<30)
+		for lines.Scan() {
+			s.read <- lines.Text()
+		}
+	}()
+	return s
+}
+
+// opens starts a session, in which the agent asks for a permission.
+func (f *fixture) opens() {
+	f.t.Helper()
+	f.editor.writes(initialize, newSession)
+	f.agent.expects(initialize, newSession)
+	f.agent.writes(initialized, opened, toolCall, permission)
+	f.editor.expects(initialized, opened, toolCall, permission)
+}
+
+func (f *fixture) bounded() context.Context {
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+	f.t.Cleanup(cancel)
+	return ctx
+}
+
+func (f *fixture) next() askback.Ask {
+	f.t.Helper()
+	ask, err := f.person.Next(f.bounded())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return ask
+}
+
+func (f *fixture) answer(ask askback.Ask, a askback.Answer) {
+	f.t.Helper()
+	if _, err := f.person.Answer(f.bounded(), ask.ID, a); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// withdrawn waits until an ask is withdrawn.
+func (f *fixture) withdrawn(ask askback.Ask, reason string) {
+	f.t.Helper()
+	got, err := f.person.Wait(f.bounded(), ask.ID)
+	if err != nil || !got.Withdrawn() || got.Outcome.Reason != reason {
+		f.t.Errorf("the ask is %s: %+v, %v", got.Status, got.Outcome, err)
+	}
+}
+
+// The answer of a person closes the dialog of the editor, whose late answer is dropped.
+func TestPersonDecidesBeforeTheEditor(t *testing.T) {
+	t.Parallel()
+	for want, a := range map[string]askback.Answer{approved: {Decision: askback.Approve}, denied: {Decision: askback.Deny}} {
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		if c := ask.Confirmation; ask.Agent != "gemini · shop" || c.ToolName != "execute" || c.Description != "Run make" || !c.NoEdit ||
+			string(c.Input) != `{"kind":"execute","rawInput":{"command":"make"},"title":"Run make"}` || !strings.Contains(string(ask.Context), `"cwd":"/srv/shop"`) {
+			t.Errorf("got the ask %+v of %s, input %s, context %s", c, ask.Agent, c.Input, ask.Context)
+		}
+		f.answer(ask, a)
+		f.agent.expects(want)
+		f.editor.expects(closed)
+		f.editor.writes(allowed, `{"jsonrpc":"2.0","id":5,"method":"next"}`)
+		f.agent.expects(`{"jsonrpc":"2.0","id":5,"method":"next"}`) // and not the late answer
+	}
+}
+
+// A request is one ask, however often it is made.
+func TestKeyOfAnAskIsThatOfItsRequest(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.next()
+	const want = "acp:96d8cef11dcf6743048db8331e87ac7427052e65306f8d11d1bb941f294acc97"
+	page, err := f.instance.Agent("local").List(f.bounded(), askback.Query{Key: want})
+	if err != nil || len(page.Items) != 1 {
+		t.Errorf("%d asks have the key %s, %v; want 1", len(page.Items), want, err)
+	}
+}
+
+func TestEditorDecidesBeforeThePerson(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ message, reason string }{
+		"answered": {allowed, "Decided in the editor"},
+		"failed":   {`{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"no"}}`, "Decided in the editor"},
+		"stopped":  {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`, "The turn was cancelled"},
+	} {
+		t.Log(name)
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.editor.writes(c.message)
+		f.agent.expects(c.message)
+		f.withdrawn(ask, c.reason)
+	}
+}
+
+func TestAgentCancelsItsRequest(t *testing.T) {
+	t.Parallel()
+	for _, message := range []string{
+		closed,
+		strings.Replace(toolCall, "Run make", "Run rm", 1),
+		strings.Replace(toolCall, `"tool_call"`, `"tool_call_update"`, 1)[:len(toolCall)-len(`"make"}}}}`)+len(`_update`)] + `"rm"}}}}`,
+	} {
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.agent.writes(message)
+		f.editor.expects(message)
+		f.withdrawn(ask, "The turn was cancelled")
+	}
+}
+
+// The end of one side withdraws the ask. Nothing is sent to the agent.
+func TestEndOfOneSideWithdrawsAsks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	ask := f.next()
+	f.proxy.Close()
+	f.withdrawn(ask, "The agent or the editor was disconnected")
+	f.agent.writes(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.editor.expects(strings.Replace(permission, `"p"`, `"q"`, 1))
+	f.agent.writes(closed)
+	f.editor.expects(closed)
+	f.proxy.Wait() // which would wait for an ask
+	if n := len(f.instance.Asks()); n != 1 {
+		t.Errorf("there are %d asks, want 1", n)
+	}
+}
+
+// Requests that people cannot approve once, or whose tool is not shown, are left to the editor.
+func TestOtherRequestsAreLeftToTheEditor(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.next()
+	for i, m := range []string{
+		strings.Replace(permission, `"allow_once"`, `"allow_always"`, 1),
+		strings.Replace(permission, `"allow_once"`, `"ALLOW_ONCE"`, 1),
+		strings.Replace(permission, `"allow_always"`, `"allow_once"`, 1),
+		strings.Replace(permission, `"no","name"`, `"yes","name"`, 1),
+		strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"other"`, 1),
+		strings.Replace(permission, `"sessionId":"s"`, `"sessionId":""`, 1),
+		strings.Replace(permission, `"options":[`, `"options":[{"optionId":7,"name":"?","kind":"reject_once"},`, 1),
+		strings.Replace(permission, `"id":"p",`, ``, 1),
+		strings.Replace(permission, `"sessionId":"s"`, `"sessionId":"s","sessionId":"t"`, 1),
+		strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"other","kind":"execute"`, 1),
+		`[` + permission + `]`, `{"id":`, `not JSON`, `null`, `7`, ``,
+	} {
+		m = strings.Replace(m, `"id":"p"`, `"id":`+string(rune('0'+i%10)), 1)
+		f.agent.writes(m)
+		f.editor.expects(m)
+	}
+	f.proxy.Close()
+	if n := len(f.instance.Asks()); n != 1 {
+		t.Errorf("there are %d asks, want 1", n)
+	}
+}
+
+// The model can make two calls with one id. A request for the first is not shown as the second.
+func TestCallsWithOneIDAreNotMixedUp(t *testing.T) {
+	t.Parallel()
+	other := strings.Replace(toolCall, "make", "true", 2)
+	done := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}}}`
+	for name, c := range map[string]struct {
+		messages []string
+		asks     int
+	}{
+		"at once":                    {[]string{toolCall, other}, 0},
+		"repeated":                   {[]string{toolCall, toolCall}, 1},
+		"one after the other":        {[]string{toolCall, done, other}, 1},
+		"at once, and one has ended": {[]string{toolCall, other, done, other}, 0},
+	} {
+		f := newFixture(t)
+		f.editor.writes(initialize)
+		f.agent.expects(initialize)
+		f.agent.writes(initialized)
+		f.editor.expects(initialized)
+		for _, message := range append(c.messages, permission) {
+			f.agent.writes(message)
+			f.editor.expects(message)
+		}
+		if c.asks == 1 {
+			f.next()
+		}
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != c.asks {
+			t.Errorf("%s: there are %d asks, want %d", name, n, c.asks)
+		}
+	}
+}
+
+// A message that the editor may understand, and Askback does not, can change a call: people are not asked
+// about what it was before (T49).
+func TestUnreadableMessageEndsDialogs(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"half a surrogate pair": `\ud800`,
+		"invalid UTF-8":         "\xff",
+		"too deep":              `","x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `,"y":"`,
+	} {
+		update := strings.Replace(toolCall, `"command":"make"`, `"command":"rm -rf / `+text+`"`, 1)
+		titled := strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","title":"Run make"`, 1)
+		f := newFixture(t)
+		f.opens()
+		ask := f.next()
+		f.agent.writes(update)
+		f.editor.expects(update)
+		f.withdrawn(ask, "A message of the agent or the editor could not be read")
+		for _, m := range []string{permission, titled} {
+			m = strings.Replace(m, `"id":"p"`, `"id":"q"`, 1)
+			f.agent.writes(m)
+			f.editor.expects(m)
+		}
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != 1 {
+			t.Errorf("%s: there are %d asks, want 1", name, n)
+		}
+	}
+}
+
+// The late answer to one request is not taken for an answer to the next one with its id.
+func TestReusedIDIsNotApprovedByLateAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.expects(denied)
+	f.editor.expects(closed)
+	f.agent.writes(permission)
+	f.agent.expects(`{"error":{"code":-32600,"message":"this id is in use"},"id":"p","jsonrpc":"2.0"}`)
+	f.editor.writes(allowed, initialize)
+	f.agent.expects(initialize)
+}
+
+// A denial without an option for it cancels the turn.
+func TestDenialWithoutOptionCancels(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, toolCall, strings.Replace(permission, "reject_once", "reject_always", 1))
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.expects(cancelled)
+}
+
+// Of several options that reject the call, the first is chosen.
+func TestFirstRejectingOptionIsChosen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, toolCall, strings.Replace(permission, `"kind":"reject_once"}`, `"kind":"reject_once"},{"optionId":"stop","name":"No, and stop","kind":"reject_once"}`, 1))
+	f.answer(f.next(), askback.Answer{Decision: askback.Deny})
+	f.agent.expects(denied)
+}
+
+// A call without a title is asked about if its arguments are known.
+func TestArgumentsAreShownWithoutTitle(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized, strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"c","rawInput":{"command":"make"}`, 1))
+	if c := f.next().Confirmation; string(c.Input) != `{"rawInput":{"command":"make"}}` || c.ToolName != "tool" {
+		t.Errorf("got %s with %s", c.ToolName, c.Input)
+	}
+}
+
+// The messages of other versions of the protocol could mean something else.
+func TestOtherVersionsAreLeftToTheEditor(t *testing.T) {
+	t.Parallel()
+	for _, version := range []string{`2`, `"1"`, `1.0`} {
+		f := newFixture(t)
+		f.editor.writes(initialize)
+		f.agent.expects(initialize)
+		other := strings.Replace(initialized, `"protocolVersion":1`, `"protocolVersion":`+version, 1)
+		f.agent.writes(other, toolCall, permission)
+		f.editor.expects(other, toolCall, permission)
+		f.proxy.Close()
+		if n := len(f.instance.Asks()); n != 0 {
+			t.Errorf("version %s: there are %d asks, want none", version, n)
+		}
+	}
+}
+
+// An agent that never ends its calls does not use more and more memory. A call of which nothing is
+// known any more is not shown as another one with its id.
+func TestKeptCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.editor.writes(initialize)
+	f.agent.expects(initialize)
+	f.agent.writes(initialized)
+	f.editor.expects(initialized)
+	update := func(id, title, rest string) {
+		call := strings.NewReplacer(`"toolCallId":"c"`, fmt.Sprintf(`"toolCallId":"%s"%s`, id, rest), "Run make", title).Replace(toolCall)
+		f.agent.writes(call)
+		f.editor.expects(call)
+	}
+	for i := range 3 * acp.MaxCalls {
+		update(fmt.Sprint("ended ", i), "Run make", "")
+		update(fmt.Sprint("ended ", i), "Run make", `,"status":"completed"`)
+	}
+	if got := f.proxy.Kept(); got != 0 {
+		t.Errorf("%d calls are kept that have ended", got)
+	}
+	for i := range acp.MaxCalls {
+		update(fmt.Sprint(i), "Run make", "")
+	}
+	if got := f.proxy.Kept(); got != acp.MaxCalls {
+		t.Errorf("%d calls are kept, want %d", got, acp.MaxCalls)
+	}
+	for i := range acp.MaxCalls {
+		update(fmt.Sprint("more ", i), "Run make", "")
+	}
+	update("0", "Run rm", "")
+	if got := f.proxy.Kept(); got != 0 {
+		t.Errorf("%d of too many calls are kept", got)
+	}
+	late := strings.Replace(permission, `"toolCallId":"c"`, `"toolCallId":"0"`, 1)
+	f.agent.writes(late)
+	f.editor.expects(late)
+	f.proxy.Close()
+	if n := len(f.instance.Asks()); n != 0 {
+		t.Errorf("there are %d asks, want none", n)
+	}
+}
+
+func TestHugeMessageIsForwarded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	huge := `{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", 9<<20) + `"}`
+	f.agent.writes(huge)
+	f.editor.expects(huge)
+}
+
+// A form of the agent is asked as questions. If people decline it, it is left to the editor.
+func TestFormIsAsked(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.opens()
+	f.answer(f.next(), askback.Answer{Decision: askback.Approve})
+	f.agent.expects(approved)
+	f.editor.expects(closed)
+	form := `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"mode":"form","sessionId":"s","message":"Where to?","requestedSchema":{"type":"object","properties":{"region":{"type":"string","title":"Region","enum":["eu","us"]}},"required":["region"]}}}`
+	f.agent.writes(form)
+	f.editor.expects(form)
+	ask := f.next()
+	if ask.Title != "Where to?" || len(ask.Questions) != 1 || ask.Questions[0].Text != "Region" {
+		t.Errorf("got %q: %+v", ask.Title, ask.Questions)
+	}
+	f.answer(ask, askback.Choose("eu"))
+	f.agent.expects(`{"id":2,"jsonrpc":"2.0","result":{"action":"accept","content":{"region":"eu"}}}`)
+	f.editor.expects(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
+
+	form = strings.Replace(form, `"id":2`, `"id":3`, 1)
+	f.agent.writes(form)
+	f.editor.expects(form)
+	if _, err := f.person.Decline(f.bounded(), f.next().ID, "ask at the desk"); err != nil {
+		t.Fatal(err)
+	}
+	f.editor.writes(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
+	f.agent.expects(`{"jsonrpc":"2.0","id":3,"result":{"action":"decline"}}`)
+}

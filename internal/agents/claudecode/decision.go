@@ -1,0 +1,158 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+type permissionOutput struct {
+	Event    string             `json:"hookEventName"`
+	Decision permissionDecision `json:"decision"`
+}
+
+type permissionDecision struct {
+	Behavior     string          `json:"behavior"`
+	Message      string          `json:"message,omitempty"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+type toolOutput struct {
+	Event        string          `json:"hookEventName"`
+	Decision     string          `json:"permissionDecision"`
+	Reason       string          `json:"permissionDecisionReason,omitempty"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+type elicitationOutput struct {
+	Event   string          `json:"hookEventName"`
+	Action  string          `json:"action"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Decision returns the output of a hook for the outcome of its ask. It reports false if there
+// is no decision: Claude Code then shows its own dialog. The caller must consume an approval
+// first, as [Run] does.
+func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
+	p, ok := prepare(ev)
+	if !ok || !ask.Settled() {
+		return nil, false
+	}
+	switch {
+	case ev.Name == Elicitation:
+		return p.elicitationResult(ask)
+	case p.request.Confirmation == nil:
+		return p.answerOutput(ev, ask)
+	case !hook.IsAbout(*p.request.Confirmation, ask):
+		return nil, false
+	}
+	return decisionOutput(ev, ask)
+}
+
+func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
+	content, ok := p.form.Accepted(ask)
+	if !ok {
+		return nil, false
+	}
+	return encodeOutput(elicitationOutput{Elicitation, "accept", content})
+}
+
+// answerOutput returns the output that allows [QuestionTool], with the answers in its
+// arguments. Without an answer, it denies the call for PreToolUse, and else reports false.
+func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
+	result, err := p.call.Result(ask)
+	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
+		// The session is not interactive, so Claude Code cannot show a dialog.
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
+	}
+	if err != nil {
+		return nil, false
+	}
+	input, ok := MergeAnswers(ev.Input, result)
+	if !ok {
+		return nil, false
+	}
+	return allowed(ev, "", input)
+}
+
+// answerFields are the members of the input of [QuestionTool] that only a person may set. If a
+// model set them, they would look like a person's answers.
+var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
+
+// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the
+// members of result. It reports false if one of them is not a JSON object, or if result
+// contains no answers.
+func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
+	var all map[string]json.RawMessage
+	var given struct {
+		Answers map[string]string `json:"answers"`
+	}
+	if json.Unmarshal(input, &all) != nil || json.Unmarshal(result, &given) != nil {
+		return nil, false
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool {
+		return slices.ContainsFunc(answerFields, func(t string) bool { return strings.EqualFold(t, name) })
+	})
+	if json.Unmarshal(result, &all) != nil {
+		return nil, false
+	}
+	b, err := jcs.Marshal(all)
+	return b, err == nil && len(given.Answers) > 0
+}
+
+// decisionOutput returns the decision about a tool call. For PreToolUse there always is
+// one, because the rules of the user could otherwise allow the call. Without an answer, it
+// makes Claude Code show its own dialog.
+func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
+	text, _, _ := asktool.Result(ask)
+	switch o := ask.Outcome; {
+	case o.Approved():
+		return allowed(ev, text, o.Input)
+	case o.Status == askback.Answered && o.Decision == askback.Deny:
+		return denied(ev, text)
+	case ev.Name == PreToolUse:
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
+	}
+	return nil, false
+}
+
+func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
+	if ev.Name == PreToolUse {
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "allow", Reason: reason, UpdatedInput: input})
+	}
+	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "allow", UpdatedInput: input}})
+}
+
+func denied(ev Event, reason string) ([]byte, bool) {
+	if ev.Name == PreToolUse {
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: reason})
+	}
+	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "deny", Message: reason}})
+}
+
+// Defer returns the output that defers a call until Claude Code is resumed. It reports
+// false for a call that cannot be deferred, such as one in an interactive session.
+func Defer(ev Event) (out []byte, ok bool) {
+	if !deferrable(ev) {
+		return nil, false
+	}
+	return encodeOutput(toolOutput{Event: ev.Name, Decision: "defer"})
+}
+
+func deferrable(ev Event) bool {
+	return ev.Name == PreToolUse && ev.Headless && ev.ToolUseID != ""
+}
+
+// encodeOutput returns the JSON that a hook prints, in the format of Claude Code.
+func encodeOutput(specific any) ([]byte, bool) {
+	b, err := jcs.Marshal(map[string]any{"hookSpecificOutput": specific})
+	return b, err == nil
+}

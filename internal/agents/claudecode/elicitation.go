@@ -1,0 +1,32 @@
+package claudecode
+
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// A form is the request for the input that another MCP server asks for.
+type form struct {
+	hook.Form
+	request askback.Request
+}
+
+// readForm returns the form of an elicitation, with a question for each property. It
+// reports false if it has no properties, if one cannot be asked, or if the elicitation is
+// Askback's own or not a form. Claude Code then shows its own dialog.
+func readForm(ev Event) (form, bool) {
+	if ev.Server == hook.OwnServer || ev.Server == pluginName || ev.Mode != "" && ev.Mode != "form" {
+		return form{}, false
+	}
+	read, ok := hook.ReadForm(ev.Schema)
+	if !ok {
+		return form{}, false
+	}
+	f := form{Form: read}
+	f.SetTitle(&f.request, fullMessage(ev))
+	return f, true
+}
+
+// fullMessage returns the message with the name of its server, so that people do not think
+// that the agent wrote it.
+func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }

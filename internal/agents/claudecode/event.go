@@ -1,0 +1,172 @@
+// Package claudecode implements the hook protocol of Claude Code: it makes the ask for an
+// event, and returns the output for its outcome.
+//
+// If anything fails there is no output, so that Claude Code shows its own dialog. Only an
+// answer of a person, or a grant that a person made, ever results in a decision that
+// allows something. The caller reads the event and prints the output, through standard input
+// and output or over HTTP.
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// The events that are handled. All others are ignored.
+const (
+	PermissionRequest  = "PermissionRequest"  // Claude Code shows its own dialog at the same time
+	PreToolUse         = "PreToolUse"         // the tool waits for the hook
+	Elicitation        = "Elicitation"        // an MCP server asks the user
+	ElicitationResult  = "ElicitationResult"  // the user has answered in the dialog of Claude Code
+	PostToolUse        = "PostToolUse"        // the tool ran, so it was allowed
+	PostToolUseFailure = "PostToolUseFailure" // the tool ran and failed
+	UserPromptSubmit   = "UserPromptSubmit"   // the user has sent a prompt
+	Stop               = "Stop"               // the turn has ended
+	SessionEnd         = "SessionEnd"         // the session has ended
+)
+
+// QuestionTool is the tool with which Claude Code asks its user questions.
+const QuestionTool = "AskUserQuestion"
+
+// OwnTools are the tools that need no approval.
+var OwnTools = hook.OwnTools
+
+// An Event is the input of one call of a hook.
+type Event struct {
+	Name           string
+	SessionID      string // the session of Claude Code
+	PromptID       string // the id of the current prompt, empty after a resume
+	CWD            string
+	Project        string // the folder of the project, or ""; the caller sets it, because it is not part of the event
+	PermissionMode string
+	Subagent       string // the type of the sub-agent, or ""
+	SubagentID     string // the id of the sub-agent
+
+	Tool      string
+	ToolUseID string // empty for [PermissionRequest]
+	Input     json.RawMessage
+	// ToolServer is the MCP server of the tool, as Claude Code knows it. Earlier versions than
+	// 2.1.329 may not send it.
+	ToolServer ToolServer
+
+	Server        string // the MCP server of an elicitation
+	Message       string
+	Mode          string // form or url
+	Schema        json.RawMessage
+	ElicitationID string
+
+	// Headless is set for a session without a user (claude -p). Its calls can be deferred:
+	// Claude Code ends, and is resumed when there is an answer. It is not part of the event;
+	// see [IsHeadless].
+	Headless bool
+
+	foreign bool // the event has a member of foreignMembers
+}
+
+// ClaudeCode is the label of the asks of Claude Code.
+const ClaudeCode = hook.ClaudeCode
+
+// ErrForeign is the error for an event of another program: of Codex, or of one that also runs the
+// hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
+var ErrForeign = errors.New("this hook was run by another program than Claude Code")
+
+// The maximum sizes of a string and of a form in an event, in bytes. A longer string is an
+// error. A larger form is ignored, because people cannot be asked about it.
+const (
+	maxText = 64 << 10
+	maxForm = 256 << 10
+)
+
+// maxDepth is the maximum depth of nested values in an event. It is large because the results
+// of tools, which are skipped, may be nested deeply.
+const maxDepth = 256
+
+// Read parses the input of a hook. It skips unknown members: each version of Claude Code
+// adds some, and results of tools are most of an event. It also skips arguments and a
+// schema that are too long, but a text that is too long is an error. The event keeps no
+// part of raw.
+//
+// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers,
+// and entrypoint or a required member is empty, the error is [ErrForeign]. So it is for an
+// event of Codex: it has a turn and no prompt. Codex may have been started by Claude Code, so
+// entrypoint does not tell them apart.
+func Read(raw []byte, entrypoint string) (Event, error) {
+	var ev Event
+	var turn string // a member of all events of Codex, except SessionEnd
+	var toolServer json.RawMessage
+	texts := map[string]*string{
+		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
+		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
+		"mcp_server_name": &ev.Server, "message": &ev.Message, "mode": &ev.Mode, "elicitation_id": &ev.ElicitationID,
+		"turn_id": &turn,
+	}
+	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema, "mcp_server": &toolServer}
+	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm, "mcp_server": maxText}
+	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
+	if err != nil {
+		return Event{}, err
+	}
+	// The values are cloned, so that a waiting call does not keep the whole event in memory.
+	for _, m := range members {
+		v, text := m.Value, texts[m.Name]
+		switch into := objects[m.Name]; {
+		case slices.Contains(foreignMembers, m.Name):
+			ev.foreign = true
+		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
+			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
+		case text != nil && v.Kind == jcs.String:
+			*text = strings.Clone(v.Text())
+		case into != nil && v.Kind == jcs.Object && v.End-v.Offset <= limits[m.Name]:
+			*into = bytes.Clone(v.Raw(raw))
+		}
+	}
+	nameless := ev.Name == "" || ev.SessionID == ""
+	switch {
+	case turn != "" && ev.PromptID == "", ev.foreign && (nameless || entrypoint == ""):
+		return Event{}, ErrForeign
+	case nameless:
+		return Event{}, errors.New("this is not a hook event of Claude Code: hook_event_name or session_id is missing")
+	}
+	ev.ToolServer = readToolServer(toolServer)
+	ev.Headless = IsHeadless(entrypoint)
+	return ev, nil
+}
+
+// foreignMembers are members that so far only events of other programs have: GitHub Copilot
+// CLI, Visual Studio Code and Cursor. If a later Claude Code adds one of them, its events are
+// still accepted because of their entry point.
+var foreignMembers = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
+
+// Path is the path of the HTTP endpoint for hooks.
+const Path = "/api/v1/hooks/claude-code"
+
+// DefaultWait is how long a deferrable call waits by default. It is short, because a deferred
+// run costs nothing.
+const DefaultWait = 10 * time.Second
+
+// MaxInput is the maximum size of an event in bytes.
+const MaxInput = hook.MaxEvent
+
+// The environment variable and the header with the entry point, which is how Claude Code was
+// started. A command hook reads the variable. An HTTP hook sends the header.
+const (
+	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
+	EntrypointHeader   = "X-Askback-Entrypoint"
+	// SessionVariable is the environment variable with the id of the session. Claude Code sets
+	// it for MCP servers that it starts.
+	SessionVariable = "CLAUDE_CODE_SESSION_ID"
+)
+
+// IsHeadless reports whether an entry point is that of claude -p. A program that runs
+// Claude Code and shows its questions itself has another entry point.
+func IsHeadless(entrypoint string) bool { return entrypoint == "sdk-cli" }

@@ -1,0 +1,86 @@
+package claudecode
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// The names of Askback's MCP server in the names of the tools of Claude Code's plugin, and in the
+// events about these.
+const (
+	pluginServer = "plugin_askback_askback"
+	pluginName   = "plugin:askback:askback"
+)
+
+// PluginTools is the pattern of the names of Askback's tools in Claude Code's plugin.
+const PluginTools = "mcp__" + pluginServer + "__.*"
+
+// The environment variables with the folder of the plugin that runs a hook, and of the project.
+const (
+	PluginVariable  = "CLAUDE_PLUGIN_ROOT"
+	ProjectVariable = "CLAUDE_PROJECT_DIR"
+)
+
+// sourcePlugin is the source of a server that a plugin configures.
+const sourcePlugin = "plugin"
+
+// A ToolServer is the MCP server of a tool. Source is where it is configured, such as plugin.
+type ToolServer struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+}
+
+// readToolServer parses the member mcp_server of an event. A server in another form has no
+// name.
+func readToolServer(raw json.RawMessage) ToolServer {
+	var s ToolServer
+	if raw == nil || json.Unmarshal(raw, &s) != nil {
+		return ToolServer{}
+	}
+	return s
+}
+
+// isOwn reports whether an event is about a tool of Askback. Other servers can have names
+// that lead to the same name of a tool. For example, plugin_askback_askback is the server of the
+// plugin, or one that a project configures. If Claude Code sends the server, it must be Askback's.
+func isOwn(ev Event) bool {
+	server, tool := hook.SplitToolName(ev.Tool)
+	if !slices.Contains(hook.OwnTools, tool) {
+		return false
+	}
+	unknown := ev.ToolServer.Name == ""
+	switch server {
+	case hook.OwnServer:
+		return unknown || ev.ToolServer.Name == hook.OwnServer
+	case pluginServer:
+		return unknown || ev.isOfPlugin()
+	}
+	return false
+}
+
+// isOfPlugin reports whether the server of a tool is the one that the plugin configures.
+func (ev Event) isOfPlugin() bool {
+	return ev.ToolServer == ToolServer{Name: pluginName, Source: sourcePlugin}
+}
+
+// AllowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's
+// plugin without a dialog. These tools only ask people. What askback init writes as rules, a
+// plugin cannot have. ok is false for every other event, also about a tool of a server that
+// merely has the same name.
+//
+// The rules of the user take precedence: Claude Code ignores the output if one of them asks or
+// denies.
+func AllowOwnTool(ev Event) (out []byte, ok bool) {
+	if ev.Name != PreToolUse || !isOwn(ev) || !ev.isOfPlugin() {
+		return nil, false
+	}
+	return []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`), true
+}
+
+// IsInherited reports whether a program that Claude Code started sent the event. It has the
+// environment of Claude Code, but events of its own. session is the value of [SessionVariable].
+func (ev Event) IsInherited(session string) bool {
+	return ev.foreign && session != "" && session != ev.SessionID
+}

@@ -1,0 +1,113 @@
+package claudecode
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/compat"
+)
+
+// Request returns the ask for an event, if there is one. It has questions, a confirmation with
+// the exact arguments of a tool, or the form of another MCP server. Equal events have the same
+// key, so that a repeated hook finds its ask.
+func Request(ev Event) (askback.Request, bool) {
+	p, ok := prepare(ev)
+	return p.request, ok
+}
+
+// prepared is the request for an event, with the data to convert its outcome.
+type prepared struct {
+	request askback.Request
+	call    compat.Call // for questions
+	form    form        // for an elicitation
+}
+
+func prepare(ev Event) (prepared, bool) {
+	var p prepared
+	var ok bool
+	switch {
+	case ev.Name == Elicitation:
+		p.form, ok = readForm(ev)
+		p.request = p.form.request
+	case ev.Name != PermissionRequest && ev.Name != PreToolUse:
+	case ev.Tool == QuestionTool:
+		p, ok = questions(ev)
+	default:
+		p.request, ok = confirmation(ev)
+	}
+	if !ok {
+		return prepared{}, false
+	}
+	r := &p.request
+	r.Agent, r.SessionKey, r.Key = hook.Label(ClaudeCode, cmp.Or(ev.Project, ev.CWD)), ev.SessionID, key(ev)
+	r.Context = originJSON(ev)
+	normal, err := r.Normalize()
+	p.request = normal
+	return p, err == nil
+}
+
+// questions reads a call of AskUserQuestion. In an interactive session it ignores
+// PreToolUse, which would suppress the dialog in the terminal. The PermissionRequest that
+// follows asks in addition to the dialog.
+func questions(ev Event) (prepared, bool) {
+	if ev.Name == PreToolUse && !ev.Headless {
+		return prepared{}, false
+	}
+	call, err := Questions(ev.Input)
+	return prepared{request: call.Request, call: call}, err == nil
+}
+
+// Questions returns the request for the arguments of [QuestionTool]. It is the same for
+// hooks and for permission_prompt over MCP. The text of the error is for the model.
+func Questions(input json.RawMessage) (compat.Call, error) {
+	client, known := compat.ClientNamed("claude")
+	if !known {
+		return compat.Call{}, errors.New("package compat does not know Claude Code")
+	}
+	call, err := client.Ask(input)
+	if err != nil {
+		return compat.Call{}, err
+	}
+	call.Request.Agent = ClaudeCode
+	// Every question of this tool has options. If none were found, they had an unknown
+	// name. The question must not be asked without them.
+	for i, q := range call.Request.Questions {
+		if len(q.Options) == 0 {
+			return compat.Call{}, askback.Invalid{{
+				Pointer: fmt.Sprintf("/questions/%d/options", i), Detail: "this question has no options", Fix: "give it two to four, each with a label",
+			}}
+		}
+	}
+	return call, nil
+}
+
+// Permission returns the request for approval of a tool call. It has the same digest for
+// hooks and for permission_prompt over MCP, so that a standing approval applies to both
+// (F8).
+func Permission(name string, input json.RawMessage) askback.Request {
+	return hook.Permission(ClaudeCode, name, input)
+}
+
+// confirmation returns the request for approval of a tool call. It reports false for Askback's
+// tools, and for a call that cannot be shown without changes.
+func confirmation(ev Event) (askback.Request, bool) {
+	if isOwn(ev) || !hook.IsShowable(ev.Tool, ev.Input) {
+		return askback.Request{}, false
+	}
+	return Permission(ev.Tool, ev.Input), true
+}
+
+// key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
+// of another event depends on its content, so that repeated calls have the same key.
+func key(ev Event) string {
+	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
+	if ev.ToolUseID == "" {
+		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input),
+			ev.Server, ev.ElicitationID, ev.Message, hook.Canonical(ev.Schema), ev.SubagentID)
+	}
+	return hook.Key(ClaudeCode, parts...)
+}

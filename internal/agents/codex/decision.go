@@ -1,0 +1,98 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+type permissionOutput struct {
+	Event    string             `json:"hookEventName"`
+	Decision permissionDecision `json:"decision"`
+}
+
+type permissionDecision struct {
+	Behavior string `json:"behavior"`
+	Message  string `json:"message,omitempty"`
+}
+
+type toolOutput struct {
+	Event        string          `json:"hookEventName"`
+	Decision     string          `json:"permissionDecision"`
+	Reason       string          `json:"permissionDecisionReason,omitempty"`
+	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
+}
+
+// Decision returns the output of a hook for the outcome of its ask. It reports false if there
+// is no decision. The caller must consume an approval first, as [Run] does.
+func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
+	p, ok := prepare(ev)
+	switch {
+	case !ok || !ask.Settled():
+		return nil, false
+	case p.request.Confirmation == nil:
+		return p.answer(ask)
+	case !hook.IsAbout(*p.request.Confirmation, ask):
+		return nil, false
+	case ev.Name == PermissionRequest:
+		return permission(*p.request.Confirmation, ask)
+	}
+	return approval(ev, ask)
+}
+
+// answer returns the output for questions. The only way to give the model an answer is the
+// reason of a denial, which Codex presents as a blocked call. The text must therefore state
+// that this is no failure. If a person declined to answer, the text states that. If there is
+// no answer, answer reports false, and Codex shows its own picker.
+func (p prepared) answer(ask askback.Ask) ([]byte, bool) {
+	result, err := p.call.Result(ask)
+	if none, ok := errors.AsType[*compat.Unanswered](err); ok && none.Status == askback.Declined {
+		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: the user was asked in Askback, but gave no answer. Do not ask the same again. " + none.Error()})
+	}
+	if err != nil {
+		return nil, false
+	}
+	state := "the user was asked in Askback and has answered."
+	if ask.Outcome.Defaulted {
+		state = "the user was asked in Askback, and a timer applied the defaults; no person chose them."
+	}
+	return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: "This is no failure of the tool: " + state + " Continue with this result, and do not ask the same again: " + string(result)})
+}
+
+// permission returns the decision about a PermissionRequest. It reports false if no person
+// decided.
+func permission(own askback.Confirmation, ask askback.Ask) ([]byte, bool) {
+	switch verdict, text := hook.VerdictOf(own, ask); verdict {
+	case hook.Allowed:
+		return encode(permissionOutput{PermissionRequest, permissionDecision{Behavior: "allow"}})
+	case hook.Denied:
+		return encode(permissionOutput{PermissionRequest, permissionDecision{"deny", text}})
+	}
+	return nil, false
+}
+
+// approval returns the decision about a call of a guarded tool. It always is a denial without
+// an approval, because without a decision the tool would run. Codex requires the arguments
+// with an approval.
+func approval(ev Event, ask askback.Ask) ([]byte, bool) {
+	text, _, _ := asktool.Result(ask)
+	if !ask.Outcome.Approved() {
+		return encode(toolOutput{Event: PreToolUse, Decision: "deny", Reason: text})
+	}
+	input := ask.Outcome.Input
+	if len(input) == 0 {
+		input = ev.Input
+	}
+	return encode(toolOutput{Event: PreToolUse, Decision: "allow", Reason: text, UpdatedInput: input})
+}
+
+// encode returns the JSON that a hook prints.
+func encode(specific any) ([]byte, bool) {
+	b, err := jcs.Marshal(map[string]any{"hookSpecificOutput": specific})
+	return b, err == nil
+}

@@ -1,0 +1,77 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/agents/dialog"
+	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
+)
+
+// An openDialog is a dialog without an answer.
+type openDialog struct {
+	question
+	id      string          // of the request
+	changes json.RawMessage // the edits that it is about, if any
+}
+
+// request asks people about a request of the app-server. What cannot be asked is left to the
+// terminal.
+func (s *session) request(ctx context.Context, m jsonrpc2.Message) {
+	id, thread := string(m.ID), jsonrpc2.StringAt(m.Params, "threadId")
+	if thread == "" {
+		return
+	}
+	s.follow(ctx, thread)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.threads[thread]
+	switch {
+	case t == nil:
+		return
+	case !t.followed:
+		t.waiting = append(t.waiting, m)
+		return
+	}
+	var shown json.RawMessage
+	d, ok := readDialog(m.Method, m.ID, m.Params, t.folder, func(turn, item string) json.RawMessage {
+		shown = t.changes[edit{turn, item}]
+		return shown
+	})
+	if !ok {
+		return
+	}
+	if open := s.dialogs.Open(ctx, id, openDialog{d, id, shown}); open != nil {
+		s.dialogs.Ask(open, func(ctx context.Context) { s.ask(ctx, open) })
+	}
+}
+
+// ask asks people and, if they are first, answers the request.
+func (s *session) ask(ctx context.Context, open *dialog.Dialog[openDialog]) {
+	d := open.About
+	s.asker.Ask(ctx, d.ask, func(ask askback.Ask) bool {
+		result, ok := d.result(ask)
+		if !s.dialogs.Close(open) || !ok {
+			return false
+		}
+		if isDenial(ask) {
+			s.explain(d, ask)
+		}
+		return s.send(map[string]any{"id": json.RawMessage(d.id), "result": result}) == nil
+	})
+	s.dialogs.Close(open)
+}
+
+// explain adds the reason of a denial to the turn, because the answer to a request has no
+// place for it. If the turn is over, the app-server rejects this.
+func (s *session) explain(d openDialog, ask askback.Ask) {
+	if ask.Outcome.Reason == "" {
+		return
+	}
+	text, _, _ := asktool.Result(ask)
+	s.call("turn/steer", map[string]any{
+		"threadId": d.thread, "expectedTurnId": d.turn, "input": []any{map[string]any{"type": "text", "text": text}},
+	}, func(_, _ json.RawMessage) {})
+}

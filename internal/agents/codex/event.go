@@ -1,0 +1,175 @@
+// Package codex asks people what Codex asks: in its hooks, and in the dialogs of its app-server.
+//
+// A hook without output leaves the decision to Codex. For PermissionRequest it shows its own
+// dialog, or denies the call if there is no terminal. For PreToolUse it runs the tool, so a hook
+// that guards tools must block the call if there is no output: see [Gated].
+//
+// The app-server sends each request to all its clients, and waits for one answer: both dialogs are
+// live, and the first answer counts. Askback answers only with the decision of a person. It does
+// not answer a request that it does not know or cannot show in full. Such a request is left to the
+// terminal.
+package codex
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// The events that are handled. All others are ignored.
+const (
+	PermissionRequest = "PermissionRequest" // Codex shows its own dialog only after the hook
+	PreToolUse        = "PreToolUse"        // the tool waits for the hook
+	PostToolUse       = "PostToolUse"       // the tool ran, so it was allowed
+	UserPromptSubmit  = "UserPromptSubmit"  // the user has sent a prompt
+	Stop              = "Stop"              // the turn has ended
+	Interrupt         = "Interrupt"         // the user stopped the turn
+	SessionEnd        = "SessionEnd"        // the session has ended
+)
+
+// QuestionTool is the tool with which Codex asks its user questions.
+const QuestionTool = "request_user_input"
+
+// An Event is the input of one call of a hook.
+type Event struct {
+	Name           string
+	SessionID      string
+	TurnID         string // empty for [SessionEnd]
+	CWD            string
+	PermissionMode string
+	Subagent       string // the type of the sub-agent, or ""
+	SubagentID     string // the id of the sub-agent
+
+	Tool      string
+	ToolUseID string // of the model, which may repeat it; empty for [PermissionRequest]
+	Input     json.RawMessage
+}
+
+// ErrForeign is the error for an event of another program than Codex.
+var ErrForeign = errors.New("this hook was run by another program than Codex")
+
+const (
+	maxText  = 64 << 10 // the maximum size of a string in an event, in bytes
+	maxDepth = 256      // the maximum depth of nested values; results of tools may be nested deeply
+)
+
+// Read parses the input of a hook. It skips unknown members, and arguments that are too long
+// or are not an object. A text that is too long is an error. The event keeps no part of raw.
+//
+// All events of Codex have a turn, except [SessionEnd]. An event without a turn, or with one
+// of foreignMembers, is [ErrForeign]. The environment does not identify Codex: it sets
+// variables only if it was installed with npm.
+func Read(raw []byte) (Event, error) {
+	var ev Event
+	var other bool // a member of foreignMembers was found
+	texts := map[string]*string{
+		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "turn_id": &ev.TurnID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
+		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
+	}
+	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), foreignMembers, []string{"tool_input"})...)
+	if err != nil {
+		return Event{}, err
+	}
+	// The values are cloned, so that a waiting call does not keep the whole event in memory.
+	for _, m := range members {
+		v, text := m.Value, texts[m.Name]
+		switch {
+		case slices.Contains(foreignMembers, m.Name):
+			other = true
+		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
+			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
+		case text != nil && v.Kind == jcs.String:
+			*text = strings.Clone(v.Text())
+		case text == nil && v.Kind == jcs.Object && v.End-v.Offset <= askback.MaxInput:
+			ev.Input = bytes.Clone(v.Raw(raw))
+		}
+	}
+	switch {
+	case other:
+		return Event{}, ErrForeign
+	case ev.Name == "" || ev.SessionID == "":
+		return Event{}, errors.New("this is not a hook event of Codex: hook_event_name or session_id is missing")
+	case ev.TurnID == "" && ev.Name != SessionEnd:
+		return Event{}, ErrForeign
+	}
+	return ev, nil
+}
+
+// foreignMembers are members that only events of other programs have: Claude Code, GitHub
+// Copilot CLI, Visual Studio Code and Cursor.
+var foreignMembers = []string{"prompt_id", "hookName", "hookEventName", "sessionId", "cursor_version"}
+
+// Gated reports whether a hook that guards tools must block the call of an event unless a
+// person approved it. Questions, and the tools of Askback, only ask people. An unknown event
+// could be about a call.
+func Gated(ev Event) bool {
+	return !slices.Contains([]string{PermissionRequest, PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd}, ev.Name) && ev.Tool != QuestionTool && !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
+}
+
+// Asks reports whether an event is a call that waits for a person. Another event only
+// withdraws earlier asks, or is ignored.
+func Asks(ev Event, gate bool) bool {
+	switch ev.Name {
+	case PermissionRequest:
+		return !hook.IsOwnTool(hook.SplitToolName(ev.Tool))
+	case PreToolUse:
+		return ev.Tool == QuestionTool || gate && Gated(ev)
+	}
+	return gate && Gated(ev)
+}
+
+// HasDialog reports whether Codex certainly shows a dialog for a call if the hook makes no
+// decision and a person is at its terminal. It has one for questions only in plan mode. The
+// dialogs of sub-agents belong to other threads than their session.
+func HasDialog(ev Event) bool {
+	return ev.SubagentID == "" && (ev.Name == PermissionRequest || ev.Name == PreToolUse && ev.Tool == QuestionTool && ev.PermissionMode == "plan")
+}
+
+// An origin is the context of an ask. People see it, and it determines which events end the
+// ask.
+type origin struct {
+	hook.Origin
+	Turn       string `json:"turn,omitempty"`
+	ToolUseID  string `json:"tool_use_id,omitempty"`
+	Mode       string `json:"permission_mode,omitempty"`
+	Subagent   string `json:"subagent,omitempty"`
+	SubagentID string `json:"subagent_id,omitempty"`
+}
+
+// originJSON returns the context for an event.
+func originJSON(ev Event) json.RawMessage {
+	b, _ := json.Marshal(origin{ // strings can always be encoded
+		hook.Origin{Hook: ev.Name, Session: ev.SessionID, CWD: ev.CWD, Seated: true},
+		ev.TurnID, ev.ToolUseID, ev.PermissionMode, ev.Subagent, ev.SubagentID,
+	})
+	return b
+}
+
+// parseOrigin parses a context. It reports false if the context is not an object with a
+// session. Unlike encoding/json it compares names exactly, because agents can write any
+// context.
+func parseOrigin(raw json.RawMessage) (origin, bool) {
+	v, err := jcs.Parse(raw)
+	if err != nil || v.Kind != jcs.Object {
+		return origin{}, false
+	}
+	var c origin
+	texts := map[string]*string{
+		"hook": &c.Hook, "session": &c.Session, "turn": &c.Turn, "tool_use_id": &c.ToolUseID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID,
+		"codex_session": &c.Session, // asks of older versions
+	}
+	for _, m := range v.Members() {
+		if into := texts[m.Name]; into != nil {
+			*into = m.Value.Text()
+		}
+	}
+	return c, c.Session != ""
+}

@@ -1,0 +1,65 @@
+package codex
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/compat"
+)
+
+// ErrCannotAsk is the error for a call that cannot be shown and answered unchanged. For
+// example, it is too large, or it asks for a secret.
+var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
+
+// Request returns the ask for an event that asks, or false. It has the questions, or a
+// confirmation with the exact arguments of a tool.
+func Request(ev Event) (askback.Request, bool) {
+	p, ok := prepare(ev)
+	return p.request, ok
+}
+
+// prepared is the request for an event, with the data to convert its outcome.
+type prepared struct {
+	request askback.Request
+	call    compat.Call // for questions
+}
+
+func prepare(ev Event) (prepared, bool) {
+	var p prepared
+	switch {
+	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
+		call, err := questions(ev.Input)
+		if err != nil {
+			return prepared{}, false
+		}
+		p = prepared{call.Request, call}
+	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) || !hook.IsShowable(ev.Tool, ev.Input):
+		return prepared{}, false
+	default:
+		p.request = hook.Permission(hook.Codex, ev.Tool, ev.Input)
+		p.request.Confirmation.NoEdit = ev.Name == PermissionRequest // Codex rejects changed arguments
+	}
+	r := &p.request
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(hook.Codex, ev.CWD), ev.SessionID, key(ev), originJSON(ev)
+	normal, err := r.Normalize()
+	p.request = normal
+	return p, err == nil
+}
+
+// questions returns the call of [QuestionTool] with these arguments. Codex itself asks for a
+// secret, because answers are stored.
+func questions(input json.RawMessage) (compat.Call, error) {
+	client, known := compat.ClientNamed("codex")
+	if !known {
+		return compat.Call{}, errors.New("package compat does not know Codex")
+	}
+	return client.Ask(input)
+}
+
+// key returns the idempotency key of an event. Equal keys do not identify one call: the id of
+// a call is the model's, which may repeat it, and [PermissionRequest] has no id.
+func key(ev Event) string {
+	return hook.Key(hook.Codex, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
+}

@@ -1,0 +1,334 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An edit sets a member of an object in a JSON file, or adds an element to a list.
+type edit struct {
+	path  []string
+	value string                    // compact JSON
+	list  bool                      // path is a list, and value is an element to add
+	group string                    // if not "", each element has a list of this name, in which entries of Askback can be
+	isOwn func(compact string) bool // reports whether Askback wrote an entry
+	// hook is the name in the command of a hook, whose flags stay if a person has added some, or "".
+	hook string
+	// keep is set if a person may have changed the entry of Askback, which then stays.
+	keep bool
+	// onlyIfParent limits the edit to files that already have the parent object of the member.
+	onlyIfParent bool
+	// keepWithOthers limits the removal of a member of the file to files without other members.
+	keepWithOthers bool
+}
+
+// editJSON applies the edits of f to its present content. It returns an error if the content
+// is not a JSON object, before or after an edit.
+func editJSON(f File, present []byte) ([]byte, error) {
+	src := string(present)
+	if strings.TrimSpace(src) == "" {
+		src = "{}\n"
+	}
+	before := src
+	for _, e := range f.edits {
+		var err error
+		if src, err = e.apply(src, f.remove); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := parse(src); err != nil {
+		return nil, fmt.Errorf("the changed file would be invalid: %w", err)
+	}
+	if src == before && present != nil {
+		return present, nil
+	}
+	return []byte(src), nil
+}
+
+// apply returns src with the edit, or without the entries of Askback if remove is set.
+func (e edit) apply(src string, remove bool) (string, error) {
+	root, err := parse(src)
+	if err != nil {
+		return "", err
+	}
+	if root.kind != '{' {
+		return "", errors.New("this is not a JSON object")
+	}
+	if remove && e.keepWithOthers && len(root.entries) > 1 {
+		return src, nil
+	}
+	v, rest := find(root, e.path)
+	if e.hook != "" && len(rest) == 0 {
+		for _, own := range e.ownEntries(src, v) {
+			e.value = withFlags(e.value, compactText(src, own.in.entries[own.i].value), e.hook)
+		}
+	}
+	if e.onlyIfParent && !e.applies(src, v, rest, remove) {
+		return src, nil
+	}
+	switch there := len(rest) == 0; {
+	case !remove && e.isApplied(src, root):
+		return src, nil
+	case !remove && !e.list && there:
+		return src[:v.start] + e.replacement(src, v) + src[v.end:], nil
+	}
+	if src, err = e.removeOwn(src); err != nil || remove {
+		return src, err
+	}
+	return e.insert(src)
+}
+
+// applies reports whether an edit with onlyIfParent applies. It applies if the member has
+// the value of the edit, or is to be added to a parent that exists. If a member has another
+// value, a person wrote it.
+func (e edit) applies(src string, v value, rest []string, remove bool) bool {
+	if len(rest) == 0 {
+		return compactText(src, v) == e.value
+	}
+	return !remove && len(rest) == 1 && v.kind == '{'
+}
+
+// replacement returns the new value, formatted for the place of v in src.
+func (e edit) replacement(src string, v value) string {
+	return withNewlines(src, indented(e.value, indentOf(src, v.start), indentUnit(src)))
+}
+
+// isApplied reports whether src has the edit, and no other entries of Askback.
+func (e edit) isApplied(src string, root value) bool {
+	v, rest := find(root, e.path)
+	if len(rest) > 0 {
+		return false
+	}
+	if !e.list {
+		return compactText(src, v) == e.value
+	}
+	isValue := func(el entry) bool { return e.keep || compactText(src, el.value) == e.value }
+	return slices.ContainsFunc(v.entries, isValue) && len(e.ownEntries(src, v)) == 1
+}
+
+// find returns the value at path. If it does not exist, it returns the deepest existing
+// parent and the rest of the path.
+func find(v value, path []string) (at value, rest []string) {
+	for len(path) > 0 {
+		i, ok := v.get(path[0])
+		if !ok {
+			break
+		}
+		v, path = v.entries[i].value, path[1:]
+	}
+	return v, path
+}
+
+// removeOwn removes the entries of Askback, and each object and list that would be empty
+// without them.
+func (e edit) removeOwn(src string) (string, error) {
+	for {
+		root, err := parse(src)
+		if err != nil {
+			return "", err
+		}
+		where, ok := e.locate(src, root)
+		if !ok {
+			return src, nil
+		}
+		src = deleteEntry(src, where)
+	}
+}
+
+// A location is the position of an entry: the value that contains it, and its index.
+type location struct {
+	in value
+	i  int
+}
+
+// locate returns the location of one entry of Askback. If an object or list would be empty
+// without that entry, it returns the location of the outermost one instead.
+func (e edit) locate(src string, root value) (location, bool) {
+	var path []location
+	v := root
+	for _, name := range e.path {
+		i, ok := v.get(name)
+		if !ok {
+			return location{}, false
+		}
+		path = append(path, location{v, i})
+		v = v.entries[i].value
+	}
+	if e.list {
+		own := e.ownEntries(src, v)
+		if len(own) == 0 {
+			return location{}, false
+		}
+		path = append(path, own[0])
+	}
+	for len(path) > 1 && len(path[len(path)-1].in.entries) == 1 {
+		path = path[:len(path)-1]
+	}
+	return path[len(path)-1], true
+}
+
+// ownEntries returns the entries of Askback in a list, or in the groups of the list. If an
+// entry is the only one of its group, it returns the group.
+func (e edit) ownEntries(src string, list value) (own []location) {
+	for i, el := range list.entries {
+		if e.group == "" {
+			if e.isOwn(compactText(src, el.value)) {
+				own = append(own, location{list, i})
+			}
+			continue
+		}
+		inner, rest := find(el.value, []string{e.group})
+		for j, h := range inner.entries {
+			switch {
+			case len(rest) > 0 || !e.isOwn(compactText(src, h.value)):
+			case len(inner.entries) == 1:
+				own = append(own, location{list, i})
+			default:
+				own = append(own, location{inner, j})
+			}
+		}
+	}
+	return own
+}
+
+// deleteEntry deletes an entry with its comma, and the line if nothing else is on it. If the
+// last entry has no comma, it also deletes the comma before that entry, because strict parsers
+// reject a trailing comma.
+func deleteEntry(src string, p location) string {
+	e := p.in.entries[p.i]
+	from, to := e.start, e.value.end
+	if e.comma > 0 {
+		to = e.comma + 1
+	}
+	lineStart := strings.LastIndexByte(src[:from], '\n') + 1
+	lineEnd := len(src)
+	if n := strings.IndexByte(src[to:], '\n'); n >= 0 {
+		lineEnd = to + n + 1
+	}
+	switch alone := strings.TrimSpace(src[lineStart:from]) == "" && strings.TrimSpace(src[to:lineEnd]) == ""; {
+	case alone:
+		from, to = lineStart, lineEnd
+	case e.comma > 0:
+		to += len(src[to:]) - len(strings.TrimLeft(src[to:], " \t"))
+	}
+	out := src[:from] + src[to:]
+	if last := p.i == len(p.in.entries)-1; last && p.i > 0 && e.comma == 0 {
+		c := p.in.entries[p.i-1].comma
+		rest := out[c+1:]
+		if between := src[c+1 : from]; strings.Trim(between, " \t") == "" {
+			rest = out[from:]
+		}
+		out = out[:c] + rest
+	}
+	if len(p.in.entries) == 1 {
+		out = joinBrackets(out, p.in.start)
+	}
+	return out
+}
+
+// joinBrackets removes the white space after the bracket at open, if only the closing bracket
+// follows.
+func joinBrackets(src string, open int) string {
+	inside := strings.TrimLeft(src[open+1:], " \t\r\n")
+	if inside != "" && (inside[0] == '}' || inside[0] == ']') {
+		return src[:open+1] + inside
+	}
+	return src
+}
+
+// insert adds the value at the end of its parent, and creates missing parents.
+func (e edit) insert(src string) (string, error) {
+	root, err := parse(src)
+	if err != nil {
+		return "", err
+	}
+	v, rest := find(root, e.path)
+	text := e.value
+	if e.list && len(rest) > 0 {
+		text = "[" + text + "]"
+	}
+	for i := len(rest) - 1; i > 0; i-- {
+		text = "{" + compact(rest[i]) + ":" + text + "}"
+	}
+	want := byte('{')
+	if len(rest) == 0 {
+		want = '['
+	} else {
+		text = compact(rest[0]) + ":" + text
+	}
+	if v.kind != want {
+		kind := map[byte]string{'{': "an object", '[': "a list"}[want]
+		line := 1 + strings.Count(src[:v.start], "\n")
+		return "", fmt.Errorf("line %d: %s is not %s", line, strings.Join(e.path[:len(e.path)-len(rest)], "."), kind)
+	}
+	return appendEntry(src, v, text), nil
+}
+
+// appendEntry adds an entry at the end of v, indented like the others. A list on one line stays
+// on one line.
+func appendEntry(src string, v value, text string) string {
+	if n := len(v.entries); v.kind == '[' && n > 0 && v.entries[n-1].comma == 0 && !strings.Contains(src[v.start:v.end], "\n") {
+		end := v.entries[n-1].value.end
+		return src[:end] + ", " + text + src[end:]
+	}
+	newline := withNewlines(src, "\n")
+	outer := indentOf(src, v.start)
+	unit := indentUnit(src)
+	inner := outer + unit
+	if n := len(v.entries); n > 0 && strings.TrimSpace(src[strings.LastIndexByte(src[:v.entries[n-1].start], '\n')+1:v.entries[n-1].start]) == "" {
+		inner = indentOf(src, v.entries[n-1].start)
+	}
+	text = withNewlines(src, indented(text, inner, unit))
+	body := strings.TrimRight(src[:v.end-1], " \t\r\n")
+	tail := src[v.end-1:]
+	if n := len(v.entries); n > 0 {
+		if last := v.entries[n-1]; last.comma == 0 {
+			body = body[:last.value.end] + "," + body[last.value.end:]
+		} else {
+			text += "," // like the other entries
+		}
+	}
+	return body + newline + inner + text + newline + outer + tail
+}
+
+// withNewlines returns text with the line ends of src.
+func withNewlines(src, text string) string {
+	if strings.Contains(src, "\r\n") {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// indented formats compact JSON on several lines. text is a value, or a member of an object.
+func indented(text, prefix, unit string) string {
+	name := ""
+	if i := strings.Index(text, `":`); text[0] == '"' && i > 0 {
+		name, text = text[:i+2]+" ", text[i+2:]
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), prefix, unit) != nil {
+		return name + text
+	}
+	return name + b.String()
+}
+
+// indentOf returns the indentation of the line that contains src[at].
+func indentOf(src string, at int) string {
+	line := src[strings.LastIndexByte(src[:at], '\n')+1:]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// indentUnit returns the indentation of the first indented line of src that begins with a
+// quotation mark, or two spaces.
+func indentUnit(src string) string {
+	for line := range strings.Lines(src) {
+		if in := indentOf(line, 0); in != "" && strings.TrimSpace(line) != "" && strings.TrimSpace(line)[0] == '"' {
+			return in
+		}
+	}
+	return "  "
+}

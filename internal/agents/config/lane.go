@@ -1,0 +1,138 @@
+package config
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/askback/askback/internal/lazyregexp"
+)
+
+// A Lane is how a client reaches Askback over MCP, as its configuration has it: a command, or a
+// URL with headers.
+type Lane struct {
+	Command []string
+	URL     string
+	Headers map[string]string // may refer to environment variables; see [Lane.Expand]
+	passed  []string          // the only environment variables that the client passes on; nil: see withoutSecrets
+	// changed is set if the entry also sets an environment or a folder, which askback init does not.
+	changed bool
+	// withoutSecrets is set for a client that does not pass on variables that look like secrets.
+	withoutSecrets bool
+}
+
+// serverPaths are where clients have the MCP server of Askback in a JSON file.
+var serverPaths = [][]string{{"mcpServers", "askback"}, {"servers", "askback"}, {"mcp", "askback"}}
+
+// LaneIn returns the lane in a file of a client. ok is false if the file has none.
+func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
+	if strings.HasSuffix(path, ".toml") {
+		return laneInTOML(string(content))
+	}
+	root, err := parse(string(content))
+	if err != nil {
+		return Lane{}, false
+	}
+	for _, at := range serverPaths {
+		v, rest := find(root, at)
+		if len(rest) > 0 {
+			continue
+		}
+		var s struct {
+			Command                 any
+			Args                    []string
+			URL, HTTPURL, ServerURL string
+			Headers                 map[string]string
+			Env, Environment        map[string]any
+			EnvFile, CWD            any
+		}
+		if json.Unmarshal([]byte(compactText(string(content), v)), &s) != nil {
+			return Lane{}, false
+		}
+		l = Lane{URL: s.URL + s.HTTPURL + s.ServerURL, Headers: s.Headers, withoutSecrets: client == "gemini"}
+		l.changed = len(s.Env)+len(s.Environment) > 0 || s.EnvFile != nil || s.CWD != nil
+		switch c := s.Command.(type) {
+		case string:
+			l.Command = append([]string{c}, s.Args...)
+		case []any:
+			for _, word := range c {
+				text, _ := word.(string)
+				l.Command = append(l.Command, text)
+			}
+		}
+		return l, l.URL != "" || len(l.Command) > 0
+	}
+	return Lane{}, false
+}
+
+// laneInTOML returns the lane in the table that askback init writes.
+func laneInTOML(text string) (l Lane, ok bool) {
+	tables, err := readTables(text)
+	if err != nil {
+		return Lane{}, false
+	}
+	l.passed = []string{}
+	var command, token string
+	var args []string
+	into := map[string]any{"command": &command, "args": &args, "env_vars": &l.passed, "url": &l.URL, "bearer_token_env_var": &token}
+	for _, t := range tables {
+		l.changed = l.changed || t.is("mcp_servers", "askback", "env")
+		if !t.is("mcp_servers", "askback") {
+			continue
+		}
+		for _, line := range t.lines[1:] {
+			name, value, _ := strings.Cut(line, "=")
+			name = strings.TrimSpace(name)
+			l.changed = l.changed || name == "env" || name == "cwd"
+			// askback init writes values as in JSON.
+			if field, known := into[name]; known && json.Unmarshal([]byte(strings.TrimSpace(value)), field) != nil {
+				return Lane{}, false
+			}
+		}
+	}
+	if command != "" {
+		l.Command = append([]string{command}, args...)
+	}
+	if token != "" {
+		l.Headers = map[string]string{"Authorization": "Bearer ${" + token + "}"}
+	}
+	return l, l.URL != "" || command != ""
+}
+
+// secret matches names of variables that Gemini CLI does not pass on.
+var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
+
+// Environment returns the variables that the client passes to the command, of those in
+// environ (NAME=value).
+func (l Lane) Environment(environ []string) map[string]string {
+	passed := map[string]string{}
+	for _, one := range environ {
+		name, value, _ := strings.Cut(one, "=")
+		allowed := l.passed == nil && (!l.withoutSecrets || !secret().MatchString(name))
+		for _, other := range l.passed {
+			allowed = allowed || other == name
+		}
+		if allowed {
+			passed[name] = value
+		}
+	}
+	return passed
+}
+
+// reference matches a reference to an environment variable, in the forms of all clients.
+var reference = lazyregexp.New(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`)
+
+// Expand returns the headers with the values of environment variables. ok is false if one is
+// not set, or if the client asks its user for it.
+func (l Lane) Expand(lookup func(name string) string) (headers map[string]string, ok bool) {
+	headers, ok = map[string]string{}, true
+	for name, value := range l.Headers {
+		ok = ok && !strings.Contains(value, "${input:")
+		headers[name] = reference().ReplaceAllStringFunc(value, func(ref string) string {
+			m := reference().FindStringSubmatch(ref)
+			v := lookup(m[1] + m[2] + m[3])
+			ok = ok && v != ""
+			return v
+		})
+	}
+	return headers, ok
+}

@@ -1,0 +1,68 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// A form asks for each property with its format and its default. An answer that the schema rejects is
+// refused, and 0 and false are answers.
+func TestFormRefusesWhatItsSchemaRejects(t *testing.T) {
+	form, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{
+		"count":{"type":"integer","minimum":0,"maximum":100,"default":5},
+		"draft":{"type":"boolean","default":true},
+		"where":{"type":"string","oneOf":[{"const":"eu","title":"Europe"},{"const":"us","title":"America"}],"default":"us"},
+		"when":{"type":"string","format":"date","default":"2027-01-31"}},"required":["count","draft"]}`))
+	if !ok {
+		t.Fatal("the form is not asked")
+	}
+	var r askback.Request
+	form.SetTitle(&r, "Which?")
+	r, err := r.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var formats []string
+	var defaults [][]string
+	for _, q := range r.Questions {
+		formats, defaults = append(formats, q.Format), append(defaults, q.Default)
+	}
+	if d := cmp.Diff([]string{"integer 0..100", "", "", "date"}, formats) + cmp.Diff([][]string{{"5"}, {"Yes"}, {"America"}, {"2027-01-31"}}, defaults); d != "" {
+		t.Error(d)
+	}
+	ask := askback.Ask{Kind: askback.Questions, Questions: r.Questions}
+	answers := func(count, when string) (askback.Ask, error) {
+		a, err := askback.Answer{Answers: []askback.QuestionAnswer{
+			{ID: "q1", Other: count}, {ID: "q2", Selected: []string{"No"}}, {ID: "q3", Selected: []string{"Europe"}}, {ID: "q4", Other: when},
+		}}.Normalize(ask)
+		settled := ask
+		settled.Outcome = &askback.Outcome{Status: askback.Answered, Answers: a.Answers}
+		return settled, err
+	}
+	for _, bad := range [][2]string{{"42abc", "2027-01-31"}, {"101", "2027-01-31"}, {"1,5", "2027-01-31"}, {"7", "31.02.2027"}} {
+		if _, err := answers(bad[0], bad[1]); err == nil {
+			t.Errorf("%q was accepted", bad)
+		}
+	}
+	for count, want := range map[string]string{"0": "0", "-0": "0", " 7 ": "7", "1e2": "100"} {
+		settled, err := answers(count, "2027-02-28")
+		content, ok := form.Accepted(settled)
+		if err != nil || !ok || string(content) != `{"count":`+want+`,"draft":false,"when":"2027-02-28","where":"eu"}` {
+			t.Errorf("%q: got %s, %v, %v", count, content, ok, err)
+		}
+	}
+}
+
+// A schema with a rule that people cannot be held to is not asked.
+func TestFormWithAnotherRuleIsNotAsked(t *testing.T) {
+	for _, rule := range []string{`"type":"string","pattern":"^a"`, `"type":"integer","multipleOf":5`, `"type":"number","exclusiveMinimum":0`, `"type":"string","format":"email","maxLength":9`, `"type":"string","format":"ipv4"`} {
+		if _, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"x":{` + rule + `}}}`)); ok {
+			t.Errorf("%s is asked", rule)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package hooktest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// A Client settles each ask at once with the same outcome. It lets no approval be consumed.
+type Client struct {
+	hook.Client // for the methods that no test calls
+	Outcome     askback.Outcome
+	asked       sync.Map // askback.Ask by key, which is its id
+}
+
+// Ask returns the settled ask.
+func (c *Client) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
+	ask := askback.Ask{
+		ID: r.Key, Status: c.Outcome.Status, Confirmation: r.Confirmation, Questions: r.Questions, Outcome: &c.Outcome,
+	}
+	c.asked.Store(r.Key, ask)
+	return ask, nil
+}
+
+// Wait returns the ask with this id.
+func (c *Client) Wait(_ context.Context, id string) (askback.Ask, error) {
+	ask, _ := c.asked.Load(id)
+	return ask.(askback.Ask), nil
+}
+
+// Ack does nothing.
+func (c *Client) Ack(context.Context, string) (askback.Ask, error) { return askback.Ask{}, nil }
+
+// Cancel does nothing.
+func (c *Client) Cancel(context.Context, string, string) (askback.Ask, error) {
+	return askback.Ask{}, nil
+}
+
+// Consume returns [askback.ErrNotApproved].
+func (c *Client) Consume(context.Context, string, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrNotApproved
+}
+
+// Unapproved are outcomes that approve nothing. word is text that people wrote, which must not be taken
+// for a decision.
+func Unapproved(word string) []askback.Outcome {
+	return []askback.Outcome{
+		{Status: askback.Answered, Decision: askback.Deny, Reason: word},
+		{Status: askback.Declined, Reason: word},
+		{Status: askback.Expired},
+		{Status: askback.Cancelled},
+		{Status: askback.Answered},
+		{Status: askback.Answered, Comment: word, Answers: []askback.QuestionAnswer{{ID: "q1"}}},
+		{Status: askback.Answered, Decision: askback.Approve}, // but it cannot be consumed
+	}
+}

@@ -1,0 +1,116 @@
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// A Reply is the reply to a question, a permission or a tool call of OpenCode. The fields
+// of one of them are set.
+type Reply struct {
+	// Answers are the answers to a question, in the format of POST /question/{id}/reply.
+	Answers json.RawMessage `json:"answers,omitempty"`
+	// Rejected is set if a person declined a question.
+	Rejected bool `json:"rejected,omitempty"`
+
+	// Permission is "once" or "reject". Askback never replies "always": its own grants
+	// approve later calls.
+	Permission string `json:"reply,omitempty"`
+	// Message is for the model: why a permission was rejected.
+	Message string `json:"message,omitempty"`
+
+	// Decision is "approved" or "denied", for a call of the gate.
+	Decision string `json:"decision,omitempty"`
+	// Args are the arguments that a person wrote instead of those of the call.
+	Args json.RawMessage `json:"args,omitempty"`
+	// Reason is for the model: why a call was denied.
+	Reason string `json:"reason,omitempty"`
+}
+
+// IsApproval reports whether the reply lets something run.
+func (r Reply) IsApproval() bool { return r.Permission == once || r.Decision == approved }
+
+// The replies to a permission, and the decisions of the gate.
+const (
+	once     = "once"
+	reject   = "reject"
+	approved = "approved"
+	denied   = "denied"
+)
+
+// Decide returns the reply for the outcome of the ask of an event. It reports false if there
+// is no reply: then the dialog of OpenCode decides. The caller must consume an approval first, as
+// [Run] does.
+func Decide(ev Event, ask askback.Ask) (r Reply, ok bool) {
+	p, err := prepare(ev)
+	if err != nil || !ask.Settled() {
+		return Reply{}, false
+	}
+	if ev.Name == QuestionAsked {
+		return p.answered(ask)
+	}
+	if !hook.IsAbout(*p.request.Confirmation, ask) {
+		return Reply{}, false
+	}
+	text, _, _ := asktool.Result(ask)
+	o := ask.Outcome
+	if ev.Name == ToolCall {
+		if o.Approved() {
+			return Reply{Decision: approved, Args: o.Input}, true
+		}
+		return Reply{Decision: denied, Reason: text}, true
+	}
+	switch {
+	case o.Approved() && len(o.Input) == 0:
+		return Reply{Permission: once}, true
+	case o.Approved() || o.Status == askback.Answered || o.Status == askback.Declined:
+		return Reply{Permission: reject, Message: text}, true
+	}
+	return Reply{}, false
+}
+
+func (p prepared) answered(ask askback.Ask) (Reply, bool) {
+	raw, err := p.call.Result(ask)
+	if _, ok := errors.AsType[*compat.Unanswered](err); ok && ask.Outcome.Status == askback.Declined {
+		return Reply{Rejected: true}, true
+	}
+	var out struct {
+		Answers [][]string `json:"answers"`
+	}
+	if err != nil || json.Unmarshal(raw, &out) != nil || len(out.Answers) != len(ask.Questions) {
+		return Reply{}, false
+	}
+	answers, err := jcs.Marshal(out.Answers)
+	return Reply{Answers: answers}, err == nil
+}
+
+// program is the name of the sender in the reason of a withdrawn ask.
+const program = "OpenCode"
+
+// Run makes the ask of an event, waits for its outcome until ctx ends, and consumes an
+// approval. The output of the reply is the JSON of a [Reply]; it is nil without a decision. See
+// [hook.Runner.Run].
+func Run(ctx context.Context, r *hook.Runner, owner string, client hook.Client, ev Event) (hook.Reply, error) {
+	request, err := Request(ev)
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	return r.Run(ctx, owner, client, hook.Call{
+		Request: request, Unique: ev.Name != ToolCall, Program: program,
+		Decide: func(ask askback.Ask) ([]byte, bool) {
+			reply, ok := Decide(ev, ask)
+			if !ok {
+				return nil, false
+			}
+			out, err := jcs.Marshal(reply)
+			return out, err == nil
+		},
+	})
+}

@@ -1,9 +1,0 @@
-package opencodehook
-
-import _ "embed"
-
-// Plugin is the plugin of OpenCode that runs askback hook opencode for each event. It must not
-// require anything that OpenCode does not have.
-//
-//go:embed plugin.js
-var Plugin string
