@@ -1,6 +1,26 @@
 package askback
 
-import "time"
+import (
+	"context"
+	"time"
+)
+
+// Reports are what the engine computes for the web pages from its whole store, for one
+// principal. They are no part of [Client], because the API does not have them.
+type Reports interface {
+	// Figures returns the figures of a period, if this principal may read statistics. They
+	// count the asks that it may see, or all asks for an operator. The time that this takes
+	// has a limit, whatever the number of asks.
+	Figures(ctx context.Context, q FiguresQuery) (Figures, error)
+	// LateAnswers returns the late answers to an ask, or to all asks of a session that this
+	// principal may see, oldest first. more reports whether there may be older ones.
+	LateAnswers(ctx context.Context, id string) (late []LateAnswer, more bool, err error)
+	// SessionHistory returns the newest events of a session that this principal may see,
+	// oldest first. more reports whether there are older ones.
+	SessionHistory(ctx context.Context, id string) (events []Event, more bool, err error)
+	// Children returns the sessions that the hosted agent of a session started, oldest first.
+	Children(ctx context.Context, id string) ([]Session, error)
+}
 
 // Figures has the outcomes and waiting times of the asks that were made in a period, for
 // the web pages (F16). Open asks are counted even if they are older.

@@ -210,7 +210,12 @@ func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
 // As returns the client of a principal, which the caller has authenticated. As panics
 // if p has no name. An empty p.Channel means the API.
-func (e *Engine) As(p askback.Principal) askback.Client {
+func (e *Engine) As(p askback.Principal) askback.Client { return e.as(p) }
+
+// Reports returns the reports for a principal, on the terms of [Engine.As].
+func (e *Engine) Reports(p askback.Principal) askback.Reports { return e.as(p) }
+
+func (e *Engine) as(p askback.Principal) *client {
 	if p.Name == "" {
 		panic("engine: a principal has a name")
 	}

@@ -10,15 +10,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// Figures returns the figures of a period for a principal that may read statistics. It counts
-// the asks that this principal may see, or all asks for an operator. Like [askback.Directory.Stats],
-// it reads a bounded number of asks: then Partial is set.
-func (e *Engine) Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error) {
-	c := &client{e, p}
+// Figures implements [askback.Reports]. Like [askback.Directory.Stats], it reads a bounded number
+// of asks: then Partial is set.
+func (c *client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.Figures, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return askback.Figures{}, err
 	}
-	b := newFiguresBuilder(e.clock(), q)
+	b := newFiguresBuilder(c.engine.clock(), q)
 	open := 0
 	allOpen, err := c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		b.addOpen(a)

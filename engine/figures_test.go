@@ -46,7 +46,7 @@ func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	p.ask(addressed)
 	now = start.Add(50 * time.Hour)
 	who := askback.Principal{Kind: askback.Responder, Name: "ana"}
-	got, err := p.engine.Figures(t.Context(), who, askback.FiguresQuery{Period: 4 * time.Hour, Points: 4})
+	got, err := p.engine.Reports(who).Figures(t.Context(), askback.FiguresQuery{Period: 4 * time.Hour, Points: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("with %s still open: %s", old.ID, d)
 	}
-	if _, err := p.engine.Figures(t.Context(), askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
+	if _, err := p.engine.Reports(askback.Principal{Kind: askback.Agent, Name: "bot"}).Figures(t.Context(), askback.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("an agent: got %v, want %v", err, askback.ErrForbidden)
 	}
 }
@@ -81,7 +81,7 @@ func TestFiguresReadBoundedNumberOfAsks(t *testing.T) {
 		p.ask(question())
 	}
 	kept.rows.Store(0)
-	got, err := p.engine.Figures(t.Context(), askback.Principal{Kind: askback.Responder, Name: "ana"}, askback.FiguresQuery{Period: time.Hour, Points: 24})
+	got, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Figures(t.Context(), askback.FiguresQuery{Period: time.Hour, Points: 24})
 	if err != nil || !got.Partial || kept.rows.Load() > 8400 {
 		t.Errorf("got partial %v, %v, after %d rows; want a part of at most 8400 rows", got.Partial, err, kept.rows.Load())
 	}

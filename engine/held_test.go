@@ -154,7 +154,7 @@ func TestDroppedAnswerIsALateOne(t *testing.T) {
 		if _, err := p.ben.Answer(t.Context(), a.ID, askback.Choose("no")); err != nil {
 			t.Fatal(err)
 		}
-		late, _, err := p.engine.LateAnswers(t.Context(), askback.Principal{Kind: askback.Responder, Name: "ana"}, a.ID)
+		late, _, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), a.ID)
 		if err != nil || len(late) != 1 || late[0].Name != "ana" || late[0].Answer.Answers[0].String() != "yes" {
 			t.Errorf("got %+v, %v, want the answer of ana", late, err)
 		}

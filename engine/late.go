@@ -11,11 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// LateAnswers returns the late answers to an ask, or to all asks of a session that the
-// principal may see, oldest first (F6). It looks for them in the newest maxScanned events of
-// the session, and reports whether there may be older ones.
-func (e *Engine) LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error) {
-	c := &client{e, p}
+// LateAnswers implements [askback.Reports] (F6). It looks for late answers in the newest
+// maxScanned events of the session.
+func (c *client) LateAnswers(ctx context.Context, id string) (late []askback.LateAnswer, more bool, err error) {
 	late, more, err = c.lateAnswers(ctx, id)
 	if err != nil {
 		return nil, false, fmt.Errorf("late answers of %s: %w", id, err)

@@ -24,7 +24,7 @@ func TestChildIsAttendedAsItsParent(t *testing.T) {
 			}
 			h.settled(one.ID)
 			ana := askback.Principal{Kind: askback.Responder, Name: "ana"}
-			children, err := h.engine.Children(t.Context(), ana, one.ID)
+			children, err := h.engine.Reports(ana).Children(t.Context(), one.ID)
 			if err != nil || len(children) != 2 {
 				t.Fatalf("got %d children, %v, want 2", len(children), err)
 			}

@@ -8,22 +8,20 @@ import (
 	"github.com/askback/askback"
 )
 
-// The newest events of a session that [Engine.SessionHistory] returns: their number and the
+// The newest events of a session that [askback.Reports.SessionHistory] returns: their number and the
 // bytes that they take in the store. An agent chooses both, and a page has all of them.
 const (
 	maxHistory      = 1000
 	maxHistoryBytes = 2 << 20
 )
 
-// SessionHistory returns the newest events of a session that the principal may see, oldest
-// first, and reports whether there are older ones.
-func (e *Engine) SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error) {
-	c := &client{e, p}
+// SessionHistory implements [askback.Reports].
+func (c *client) SessionHistory(ctx context.Context, id string) (events []askback.Event, more bool, err error) {
 	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
 	}
-	f := eventStream{client: c, session: id, follower: e.hub.follow(id)}
-	defer e.hub.unfollow(id, f.follower)
+	f := eventStream{client: c, session: id, follower: c.engine.hub.follow(id)}
+	defer c.engine.hub.unfollow(id, f.follower)
 	if f.pos, err = f.historyStart(ctx); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
 	}
@@ -54,7 +52,7 @@ func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
 }
 
 // historyStart returns the position before the newest events of the stream, as many as
-// [Engine.SessionHistory] returns.
+// [askback.Reports.SessionHistory] returns.
 func (f *eventStream) historyStart(ctx context.Context) (position, error) {
 	start := position{}
 	for before, n, size := int64(0), 0, 0; ; {

@@ -32,7 +32,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	}
 	read := func() []askback.Event {
 		t.Helper()
-		events, more, err := e.SessionHistory(t.Context(), ana, one.ID)
+		events, more, err := e.Reports(ana).SessionHistory(t.Context(), one.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	if events := read(); len(events) < 5 || len(events) > 12 {
 		t.Errorf("got %d long events, want about 2 MB of them", len(events))
 	}
-	if _, _, err := e.SessionHistory(t.Context(), askback.Principal{Kind: askback.Agent, Name: "other"}, one.ID); !errors.Is(err, askback.ErrNotFound) {
+	if _, _, err := e.Reports(askback.Principal{Kind: askback.Agent, Name: "other"}).SessionHistory(t.Context(), one.ID); !errors.Is(err, askback.ErrNotFound) {
 		t.Errorf("another agent gets %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, _, err := e.SessionHistory(t.Context(), ana, a.SessionID)
+	events, _, err := e.Reports(ana).SessionHistory(t.Context(), a.SessionID)
 	if err != nil || len(events) < 2 || events[0].Type != askback.EventSessionStarted || events[len(events)-1].Type != askback.EventMessage {
 		t.Errorf("got %d events, %v; want those of the session and its message", len(events), err)
 	}

@@ -9,13 +9,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Children returns the sessions that the run of a session started, oldest first.
-func (e *Engine) Children(ctx context.Context, p askback.Principal, id string) (children []askback.Session, err error) {
-	c := &client{e, p}
+// Children implements [askback.Reports].
+func (c *client) Children(ctx context.Context, id string) (children []askback.Session, err error) {
 	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
 	}
-	r, err := e.readRun(ctx, id)
+	r, err := c.engine.readRun(ctx, id)
 	if errors.Is(err, askback.ErrNotFound) {
 		return nil, nil // its agent runs elsewhere
 	}
@@ -24,7 +23,7 @@ func (e *Engine) Children(ctx context.Context, p askback.Principal, id string) (
 	}
 	for call := 1; call <= r.state.Calls && len(children) < r.state.Spawned; call++ {
 		for child := 0; ; child++ {
-			row, err := e.store.ReadKey(ctx, kindSession, childKey(id, runWork{Call: call, Child: child}))
+			row, err := c.engine.store.ReadKey(ctx, kindSession, childKey(id, runWork{Call: call, Child: child}))
 			if errors.Is(err, store.ErrNotFound) {
 				break
 			}

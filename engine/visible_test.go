@@ -73,7 +73,7 @@ func (h *host) everything(p askback.Principal, id string) string {
 			stop()
 		}
 	}
-	if events, _, err := h.engine.SessionHistory(h.t.Context(), p, id); err == nil {
+	if events, _, err := h.engine.Reports(p).SessionHistory(h.t.Context(), id); err == nil {
 		for _, ev := range events {
 			fmt.Fprintf(&all, "history %s %s\n", ev.Type, ev.Data)
 		}
@@ -98,7 +98,7 @@ func (h *host) everything(p askback.Principal, id string) string {
 	add(c.Grants(h.t.Context(), askback.GrantQuery{}))
 	add(c.Stats(h.t.Context()))
 	add(c.Deliveries(h.t.Context(), askback.DeliveryQuery{}))
-	late, _, err := h.engine.LateAnswers(h.t.Context(), p, id)
+	late, _, err := h.engine.Reports(p).LateAnswers(h.t.Context(), id)
 	add(late, err)
 	return all.String()
 }
@@ -266,7 +266,7 @@ func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfASubAgent(t *testing.T) {
 		h := newAddressedHost(t, []string{"ben"}, says("", call("spawn", `{}`)))
 		defer h.stop()
 		s := h.run("Go.")
-		children, err := h.engine.Children(t.Context(), h.person("ana"), s.ID)
+		children, err := h.engine.Reports(h.person("ana")).Children(t.Context(), s.ID)
 		if err != nil || len(children) != 2 {
 			t.Fatal(len(children), err)
 		}

@@ -345,7 +345,7 @@ func TestNewAcceptsNilOptions(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	for _, o := range []*web.Options{nil, {}, {Zone: time.FixedZone("", 3600)}} {
 		w := httptest.NewRecorder()
-		web.New(e, o).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+		web.New(e, e, e, o).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
 		if w.Code != http.StatusUnauthorized {
 			t.Errorf("status %d", w.Code)
 		}

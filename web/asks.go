@@ -40,7 +40,7 @@ func (s *site) settledView(r request, a askback.Ask) (view.Ask, error) {
 	if err != nil {
 		return drawn, err
 	}
-	late, _, err := s.auth.LateAnswers(r.Context(), r.principal, a.ID)
+	late, _, err := s.engine.Reports(r.principal).LateAnswers(r.Context(), a.ID)
 	for _, l := range late {
 		drawn.Late = append(drawn.Late, view.LateAnswerOf(a, l))
 	}

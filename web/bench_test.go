@@ -32,7 +32,7 @@ func newBenchServer(b *testing.B) (e *engine.Engine, pages http.Handler, cookie 
 	if err != nil {
 		b.Fatal(err)
 	}
-	return e, web.New(e, nil), "askback=" + secret
+	return e, web.New(e, e, e, nil), "askback=" + secret
 }
 
 // scrolledAsks returns asks whose rows have different heights.

@@ -31,7 +31,7 @@ func newContactServer(t *testing.T) *server {
 	now := func() time.Time { return h.now }
 	key := func() ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"telegram": chat{}}, SecretKey: key})
-	h.handler = web.New(h.engine, &web.Options{Now: now, Chats: []string{"telegram"}})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: now, Chats: []string{"telegram"}})
 	return h
 }
 

@@ -63,7 +63,7 @@ func (h *server) newSender() *receiver {
 	to, began := &receiver{replies: map[string]error{}}, time.Now()
 	now := func() time.Time { return evening.Add(time.Since(began)) }
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: now, Channels: map[string]engine.Channel{"webhook": to, "phone": to}})
-	h.handler = web.New(h.engine, &web.Options{Now: now})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: now})
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- h.engine.Run(ctx) }()

@@ -81,7 +81,7 @@ func TestChromiumKilledServerLosesNothingTyped(t *testing.T) {
 	records := memstore.New()
 	start := func() http.Handler {
 		c.engine = engine.New(records, &engine.Options{Now: func() time.Time { return c.now }})
-		return web.New(c.engine, &web.Options{Now: func() time.Time { return c.now }})
+		return web.New(c.engine, c.engine, c.engine, &web.Options{Now: func() time.Time { return c.now }})
 	}
 	var running atomic.Pointer[http.Handler]
 	first := start()

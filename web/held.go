@@ -19,7 +19,7 @@ func (s *site) heldBar(r request) (bar pages.HeldBar) {
 	if s.auth.May(r.principal, askback.ActAnswer) != nil {
 		return bar
 	}
-	held, err := s.auth.Held(r.Context(), r.principal)
+	held, err := s.engine.Held(r.Context(), r.principal)
 	if err != nil {
 		s.log.Warn("reading the answers that can be undone failed", "error", err)
 	}
@@ -98,7 +98,7 @@ func (s *site) undo(w http.ResponseWriter, r request) error {
 
 // liveHeld tells an open page, until ctx ends, when the answers change that its person can undo.
 func (s *site) liveHeld(ctx context.Context, out *liveWriter, r request) {
-	changed, stop := s.auth.WatchHeld()
+	changed, stop := s.engine.WatchHeld()
 	defer stop()
 	type key struct {
 		ask   string

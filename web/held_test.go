@@ -151,7 +151,7 @@ func TestSeveralDecisionsCanBeUndone(t *testing.T) {
 func newHoldingChromium(t *testing.T, undo time.Duration) *chromium {
 	c := newChromium(t)
 	c.engine = engine.New(memstore.New(), &engine.Options{Settings: engine.Settings{Undo: undo}})
-	c.handler = web.New(c.engine, nil)
+	c.handler = web.New(c.engine, c.engine, c.engine, nil)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = c.engine.Run(t.Context()) }()
 	t.Cleanup(func() { <-done })

@@ -149,7 +149,7 @@ func TestHistoryRowHasTheOutcome(t *testing.T) {
 func TestHistoryDaysAreOfTheZone(t *testing.T) {
 	h := newServer(t)
 	asks := h.settledAsks()
-	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }, Zone: time.FixedZone("", 6*60*60)})
 	b := h.browser("ana")
 	if got := rowsOf(b.open("/history?from=2026-11-02&to=2026-11-02", http.StatusOK), asks); !slices.Equal(got, []string{"declined", "denied"}) {
 		t.Errorf("got %q, want those settled at 18:30 UTC on the day before", got)

@@ -40,7 +40,7 @@ func newHost(t *testing.T) (*server, *scriptedHost) {
 func (h *server) host() *scriptedHost {
 	host := &scriptedHost{make(chan modelStep), make(chan conversation.Executed), make(chan struct{})}
 	h.engine = engine.New(memstore.New(), &engine.Options{Runner: host})
-	h.handler = web.New(h.engine, &web.Options{Zone: time.UTC})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Zone: time.UTC})
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = h.engine.Run(ctx) }()

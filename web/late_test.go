@@ -55,7 +55,7 @@ func TestLateAnswersAreShown(t *testing.T) {
 	if n := strings.Count(page.visibleText(), "too late"); n != 2 {
 		t.Errorf("got %d late answers in the timeline of ana, want 2", n)
 	}
-	late, more, err := h.engine.LateAnswers(t.Context(), askback.Principal{Kind: askback.Responder, Name: "ana"}, s.ID)
+	late, more, err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), s.ID)
 	if err != nil || len(late) != 2 || more {
 		t.Errorf("got %+v, %v, %v, want the two that ana may see", late, more, err)
 	}

@@ -35,7 +35,7 @@ func newLinkServer(t *testing.T) *linkServer {
 
 // serve serves the pages of the engine.
 func (h *linkServer) serve() {
-	h.handler = web.New(h.engine, &web.Options{
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{
 		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
 			if name == "ben" {
@@ -427,7 +427,7 @@ func TestButtonOfALinkCarriesOneVote(t *testing.T) {
 func TestLinksAreOffWithoutASigner(t *testing.T) {
 	h := newLinkServer(t)
 	path := h.path(h.ask(database()), 0)
-	h.handler = web.New(h.engine, nil)
+	h.handler = web.New(h.engine, h.engine, h.engine, nil)
 	if w := h.send(http.MethodGet, path, nil); w.Code != http.StatusNotFound {
 		t.Errorf("got %d", w.Code)
 	}

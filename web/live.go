@@ -58,7 +58,7 @@ func (s *site) live(w http.ResponseWriter, r request) error {
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
-	changed, unwatch := s.auth.WatchSnoozes(r.principal)
+	changed, unwatch := s.engine.WatchSnoozes(r.principal)
 	defer unwatch()
 	group.Go(func() {
 		defer s.endOnPanic(cancel)

@@ -45,7 +45,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.auth.Login(r.Context(), values.Get("secret"))
+	secret, err := s.browsers.Login(r.Context(), values.Get("secret"))
 	if errors.Is(err, askback.ErrUnauthorized) {
 		return s.render(w, r, http.StatusForbidden, pages.Message(s.frame(), pages.Notice{
 			Heading: "This link has expired",
@@ -64,7 +64,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 // logout revokes the secret of the browser and deletes its cookie.
 func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
 	if secret := login.Secret(r); secret != "" {
-		if err := s.auth.Logout(r.Context(), secret); err != nil {
+		if err := s.browsers.Logout(r.Context(), secret); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // logins lists the browsers in which this person is logged in.
 func (s *site) logins(w http.ResponseWriter, r request) error {
-	logins, err := s.auth.Logins(r.Context(), r.principal)
+	logins, err := s.browsers.Logins(r.Context(), r.principal)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *site) endLogins(w http.ResponseWriter, r request) error {
 	}
 	ids := []string{r.PathValue("id")}
 	if ids[0] == "others" {
-		logins, err := s.auth.Logins(r.Context(), r.principal)
+		logins, err := s.browsers.Logins(r.Context(), r.principal)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *site) endLogins(w http.ResponseWriter, r request) error {
 		}
 	}
 	for _, id := range ids {
-		if _, err := s.auth.EndLogin(r.Context(), r.principal, id); err != nil {
+		if _, err := s.browsers.EndLogin(r.Context(), r.principal, id); err != nil {
 			return err
 		}
 		if id == r.principal.Token {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -36,15 +37,18 @@ var sitePages = []sitePage{
 const morePath = "/more"
 
 // linksFor returns the navigation of a person: the pages that this person may open.
-func (s *site) linksFor(who askback.Principal) []pages.PageLink {
+func (s *site) linksFor(ctx context.Context, who askback.Principal) []pages.PageLink {
 	var links []pages.PageLink
 	for _, p := range sitePages {
-		if p.Path == pages.RunPath && len(s.auth.HostedAgents()) == 0 {
+		if p.action != "" && s.auth.May(who, p.action) != nil {
 			continue
 		}
-		if p.action == "" || s.auth.May(who, p.action) == nil {
-			links = append(links, p.PageLink)
+		if p.Path == pages.RunPath {
+			if agents, err := s.auth.As(who).HostedAgents(ctx); err != nil || len(agents) == 0 {
+				continue
+			}
 		}
+		links = append(links, p.PageLink)
 	}
 	return links
 }

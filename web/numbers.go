@@ -34,7 +34,7 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 	for _, p := range periods {
 		page.Periods = append(page.Periods, pages.Period{Value: p.value, Name: p.name, Chosen: p == chosen})
 	}
-	f, err := s.auth.Figures(r.Context(), r.principal, askback.FiguresQuery{Period: chosen.length, Points: chosen.points})
+	f, err := s.engine.Reports(r.principal).Figures(r.Context(), askback.FiguresQuery{Period: chosen.length, Points: chosen.points})
 	if err != nil {
 		return err
 	}
@@ -44,5 +44,5 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 
 // monthFigures returns the figures of the last 30 days, without a chart.
 func (s *site) monthFigures(r request) (askback.Figures, error) {
-	return s.auth.Figures(r.Context(), r.principal, askback.FiguresQuery{Period: periods[len(periods)-1].length})
+	return s.engine.Reports(r.principal).Figures(r.Context(), askback.FiguresQuery{Period: periods[len(periods)-1].length})
 }

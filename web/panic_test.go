@@ -27,7 +27,7 @@ func (panickyClient) List(context.Context, askback.Query) (askback.Page, error) 
 func TestPanicEndsOnlyTheLiveList(t *testing.T) {
 	for _, path := range []string{"/live", "/live?age=1h&shown=1"} {
 		h := newServer(t)
-		h.handler = web.New(panickyEngine{h.engine}, nil)
+		h.handler = web.New(panickyEngine{h.engine}, h.engine, h.engine, nil)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

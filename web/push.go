@@ -82,7 +82,7 @@ func (s *site) pushState(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	c, err := s.auth.ContactAt(r.Context(), pushChannel, address)
+	c, err := s.engine.ContactAt(r.Context(), pushChannel, address)
 	switch {
 	case errors.Is(err, askback.ErrNotFound) || err == nil && c.Person != r.principal.Name:
 		return replyJSON(w, contactState{})

@@ -44,7 +44,7 @@ func withPush(t *testing.T, h *server) pushing {
 		t.Fatal(err)
 	}
 	h.engine = engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{webpush.Name: p.channel}})
-	h.handler = web.New(h.engine, &web.Options{Push: p.channel})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Push: p.channel})
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { _ = h.engine.Run(ctx) })

@@ -14,11 +14,11 @@ import (
 // hostedMoments returns the timeline of a hosted session, and reports whether it has no older
 // events.
 func (s *site) hostedMoments(r request, one askback.Session, asks []askback.Ask, late []askback.LateAnswer, sent []askback.Delivery) (all []view.Moment, older bool, err error) {
-	events, older, err := s.auth.SessionHistory(r.Context(), r.principal, one.ID)
+	events, older, err := s.engine.Reports(r.principal).SessionHistory(r.Context(), one.ID)
 	if err != nil {
 		return nil, false, err
 	}
-	children, err := s.auth.Children(r.Context(), r.principal, one.ID)
+	children, err := s.engine.Reports(r.principal).Children(r.Context(), one.ID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -89,7 +89,7 @@ func (s *site) cancelRun(w http.ResponseWriter, r request) error {
 // which the demo does whatever the form says.
 func (s *site) startPage(w http.ResponseWriter, r request) error {
 	p := pages.StartPage{Agent: r.URL.Query().Get("agent")}
-	if all := s.auth.HostedAgents(); len(all) == 1 && all[0].Name == demo.Name {
+	if all, err := r.client.HostedAgents(r.Context()); err == nil && len(all) == 1 && all[0].Name == demo.Name {
 		p.Prompt = demo.Prompt
 	}
 	return s.renderStart(w, r, http.StatusOK, p)
@@ -97,10 +97,11 @@ func (s *site) startPage(w http.ResponseWriter, r request) error {
 
 // renderStart sends the form, for those who may start agents: it names the agents.
 func (s *site) renderStart(w http.ResponseWriter, r request, status int, p pages.StartPage) error {
-	if err := s.auth.May(r.principal, askback.ActRun); err != nil {
+	agents, err := r.client.HostedAgents(r.Context())
+	if err != nil {
 		return err
 	}
-	p.Agents = view.OfHostedAgents(s.auth.HostedAgents())
+	p.Agents = view.OfHostedAgents(agents)
 	return s.render(w, r.Request, status, pages.StartRun(r.frame, p))
 }
 

@@ -74,7 +74,7 @@ func TestRunPageHasATimeline(t *testing.T) {
 	if strings.Contains(text, "Cancel turn") {
 		t.Error("a turn that has ended can be cancelled")
 	}
-	children, err := h.engine.Children(context.Background(), askback.Principal{Kind: askback.Responder, Name: "ana"}, s.ID)
+	children, err := h.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Children(context.Background(), s.ID)
 	if err != nil || len(children) != 1 || !strings.Contains(linksOf(page), "/sessions/"+children[0].ID) {
 		t.Fatalf("the child is not linked: %v, %v, %s", children, err, linksOf(page))
 	}
@@ -223,7 +223,7 @@ func TestRunOfTheDemoHasItsTask(t *testing.T) {
 	} {
 		h := newServer(t)
 		h.engine = engine.New(memstore.New(), &engine.Options{Runner: demoHost{agents: agents}})
-		h.handler = web.New(h.engine, nil)
+		h.handler = web.New(h.engine, h.engine, h.engine, nil)
 		if got := h.browser("ana").open("/run", http.StatusOK).one(t, "#prompt").visibleText(); got != strings.TrimSpace(want) {
 			t.Errorf("agents %v: the field has %q", agents, got)
 		}

@@ -37,7 +37,7 @@ func newServer(t *testing.T) *server {
 // reset replaces the engine by an empty one.
 func (h *server) reset() {
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }})
-	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }})
 }
 
 func (h *server) client(kind askback.Kind, name string) askback.Client {

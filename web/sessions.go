@@ -41,7 +41,7 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	if err != nil {
 		return err
 	}
-	late, moreLate, err := s.auth.LateAnswers(r.Context(), r.principal, one.ID)
+	late, moreLate, err := s.engine.Reports(r.principal).LateAnswers(r.Context(), one.ID)
 	if err != nil {
 		return err
 	}

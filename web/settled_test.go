@@ -187,7 +187,7 @@ func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	} {
 		h := newServer(t)
 		h.engine = engine.New(memstore.New(), nil)
-		h.handler = web.New(failingEngine{h.engine, c.err}, nil)
+		h.handler = web.New(failingEngine{h.engine, c.err}, h.engine, h.engine, nil)
 		a := h.ask(single)
 		w := h.do(h.browser("ana").request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"MariaDB"}}))
 		page := h.browser("ana").page(w, c.status)

@@ -131,7 +131,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.renderSignInError(w, r, to, err)
 	}
-	secret, err := s.auth.SignIn(r.Context(), s.issuer.Address(), email)
+	secret, err := s.browsers.SignIn(r.Context(), s.issuer.Address(), email)
 	switch {
 	case errors.Is(err, askback.ErrForbidden):
 		return s.renderSignInError(w, r, to, unknownPersonError{email})
@@ -142,7 +142,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.log.Info("person logged in", "email", email)
 	if old := login.Secret(r); old != "" {
-		if err := s.auth.Logout(r.Context(), old); err != nil {
+		if err := s.browsers.Logout(r.Context(), old); err != nil {
 			s.log.Warn("ending the earlier log-in failed", "error", err)
 		}
 	}

@@ -48,7 +48,7 @@ func newServerWithIssuer(t *testing.T) (*server, *fakeIssuer) {
 
 // setIssuer sets the issuer and the public address of the pages.
 func (h *server) setIssuer(v *fakeIssuer, home string) {
-	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
+	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
 }
 
 // A browser that is not logged in goes to the issuer, and returns to the page that it

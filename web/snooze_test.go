@@ -139,7 +139,7 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 	for _, late := range []time.Duration{-1, 0, 2 * time.Hour} { // -1: it is snoozed when the page is open
 		synctest.Test(t, func(t *testing.T) {
 			e := engine.New(memstore.New(), nil)
-			h := &server{t: t, engine: e, handler: web.New(e, nil)}
+			h := &server{t: t, engine: e, handler: web.New(e, e, e, nil)}
 			ana := h.browser("ana")
 			a := h.ask(single)
 			snooze := func() {
@@ -185,7 +185,7 @@ func TestLivePageShowsAskThatComesBack(t *testing.T) {
 func TestSnoozedListGetsWhatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
-		h := &server{t: t, engine: e, handler: web.New(e, nil)}
+		h := &server{t: t, engine: e, handler: web.New(e, e, e, nil)}
 		ana := h.browser("ana")
 		known, missed := h.ask(single), h.ask(single)
 		snooze := func(a askback.Ask) {
@@ -267,7 +267,7 @@ func TestChromiumSnoozeElsewhereIsLive(t *testing.T) {
 func TestLivePageShowsAskThatBecomesOldEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
-		h := &server{t: t, engine: e, handler: web.New(e, nil)}
+		h := &server{t: t, engine: e, handler: web.New(e, e, e, nil)}
 		ana := h.browser("ana")
 		first := h.ask(single)
 		<-time.After(30 * time.Minute)

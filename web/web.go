@@ -25,7 +25,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// An Authenticator identifies the users of the pages. Package engine implements it.
+// An Authenticator identifies the users of the pages, and returns what they can do. Package
+// engine implements it, [Logins] and [Engine].
 type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
@@ -33,28 +34,10 @@ type Authenticator interface {
 	As(p askback.Principal) askback.Client
 	// May returns [askback.ErrForbidden] if principals of this kind may never do an action.
 	May(p askback.Principal, action askback.Action) error
-	// Figures returns the figures of a period for a principal. The time that it takes has a
-	// limit, whatever the number of asks.
-	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
-	// LateAnswers returns the late answers to an ask, or to those of a session that the
-	// principal may see, oldest first. more reports whether there may be older ones.
-	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
-	// SessionHistory returns the newest events of a session that the principal may see, oldest
-	// first. more reports whether there are older ones.
-	SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error)
-	// Children returns the sessions that the hosted agent of a session started, oldest first.
-	Children(ctx context.Context, p askback.Principal, id string) ([]askback.Session, error)
-	// HostedAgents returns the agents that can be started, in order of name.
-	HostedAgents() []askback.HostedAgent
-	// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a
-	// person, until stop is called.
-	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
-	// Held returns the asks with an answer of a person that can still be undone, the first one
-	// that is sent first.
-	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
-	// WatchHeld returns a channel that gets a value after each change of held answers, until stop
-	// is called.
-	WatchHeld() (changed <-chan struct{}, stop func())
+}
+
+// Logins log browsers in and out.
+type Logins interface {
 	// Login exchanges the secret of a log-in link for the secret of a browser, which is
 	// valid for [askback.BrowserTime]. A link works once; after that, and for an unknown
 	// secret, Login returns [askback.ErrUnauthorized].
@@ -68,10 +51,25 @@ type Authenticator interface {
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	// EndLogin revokes one of them. For another id, it returns [askback.ErrNotFound].
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
-	// ContactAt returns the contact with an address, or [askback.ErrNotFound].
-	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 	// Logout revokes the secret of a browser.
 	Logout(ctx context.Context, secret string) error
+}
+
+// An Engine has what the pages show beyond an [askback.Client].
+type Engine interface {
+	// Reports returns the reports for a principal.
+	Reports(p askback.Principal) askback.Reports
+	// Held returns the asks with an answer of a person that can still be undone, the first one
+	// that is sent first.
+	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
+	// WatchHeld returns a channel that gets a value after each change of held answers, until stop
+	// is called.
+	WatchHeld() (changed <-chan struct{}, stop func())
+	// WatchSnoozes returns a channel that gets a value after each change of the snoozes of a
+	// person, until stop is called.
+	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
+	// ContactAt returns the contact with an address, or [askback.ErrNotFound].
+	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 }
 
 // Options configure the pages. The zero value is ready to use.
@@ -94,8 +92,8 @@ type Options struct {
 // /login, /logout and /assets/. With links, it handles /a/. With an issuer it also handles /login/oidc and
 // its callback. Other paths get an error page. The options may be nil. A reverse proxy that
 // ends TLS must forward Host and set X-Forwarded-Proto.
-func New(auth Authenticator, o *Options) http.Handler {
-	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
+func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
+	s := &site{auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
 		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push, o.Chats
 		if o.Now != nil {
@@ -193,6 +191,8 @@ func LoginPath(secret string) string {
 
 type site struct {
 	auth      Authenticator
+	browsers  Logins
+	engine    Engine
 	now       func() time.Time
 	zone      *time.Location
 	log       *slog.Logger
@@ -254,7 +254,7 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 			return err
 		}
 		login.ExtendBody(w, r, login.BodyTime)
-		frame := s.frameFor(who)
+		frame := s.frameFor(r.Context(), who)
 		frame.Page = r.URL.Path
 		one := request{r, who, s.auth.As(who), frame}
 		one.frame.Held = s.heldBar(one)
@@ -291,16 +291,16 @@ func (s *site) frame() pages.Frame {
 // frameOf returns the frame with the name of the person, if one is logged in.
 func (s *site) frameOf(r *http.Request) pages.Frame {
 	if who, err := s.authenticate(r); err == nil {
-		return s.frameFor(who)
+		return s.frameFor(r.Context(), who)
 	}
 	return s.frame()
 }
 
 // frameFor returns the frame with the name of a person, and the pages that this person may
 // open.
-func (s *site) frameFor(who askback.Principal) pages.Frame {
+func (s *site) frameFor(ctx context.Context, who askback.Principal) pages.Frame {
 	frame := s.frame()
-	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(who)
+	frame.Name, frame.Links = safetext.Line(who.Name), s.linksFor(ctx, who)
 	return frame
 }
 

@@ -327,7 +327,7 @@ func TestReplayAfterARestartChangesNothing(t *testing.T) {
 		f.working.Wait()
 		all, err := ana.List(t.Context(), askback.Query{Status: askback.AnyStatus})
 		must(t, err)
-		late, _, err := f.engine.LateAnswers(t.Context(), askback.Principal{Kind: askback.Responder, Name: "ana"}, single.ID)
+		late, _, err := f.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).LateAnswers(t.Context(), single.ID)
 		must(t, err)
 		asks, err := json.Marshal(all.Items)
 		must(t, err)

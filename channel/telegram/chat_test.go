@@ -79,7 +79,7 @@ func TestLateAnswerIsRecorded(t *testing.T) {
 	if err != nil || p.Text != "ben answered first." {
 		t.Errorf("got %+v, %v", p, err)
 	}
-	late, _, err := b.engine.LateAnswers(t.Context(), ben, a.ID)
+	late, _, err := b.engine.Reports(ben).LateAnswers(t.Context(), a.ID)
 	if err != nil || len(late) != 1 || late[0].Name != "ana" || late[0].Channel != askback.ChannelTelegram {
 		t.Errorf("got %+v, %v", late, err)
 	}

@@ -36,7 +36,7 @@ func newProxy(t *testing.T, rewrite func(*httputil.ProxyRequest), modify func(*h
 	t.Helper()
 	e := engine.New(memstore.New(), nil)
 	mux := http.NewServeMux()
-	mux.Handle("/", web.New(e, nil))
+	mux.Handle("/", web.New(e, e, e, nil))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"status":"ok","proof":%q}`, instance.Proof("secret", r.URL.Query().Get("nonce")))
 	})

@@ -73,21 +73,21 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		f.issuer = &issuer{login.NewIssuer(*o.login), i.Engine(), o.log, new(atomic.Int64)}
 		pages.Issuer, mcp.Issuer = f.issuer.Issuer, f.issuer
 	}
-	var engine serverlog.Engine = i.Engine()
+	auth, logins := web.Authenticator(i.Engine()), web.Logins(i.Engine())
 	if o.records != nil {
-		engine = o.records.Audit(engine)
+		auth, logins = o.records.Audit(auth), o.records.AuditLogins(auth, logins)
 	}
 	f.mcp = mcpserver.New(mcp)
-	f.api = httpapi.NewHandler(engine, api)
+	f.api = httpapi.NewHandler(auth, api)
 	mux := http.NewServeMux()
 	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/hooks/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, f.api)
 	}
-	mux.Handle(login.ResourcePath, f.mcp.Handler(engine))
+	mux.Handle(login.ResourcePath, f.mcp.Handler(auth))
 	if metadata := f.mcp.Metadata(); metadata != nil {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}
-	mux.Handle("/", web.New(engine, pages))
+	mux.Handle("/", web.New(auth, logins, i.Engine(), pages))
 	for path, handler := range o.channels.handlers {
 		mux.Handle(path, handler(i.Engine()))
 	}

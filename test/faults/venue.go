@@ -173,7 +173,7 @@ func (v *venue) localBrowser(e *engine.Engine, person string) func(context.Conte
 		if err == nil {
 			err = e.Adopt(ctx, askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb}, secret)
 		}
-		pages := &http.Client{Transport: handlerTransport{web.New(e, &web.Options{Push: v.push})}}
+		pages := &http.Client{Transport: handlerTransport{web.New(e, e, e, &web.Options{Push: v.push})}}
 		return &fakes.Browser{
 			Server: func(context.Context) (string, *http.Client, error) { return "http://localhost", pages, nil },
 			Cookie: "askback=" + secret,

@@ -96,7 +96,7 @@ func (w *world) serve() {
 		mux.Handle(path, api)
 	}
 	mux.Handle(login.ResourcePath, tools.Handler(w.engine))
-	mux.Handle("/", web.New(w.engine, &web.Options{Links: &web.Links{Signer: signer, Person: w.engine.Person}}))
+	mux.Handle("/", web.New(w.engine, w.engine, w.engine, &web.Options{Links: &web.Links{Signer: signer, Person: w.engine.Person}}))
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	w.must(err)
 	w.url = "http://" + listener.Addr().String()

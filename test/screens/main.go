@@ -130,7 +130,7 @@ func newProduct() (*product, error) {
 	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
 	p := &product{now: func() time.Time { return now }}
 	p.engine = engine.New(memstore.New(), &engine.Options{Now: p.now})
-	p.handler = web.New(p.engine, &web.Options{Now: p.now})
+	p.handler = web.New(p.engine, p.engine, p.engine, &web.Options{Now: p.now})
 	var err error
 	p.ids, err = fixtures(p.engine, func(t time.Time) { now = t }, now)
 	return p, err

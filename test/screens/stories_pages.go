@@ -84,7 +84,7 @@ func (b *book) sessionStories() {
 // figureStories are the pages with figures.
 func figureStories(b *book) {
 	ctx, who := context.Background(), askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb}
-	f, err := b.engine.Figures(ctx, who, askback.FiguresQuery{Period: 7 * 24 * time.Hour, Points: 28})
+	f, err := b.engine.Reports(who).Figures(ctx, askback.FiguresQuery{Period: 7 * 24 * time.Hour, Points: 28})
 	b.check(err)
 	agents, err := b.ana().Agents(ctx)
 	b.check(err)

@@ -9,102 +9,107 @@ import (
 	"github.com/askback/askback/internal/wire/revision"
 )
 
-// An Engine authenticates callers, returns their clients, and logs browsers in and out.
-type Engine interface {
+// An Authenticator authenticates callers and returns their clients.
+type Authenticator interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
 	May(p askback.Principal, a askback.Action) error
-	Figures(ctx context.Context, p askback.Principal, q askback.FiguresQuery) (askback.Figures, error)
-	WatchSnoozes(p askback.Principal) (changed <-chan struct{}, stop func())
-	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)
-	WatchHeld() (changed <-chan struct{}, stop func())
-	LateAnswers(ctx context.Context, p askback.Principal, id string) (late []askback.LateAnswer, more bool, err error)
-	SessionHistory(ctx context.Context, p askback.Principal, id string) (events []askback.Event, more bool, err error)
-	Children(ctx context.Context, p askback.Principal, id string) ([]askback.Session, error)
-	HostedAgents() []askback.HostedAgent
+}
+
+// BrowserLogins log browsers in and out.
+type BrowserLogins interface {
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	Logout(ctx context.Context, secret string) error
 	Logins(ctx context.Context, p askback.Principal) ([]askback.Token, error)
 	EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error)
-	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 }
 
-// An AuditedEngine is an [Engine] that writes the audit log: log-ins, log-outs, rejected
-// secrets, and changes of tokens and grants after their commit. [Log.Committed] logs how asks
-// end.
-type AuditedEngine struct {
-	Engine
+// Audit returns an authenticator that calls a and writes the audit log: rejected secrets, and
+// changes of tokens and grants after their commit. [Log.Committed] logs how asks end.
+func (l *Log) Audit(a Authenticator) Authenticator { return auditedAuthenticator{a, l} }
+
+type auditedAuthenticator struct {
+	Authenticator
 	log *Log
 }
 
-// Audit returns an engine that calls e and writes the audit log.
-func (l *Log) Audit(e Engine) AuditedEngine { return AuditedEngine{e, l} }
-
-// Authenticate implements [Engine].
-func (e AuditedEngine) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
-	p, err := e.Engine.Authenticate(ctx, secret)
+// Authenticate implements [Authenticator].
+func (a auditedAuthenticator) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	p, err := a.Authenticator.Authenticate(ctx, secret)
 	switch {
 	case err == nil:
 		SetPrincipal(ctx, p)
 	case errors.Is(err, askback.ErrUnauthorized) && secret != "":
-		e.log.reject(ctx, "token_refused")
+		a.log.reject(ctx, "token_refused")
 	}
 	return p, err
 }
 
-// As implements [Engine].
-func (e AuditedEngine) As(p askback.Principal) askback.Client {
-	client := e.Engine.As(p)
-	return auditedClient{client, revision.Of(client), p, e.log}
+// As implements [Authenticator].
+func (a auditedAuthenticator) As(p askback.Principal) askback.Client {
+	client := a.Authenticator.As(p)
+	return auditedClient{client, revision.Of(client), p, a.log}
 }
 
-// Login implements [Engine].
-func (e AuditedEngine) Login(ctx context.Context, secret string) (string, error) {
-	browser, err := e.Engine.Login(ctx, secret)
-	e.recordLogin(ctx, browser, err, slog.String("through", "link"))
+// AuditLogins returns log-ins that call logins and write the audit log. a authenticates the
+// secrets of browsers.
+func (l *Log) AuditLogins(a Authenticator, logins BrowserLogins) BrowserLogins {
+	return auditedLogins{logins, a, l}
+}
+
+type auditedLogins struct {
+	BrowserLogins
+	auth Authenticator
+	log  *Log
+}
+
+// Login implements [BrowserLogins].
+func (l auditedLogins) Login(ctx context.Context, secret string) (string, error) {
+	browser, err := l.BrowserLogins.Login(ctx, secret)
+	l.recordLogin(ctx, browser, err, slog.String("through", "link"))
 	return browser, err
 }
 
-// SignIn implements [Engine].
-func (e AuditedEngine) SignIn(ctx context.Context, issuer, email string) (string, error) {
-	browser, err := e.Engine.SignIn(ctx, issuer, email)
-	e.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email))
+// SignIn implements [BrowserLogins].
+func (l auditedLogins) SignIn(ctx context.Context, issuer, email string) (string, error) {
+	browser, err := l.BrowserLogins.SignIn(ctx, issuer, email)
+	l.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email))
 	return browser, err
 }
 
-// Logout implements [Engine].
-func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
-	p, unknown := e.Engine.Authenticate(ctx, secret)
-	err := e.Engine.Logout(ctx, secret)
+// Logout implements [BrowserLogins].
+func (l auditedLogins) Logout(ctx context.Context, secret string) error {
+	p, unknown := l.auth.Authenticate(ctx, secret)
+	err := l.BrowserLogins.Logout(ctx, secret)
 	if err == nil && unknown == nil {
 		SetPrincipal(ctx, p)
-		e.log.record(ctx, "logout", principalAttrs(p)...)
+		l.log.record(ctx, "logout", principalAttrs(p)...)
 	}
 	return err
 }
 
-// EndLogin implements [Engine].
-func (e AuditedEngine) EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error) {
-	t, err := e.Engine.EndLogin(ctx, p, id)
+// EndLogin implements [BrowserLogins].
+func (l auditedLogins) EndLogin(ctx context.Context, p askback.Principal, id string) (askback.Token, error) {
+	t, err := l.BrowserLogins.EndLogin(ctx, p, id)
 	if err == nil {
-		e.log.record(ctx, "token_revoked", append(principalAttrs(p), tokenAttrs(t)...)...)
+		l.log.record(ctx, "token_revoked", append(principalAttrs(p), tokenAttrs(t)...)...)
 	}
 	return t, err
 }
 
 // recordLogin logs that a browser was logged in, or that its log-in was rejected with err. It
 // does not log other errors. browser is the secret of the browser.
-func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
+func (l auditedLogins) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
-		e.log.reject(ctx, "login_refused", attrs...)
+		l.log.reject(ctx, "login_refused", attrs...)
 	case err == nil:
-		if p, err := e.Engine.Authenticate(ctx, browser); err == nil { // else the log-in has already ended
+		if p, err := l.auth.Authenticate(ctx, browser); err == nil { // else the log-in has already ended
 			SetPrincipal(ctx, p)
 			attrs = append(principalAttrs(p), attrs...)
 		}
-		e.log.record(ctx, "login", attrs...)
+		l.log.record(ctx, "login", attrs...)
 	}
 }
 

@@ -189,7 +189,8 @@ func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 func TestAuditLogHasEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
-	e := l.Audit(engine.New(memstore.New(), &engine.Options{Observer: l}))
+	unaudited := engine.New(memstore.New(), &engine.Options{Observer: l})
+	e, logins := l.Audit(unaudited), l.AuditLogins(unaudited, unaudited)
 	ctx := context.Background()
 	root := e.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
@@ -212,9 +213,9 @@ func TestAuditLogHasEveryChange(t *testing.T) {
 	check(errOf(root.RevokeToken(ctx, token.ID)))
 	link, err := ana.LoginSecret(ctx)
 	check(err)
-	browser, err := e.Login(ctx, link)
+	browser, err := logins.Login(ctx, link)
 	check(err)
-	check(e.Logout(ctx, browser))
+	check(logins.Logout(ctx, browser))
 	check(errOf(ana.Answer(ctx, ask(question), askback.Choose("a"))))
 	check(errOf(ana.Decline(ctx, ask(question), "")))
 	check(errOf(bot.Cancel(ctx, ask(question), "")))
@@ -227,7 +228,7 @@ func TestAuditLogHasEveryChange(t *testing.T) {
 	if err := errors.Join(failed...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Login(ctx, link); err == nil {
+	if _, err := logins.Login(ctx, link); err == nil {
 		t.Fatal("the link worked twice")
 	}
 	if _, err := ana.Answer(ctx, granted.ID, askback.Decide(askback.Deny, "")); err == nil {
