@@ -2,12 +2,13 @@ package mcpserver
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/mac"
 )
 
 // stateTime is how long a client may take to show the page of an ask and repeat the call.
@@ -56,22 +57,27 @@ func (s signer) sign(v any, use ...string) string {
 		panic(err) // every type in this file can be marshalled
 	}
 	body := base64.RawURLEncoding.EncodeToString(raw)
-	return body + "." + s.mac(body, use)
+	return body + "." + s.code(body, use)
 }
 
 // verify decodes a signed value. It reports whether the signature is valid for this use and
 // the value could be decoded.
 func (s signer) verify(text string, into any, use ...string) bool {
 	body, sum, _ := strings.Cut(text, ".")
-	if !hmac.Equal([]byte(sum), []byte(s.mac(body, use))) {
+	if !hmac.Equal([]byte(sum), []byte(s.code(body, use))) && !hmac.Equal([]byte(sum), []byte(s.oldCode(body, use))) {
 		return false
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(body)
 	return err == nil && json.Unmarshal(raw, into) == nil
 }
 
-func (s signer) mac(body string, use []string) string {
-	h := hmac.New(sha256.New, s)
-	h.Write([]byte(digest(append([]string{"askback mcp", body}, use...)...)))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+func (s signer) code(body string, use []string) string {
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(s, "mcp", append([]string{body}, use...)...))
+}
+
+// oldCode returns the code as earlier releases made it. Clients keep the id of a session while the server is
+// upgraded, and without the client's name in it the waits of the session would have another length.
+func (s signer) oldCode(body string, use []string) string {
+	sum := mac.Bare(s, digest(append([]string{"askback mcp", body}, use...)...))
+	return base64.RawURLEncoding.EncodeToString(sum)
 }

@@ -2,11 +2,12 @@ package email
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
 	"net/mail"
 	"strings"
+
+	"github.com/askback/askback/internal/mac"
 )
 
 // The token of a reply address is the id of the ask without its prefix, then how many times
@@ -28,15 +29,9 @@ const placeholder = "{token}"
 // lower is base32 in lower case: servers may change the case of an address.
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// code returns a code for a purpose and its parts. It depends on where one part ends and the
-// next begins.
+// code returns a code for a purpose and its parts.
 func (c *Channel) code(purpose string, parts ...string) string {
-	h := hmac.New(sha256.New, c.key)
-	fmt.Fprintf(h, "askback email %s\n", purpose)
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d %s\n", len(p), p)
-	}
-	return lower.EncodeToString(h.Sum(nil))[:codeDigits]
+	return lower.EncodeToString(mac.Sum(c.key, "email "+purpose, parts...))[:codeDigits]
 }
 
 // replyToken returns the token of the reply address for an ask and a person, who has been

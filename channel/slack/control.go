@@ -2,7 +2,6 @@ package slack
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/mac"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -41,19 +41,24 @@ const (
 // code returns what a button or an option carries: a text that means something only to this
 // app, for one ask and one action. It names neither an answer nor arguments.
 func (c *Channel) code(ask string, parts ...string) string {
-	mac := hmac.New(sha256.New, c.key)
+	sum := mac.Sum(c.key, "slack", append([]string{c.options.Team, ask}, parts...)...)
+	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
+}
+
+// oldCode returns the code as earlier releases made it. Their messages are in channels as long as the asks
+// are open, which may be weeks.
+func (c *Channel) oldCode(ask string, parts ...string) string {
+	var text []byte
 	for _, p := range append([]string{c.options.Team, ask}, parts...) {
-		var size [4]byte
-		binary.BigEndian.PutUint32(size[:], uint32(len(p)))
-		mac.Write(size[:])
-		mac.Write([]byte(p))
+		text = append(binary.BigEndian.AppendUint32(text, uint32(len(p))), p...)
 	}
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:codeBytes])
+	sum := mac.Bare(mac.Bare(c.key, "askback: buttons"), string(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
 // is reports whether a value is the code for an ask and an action.
 func (c *Channel) is(value, ask string, parts ...string) bool {
-	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...)))
+	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) || hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
 // answerable reports whether an ask may be answered in Slack. What is dangerous or hard to see

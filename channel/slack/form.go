@@ -163,15 +163,14 @@ var errForged = fmt.Errorf("this choice was not offered")
 func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems map[string]string, err error) {
 	problems = map[string]string{}
 	for i, q := range a.Questions {
-		own, none := c.code(a.ID, "own", indexed("", i)), c.code(a.ID, "none", indexed("", i))
 		other, values := s.typed(part(i, partOther)), s.picked(part(i, partOptions))
 		wantsOwn := false
 		var rest []string
 		for _, v := range values {
 			switch {
-			case v == own && !q.MultiSelect && !q.NoOther:
+			case !q.MultiSelect && !q.NoOther && c.is(v, a.ID, "own", indexed("", i)):
 				wantsOwn = true
-			case v == none && !q.MultiSelect && q.NoOther && q.Optional:
+			case !q.MultiSelect && q.NoOther && q.Optional && c.is(v, a.ID, "none", indexed("", i)):
 			default:
 				rest = append(rest, v)
 			}
@@ -198,8 +197,8 @@ func (c *Channel) chosen(ask string, i int, q askback.Question, codes []string) 
 	out.ID = q.ID
 	known := 0
 	for n, o := range q.Options {
-		code := c.code(ask, "option", indexed("", i), indexed("", n))
-		if slices.Contains(codes, code) {
+		parts := []string{"option", indexed("", i), indexed("", n)}
+		if slices.Contains(codes, c.code(ask, parts...)) || slices.Contains(codes, c.oldCode(ask, parts...)) {
 			out.Selected = append(out.Selected, o.Label)
 			known++
 		}

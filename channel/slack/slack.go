@@ -11,8 +11,6 @@ package slack
 import (
 	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -106,9 +104,7 @@ func New(o Options) (*Channel, error) {
 	o.Pace = cmp.Or(o.Pace, defaultPace)
 	o.Reconnect = cmp.Or(o.Reconnect, defaultReconnect)
 	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
-	mac := hmac.New(sha256.New, []byte(o.BotToken)) // the same after a restart, and secret
-	mac.Write([]byte("askback: buttons"))
-	c.key = mac.Sum(nil)
+	c.key = []byte(o.BotToken) // the same after a restart, and secret
 	c.http = egress.NewClient(nil, nil)
 	settings := []slack.Option{slack.OptionAppLevelToken(o.AppToken)}
 	if o.APIURL != "" {

@@ -450,6 +450,15 @@ func TestDataOfButtonsIsSigned(t *testing.T) {
 	}
 }
 
+// The data of a button that an earlier release sent is valid, in its chat.
+func TestDataOfAnEarlierReleaseIsValid(t *testing.T) {
+	const token, chat = "123456:abcdefghijklmnopqrstuvwxyzABCDEFGHI", -100123
+	const data = "YwGZqD2e6MJyDQdi4PpPF-YBAk0O95PN7nvo2KBd"
+	if !telegram.Verify(token, chat, data) || telegram.Verify(token, chat+1, data) || telegram.Verify(token+"J", chat, data) {
+		t.Error("the data is not bound to its chat and its token")
+	}
+}
+
 func FuzzUnits(f *testing.F) {
 	f.Add("Deploy 👩‍🚀 now?", 5)
 	f.Add("\xff\xfe", 1)

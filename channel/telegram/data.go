@@ -2,12 +2,13 @@ package telegram
 
 import (
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"strconv"
 
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/mac"
 )
 
 // An action is what a button does. Its value is part of messages that people have, so it
@@ -48,22 +49,22 @@ const codeLength = 10
 // errForged is returned for data that this program did not make for this chat.
 var errForged = errors.New("this data was not made for this chat, or with another token")
 
-// A signer makes the data of buttons. The key is derived from the token of the bot, so buttons
-// work after a restart, and with the token of another bot they do not.
+// A signer makes the data of buttons. Its key is the token of the bot, so buttons work after a
+// restart, and with the token of another bot they do not.
 type signer struct{ key []byte }
 
-func newSigner(token string) signer {
-	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte("askback: data of buttons"))
-	return signer{mac.Sum(nil)}
-}
+func newSigner(token string) signer { return signer{[]byte(token)} }
 
 // code returns the code of a content in a chat.
 func (s signer) code(chatID int64, content []byte) []byte {
-	mac := hmac.New(sha256.New, s.key)
-	_ = binary.Write(mac, binary.BigEndian, chatID)
-	mac.Write(content)
-	return mac.Sum(nil)[:codeLength]
+	return mac.Sum(s.key, "telegram button", strconv.FormatInt(chatID, 10), string(content))[:codeLength]
+}
+
+// oldCode returns the code of a content in a chat as earlier releases made it. Their buttons are in chats
+// as long as the asks are open, which may be weeks.
+func (s signer) oldCode(chatID int64, content []byte) []byte {
+	text := append(binary.BigEndian.AppendUint64(nil, uint64(chatID)), content...)
+	return mac.Bare(mac.Bare(s.key, "askback: data of buttons"), string(text))[:codeLength]
 }
 
 // sign returns the data of a press in a chat: at most 64 characters of A-Z, a-z, 0-9, _ and -,
@@ -90,7 +91,7 @@ func (s signer) verify(chatID int64, data string) (press, error) {
 		return press{}, errForged
 	}
 	content, code := b[:len(b)-codeLength], b[len(b)-codeLength:]
-	if !hmac.Equal(code, s.code(chatID, content)) {
+	if !hmac.Equal(code, s.code(chatID, content)) && !hmac.Equal(code, s.oldCode(chatID, content)) {
 		return press{}, errForged
 	}
 	n, length := binary.Uvarint(content[fixedLength:])

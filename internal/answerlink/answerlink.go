@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/mac"
 )
 
 // Path is the path of the pages of links. The token follows.
@@ -64,8 +65,8 @@ func New(key func() ([]byte, error), p Purpose) *Signer { return &Signer{source:
 // keySize is the size in bytes of the smallest key.
 const keySize = 32
 
-// derived returns the key of the purpose.
-func (s *Signer) derived() ([]byte, error) {
+// secret returns the key, which it fetches once.
+func (s *Signer) secret() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key == nil {
@@ -76,15 +77,19 @@ func (s *Signer) derived() ([]byte, error) {
 		if len(key) < keySize {
 			return nil, errors.New("the key that signs links is too short")
 		}
-		s.key = sum(key, []byte("askback answer link "+string(s.purpose)))
+		s.key = key
 	}
 	return s.key, nil
 }
 
-func sum(key, text []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	h.Write(text)
-	return h.Sum(nil)
+func (s *Signer) sum(key, text []byte) []byte {
+	return mac.Sum(key, "answer link "+string(s.purpose), string(text))
+}
+
+// oldSum returns the code of a text as earlier releases made it. Messages with such a link are read for as long as
+// their asks are open, which may be weeks.
+func (s *Signer) oldSum(key, text []byte) []byte {
+	return mac.Bare(mac.Bare(key, "askback answer link "+string(s.purpose)), string(text))
 }
 
 // encoding has characters that need no escape in a path. Being strict, it has one token for
@@ -96,7 +101,7 @@ const version = 1
 
 // Sign returns the token of a link. The error is that of the key.
 func (s *Signer) Sign(l Link) (string, error) {
-	key, err := s.derived()
+	key, err := s.secret()
 	switch {
 	case err != nil:
 		return "", err
@@ -109,7 +114,7 @@ func (s *Signer) Sign(l Link) (string, error) {
 		text = append(text, field...)
 	}
 	text = binary.AppendUvarint(text, uint64(l.Choice))
-	return encoding.EncodeToString(append(text, sum(key, text)...)), nil
+	return encoding.EncodeToString(append(text, s.sum(key, text)...)), nil
 }
 
 // URL returns the address of the page of a link on a server with a public address. It returns
@@ -133,7 +138,7 @@ const maxToken = 4096
 
 // Verify returns the link of a token, or [ErrInvalid], or the error of the key.
 func (s *Signer) Verify(token string) (Link, error) {
-	key, err := s.derived()
+	key, err := s.secret()
 	if err != nil {
 		return Link{}, err
 	}
@@ -144,8 +149,9 @@ func (s *Signer) Verify(token string) (Link, error) {
 	if err != nil || len(raw) <= sha256.Size || strings.ContainsAny(token, "\r\n") {
 		return Link{}, ErrInvalid
 	}
-	text, mac := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
-	if !hmac.Equal(mac, sum(key, text)) || text[0] != version {
+	text, code := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
+	valid := hmac.Equal(code, s.sum(key, text)) || hmac.Equal(code, s.oldSum(key, text))
+	if !valid || text[0] != version {
 		return Link{}, ErrInvalid
 	}
 	return parse(text[1:])

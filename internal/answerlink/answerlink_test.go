@@ -137,6 +137,27 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// Links of an earlier release are valid, for the same purpose.
+func TestLinkOfAnEarlierReleaseIsValid(t *testing.T) {
+	const text = "AR5hc2tfMDFrNm0zdjdxOHI5czB0MXYydzN4NHk1ejYDYW5hBHB1c2gC"
+	page, reply := answerlink.New(key(1), answerlink.Page), answerlink.New(key(1), answerlink.Reply)
+	const ofPage = text + "RN3tupl0ihVzH-hYZNbZ2_8AzKWRaB0BdHlE_ciTzi8"
+	const ofReply = text + "UiIMAtV87BJ9xxV1tTih77WlsQeKCqHDZa5XStOICxI"
+	for token, s := range map[string]*answerlink.Signer{ofPage: page, ofReply: reply} {
+		if got, err := s.Verify(token); err != nil || got != link {
+			t.Errorf("%s: got %+v, %v", token, got, err)
+		}
+	}
+	for token, s := range map[string]*answerlink.Signer{ofPage: reply, ofReply: page} {
+		if got, err := s.Verify(token); !errors.Is(err, answerlink.ErrInvalid) {
+			t.Errorf("%s with another purpose: got %+v, %v", token, got, err)
+		}
+	}
+	if sign(t, page, link) == ofPage {
+		t.Error("a new link has the old code")
+	}
+}
+
 // A token with a valid signature is invalid if it has another version or more than the fields of a
 // link: another release, or another use of the key, signed it.
 func TestOtherSignedTextsAreInvalid(t *testing.T) {

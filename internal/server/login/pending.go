@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/mac"
 )
 
 // pendingTime is how long a person may take to log in at the issuer.
@@ -42,14 +44,14 @@ func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLog
 			deleteCookie(w, r, suffix)
 		}
 	}
-	setCookie(w, r, pendingSuffix(p.State), base64.RawURLEncoding.EncodeToString(append(i.mac(b), b...)), pendingTime)
+	setCookie(w, r, pendingSuffix(p.State), base64.RawURLEncoding.EncodeToString(append(i.sum(b), b...)), pendingTime)
 }
 
 // takePending returns the pending login with a state and deletes its cookie. It reports
 // false if the browser has none, it has expired, or its cookie is not valid.
 func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state string) (p pendingLogin, ok bool) {
 	b, err := base64.RawURLEncoding.DecodeString(cookieValue(r, pendingSuffix(state)))
-	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.mac(b[sha256.Size:])) {
+	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.sum(b[sha256.Size:])) {
 		return p, false
 	}
 	err = json.Unmarshal(b[sha256.Size:], &p)
@@ -60,12 +62,7 @@ func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state strin
 	return p, true
 }
 
-func (i *Issuer) mac(b []byte) []byte {
-	h := hmac.New(sha256.New, i.settings.Key)
-	h.Write([]byte("askback: attempt to log in\n"))
-	h.Write(b)
-	return h.Sum(nil)
-}
+func (i *Issuer) sum(b []byte) []byte { return mac.Sum(i.settings.Key, "pending login", string(b)) }
 
 // pendingPrefix is the beginning of the suffix of each cookie for a pending login.
 const pendingPrefix = "-attempt-"

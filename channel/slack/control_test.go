@@ -1,0 +1,34 @@
+package slack
+
+import (
+	"testing"
+
+	"github.com/askback/askback/channel/slack/slacktest"
+)
+
+// An earlier release made the code.
+func TestCodeOfAnEarlierReleaseIsValid(t *testing.T) {
+	const ask = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
+	c := Channel{options: Options{Team: "T0TEAM"}, key: []byte("xoxb-1-abc")}
+	const code = "bH91172OhOYxKGT0lQALlg"
+	if !c.is(code, ask, actApprove) || c.is(code, ask, actDeny) || c.is(code, "ask_1", actApprove) {
+		t.Error("the code is not bound to its ask and its action")
+	}
+}
+
+// The buttons and the options of a message that an earlier release sent answer its ask.
+func TestMessageOfAnEarlierReleaseIsAnswered(t *testing.T) {
+	f := newFixture(t, nil)
+	a := f.ask(call(`{"command":"make deploy"}`))
+	approve := slacktest.Element{
+		Type: "button", ActionID: actApprove, Value: f.oldCode(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"},
+	}
+	f.slack.Act(slacktest.Ana, f.live(a), blockID(a.ID, actApprove), approve, nil)
+	f.outcome(a)
+
+	a = f.ask(choice(numbered(6)...))
+	given, err := f.chosen(a.ID, 0, a.Questions[0], []string{f.oldCode(a.ID, "option", ".0", ".2")})
+	if err != nil || len(given.Selected) != 1 || given.Selected[0] != "choice 3" {
+		t.Errorf("got %+v, %v", given, err)
+	}
+}
