@@ -202,18 +202,14 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
-// Accepted returns the content for the answers of a person. It reports false if the ask was not
-// answered, or if the form cannot hold the answer. A comment has no place in it.
+// Accepted returns the content for the answers of a person, which is {} if every field is optional
+// and was left empty. It reports false if the ask was not answered, or if the form cannot hold the
+// answer: a comment and notes have no place in it, and without them the agent would do what the
+// person did not mean.
 func (f Form) Accepted(ask askback.Ask) (json.RawMessage, bool) {
 	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(f.Questions) {
 		return nil, false
 	}
-	return f.Content(ask)
-}
-
-// Content returns the content of the form with the answers. It reports false if an answer is not
-// valid for its field, or if there are no answers.
-func (f Form) Content(ask askback.Ask) (json.RawMessage, bool) {
 	out := map[string]any{}
 	for i, a := range ask.Outcome.Answers {
 		if i >= len(f.fields) || a.ID != ask.Questions[i].ID {
@@ -228,7 +224,7 @@ func (f Form) Content(ask askback.Ask) (json.RawMessage, bool) {
 		}
 	}
 	b, err := json.Marshal(out)
-	return b, err == nil && len(out) > 0
+	return b, err == nil && len(ask.Outcome.Answers) == len(f.fields)
 }
 
 // value returns an answer with the type of its field. given is false if the field was left

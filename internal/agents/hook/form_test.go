@@ -66,3 +66,45 @@ func TestFormWithAnotherRuleIsNotAsked(t *testing.T) {
 		}
 	}
 }
+
+// A form whose fields are all optional is accepted without any. A comment or notes are never lost:
+// the form is then not accepted, and the person is asked where the agent asks.
+func TestFormWithoutValuesIsAcceptedAndNotesAreNotLost(t *testing.T) {
+	form, ok := hook.ReadForm(json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"draft":{"type":"boolean"}}}`))
+	if !ok {
+		t.Fatal("the form is not asked")
+	}
+	var r askback.Request
+	form.SetTitle(&r, "Which?")
+	r, err := r.Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := func(id, other, notes string) askback.QuestionAnswer {
+		return askback.QuestionAnswer{ID: id, Other: other, Notes: notes}
+	}
+	for name, c := range map[string]struct {
+		answer askback.Answer
+		want   string // "": not accepted
+	}{
+		"nothing":        {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, `{}`},
+		"one field":      {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}}, `{"name":"orders"}`},
+		"only a comment": {askback.Answer{Comment: "later", Answers: []askback.QuestionAnswer{q("q1", "", ""), q("q2", "", "")}}, ""},
+		"a comment, too": {askback.Answer{Comment: "but not on Fridays", Answers: []askback.QuestionAnswer{q("q1", "orders", ""), q("q2", "", "")}}, ""},
+		"only notes":     {askback.Answer{Answers: []askback.QuestionAnswer{q("q1", "", "I do not know"), q("q2", "", "")}}, ""},
+	} {
+		ask := askback.Ask{Kind: askback.Questions, Questions: r.Questions}
+		a, err := c.answer.Normalize(ask)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		ask.Outcome = &askback.Outcome{Status: askback.Answered, Answers: a.Answers, Comment: a.Comment}
+		if content, ok := form.Accepted(ask); string(content) != c.want && ok || ok != (c.want != "") {
+			t.Errorf("%s: got %s, %v, want %s", name, content, ok, c.want)
+		}
+	}
+	declined := askback.Ask{Kind: askback.Questions, Questions: r.Questions, Outcome: &askback.Outcome{Status: askback.Declined}}
+	if content, ok := form.Accepted(declined); ok {
+		t.Errorf("declined: got %s", content)
+	}
+}
