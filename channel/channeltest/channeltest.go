@@ -151,6 +151,7 @@ func Checks() []Check {
 		{"foreign input changes nothing and is logged", testAttacks},
 		{"a delivery is seen when its person handles the message", testSeen},
 		{"one who left cannot answer", testLeft},
+		{"one who is no approver decides nothing", testApprovers},
 		{"a repeat after a lost reply leaves nothing live", testLostReply},
 		{"a repeat without a record leaves nothing live", testLostRecord},
 		{"an outcome follows a question that may have arrived", testUnknownQuestion},

@@ -50,6 +50,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"does not mark":                         "an ask settled elsewhere is not live",
 		"posts each outcome":                    "an ask settled elsewhere is not live",
 		"does not tell who":                     "a late answer learns who was first",
+		"does not name the approvers":           "one who is no approver decides nothing",
 		"takes every voice":                     "foreign input changes nothing and is logged",
 		"takes what is forged":                  "foreign input changes nothing and is logged",
 		"takes what was changed":                "foreign input changes nothing and is logged",

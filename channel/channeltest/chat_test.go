@@ -337,6 +337,9 @@ func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 		return fmt.Sprintf("%s was first", a.Outcome.Actor.Name)
 	} else if err != nil {
 		log.Warn("an answer was not taken", "error", err)
+		if other, ok := errors.AsType[askback.NotApproverError](err); ok && c.defect != "does not name the approvers" {
+			return other.Error()
+		}
 		return "No."
 	}
 	return "Thanks."

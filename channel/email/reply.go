@@ -123,7 +123,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Client, m received,
 					return c.rejected(err, to)
 				}
 			}
-		case errors.As(err, &invalid):
+		case errors.As(err, &invalid), errors.Is(err, askback.ErrNotApprover):
 			why = notAccepted
 		default:
 			return c.rejected(err, to)
@@ -152,7 +152,7 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, u
 // rejected returns the disposal of a message that the engine rejects. An error that may pass is
 // returned, so that the message is handled again.
 func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
-	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrSelfApproval) || errors.Is(err, askback.ErrNotApprover) {
+	if errors.Is(err, askback.ErrForbidden) || errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrSelfApproval) {
 		c.options.Log.Warn("a reply by mail was refused", "ask", to.ask, "reason", "this person may not answer it")
 		return refused, nil
 	}
@@ -180,6 +180,9 @@ func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askbac
 		letter.replyTo = c.replyAddress(to.ask, to.person, n+1)
 	}
 	switch {
+	case !a.Settled() && !a.IsApprover(to.person):
+		who := askback.NotApproverError{Who: a.Deciders()}
+		letter.first, letter.how = []notice.Line{notice.Own("Your reply was not recorded: %s.", who.Error()), notice.Own("You can read it:")}, nil
 	case a.Settled():
 		letter.first = []notice.Line{notice.Own("Your reply came too late. It is recorded, but changes nothing.")}
 	default:

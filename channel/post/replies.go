@@ -249,7 +249,11 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 		t.tell(ctx, published, link, notice.TooLate(after, link.Person))
 	case errors.As(err, &invalid) || isFinal(err):
 		t.log.Info("a reply was rejected", "ask", link.AskID, "name", link.Person, "error", err)
-		t.tell(ctx, published, link, notice.Ended(link.AskID))
+		rejected := notice.Ended(link.AskID)
+		if other, ok := errors.AsType[askback.NotApproverError](err); ok {
+			rejected = notice.NotApprover(link.AskID, other)
+		}
+		t.tell(ctx, published, link, rejected)
 	default:
 		return err
 	}

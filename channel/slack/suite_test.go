@@ -47,7 +47,8 @@ type service struct {
 
 	mu     sync.Mutex
 	handle http.Handler
-	last   func() // repeats the last action
+	taken  *sync.Cond // handle is set
+	last   func()     // repeats the last action
 	fault  slacktest.Fault
 	skip   int
 	count  int
@@ -57,7 +58,7 @@ type service struct {
 func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Service {
 	return func(t testing.TB, settings channeltest.Settings) channeltest.Service {
 		s := &service{Server: slacktest.New(t), settings: settings, overHTTP: overHTTP, failed: new(int)}
-		s.Server.Fault, s.Server.Now = s.next, settings.Now
+		s.Server.Fault, s.Server.Now, s.taken = s.next, settings.Now, sync.NewCond(&s.mu)
 		t.Cleanup(func() {
 			for _, p := range s.Problems() {
 				t.Errorf("Slack rejected: %s", p)
@@ -66,6 +67,9 @@ func start(overHTTP bool) func(testing.TB, channeltest.Settings) channeltest.Ser
 		if overHTTP {
 			app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				s.mu.Lock()
+				for s.handle == nil {
+					s.taken.Wait()
+				}
 				handle := s.handle
 				s.mu.Unlock()
 				handle.ServeHTTP(w, r)
@@ -94,6 +98,7 @@ func (s *service) Open(t testing.TB) channeltest.Channel {
 		s.mu.Lock()
 		s.handle = c.Handler(e)
 		s.mu.Unlock()
+		s.taken.Broadcast()
 		c.Run(ctx, e)
 	}}
 }

@@ -370,6 +370,11 @@ func Ended(id string) Message {
 	return Message{Tag: id, Title: "Your answer was not needed any more", Settling: true, Lines: []Line{Own("The question no longer exists, or you may no longer answer it.")}}
 }
 
+// NotApprover returns the reply to a person whose decision was not recorded, because others decide.
+func NotApprover(id string, err askback.NotApproverError) Message {
+	return Message{Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Own("%s.", strings.ToUpper(err.Error()[:1])+err.Error()[1:])}}
+}
+
 // Test returns the message of askback notify test.
 func Test() Message {
 	return Message{Tag: "askback-test", Title: "Test from Askback", Lines: []Line{Own("This receiver works. Questions of agents arrive like this.")}}
