@@ -120,6 +120,30 @@ func TestWorkflowGoesOnAfterAnApproval(t *testing.T) {
 	check(t, <-w.run(t, deployCall), true, map[string]string{"decision": "denied", "id": again})
 }
 
+// The approval of a person who is not among the approvers of the route is refused, and the step waits for
+// one of them (F12).
+func TestWorkflowWaitsForAnApprover(t *testing.T) {
+	t.Parallel()
+	w := newWorkflow(t)
+	token := func(kind, name string) string {
+		return strings.TrimSpace(mustRun(t, w.server.env, "token", "create", "--kind", kind, "--name", name))
+	}
+	admin, ben := token("admin", "eve"), token("responder", "ben")
+	w.server.call(admin, "PUT", "/routes", `{"items": [{"match": {"kind": "confirmation"}, "to": ["ana", "ben"], "approvers": ["ben"]}], "revision": 0}`, 200)
+	results := w.run(t, deployCall)
+	id := w.server.waitForAsk()
+	if got := w.server.call(w.server.user, "POST", "/asks/"+id+"/answer", `{"decision": "approved"}`, 403); !strings.Contains(fmt.Sprint(got["detail"]), "only ben may decide this") {
+		t.Errorf("ana: got %v", got)
+	}
+	select {
+	case res := <-results:
+		t.Fatalf("the step ended:\n%s", res.Log)
+	default:
+	}
+	w.server.call(ben, "POST", "/asks/"+id+"/answer", `{"decision": "approved"}`, 200)
+	check(t, <-results, false, map[string]string{"decision": "approved", "by": "ben", "id": id})
+}
+
 // A job that ended while it waited continues with its ask in the next attempt, although the
 // server was restarted.
 func TestWorkflowContinuesWithItsAsk(t *testing.T) {

@@ -74,7 +74,12 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, instance: askbacktest.New(t)}
+	return newFixtureOn(t, askbacktest.New(t))
+}
+
+func newFixtureOn(t *testing.T, instance *askbacktest.Instance) *fixture {
+	t.Helper()
+	f := &fixture{t: t, instance: instance}
 	f.person = f.instance.Person("ana")
 	fromEditor, toProxy := io.Pipe()
 	fromAgent, agentToProxy := io.Pipe()
