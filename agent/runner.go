@@ -86,6 +86,18 @@ func (r *Runner) Agents() []askback.HostedAgent {
 	return list
 }
 
+// Recipients returns the people and groups whom the asks of each agent name. Agents that name no
+// people are missing.
+func (r *Runner) Recipients() map[string][]string {
+	to := map[string][]string{}
+	for _, a := range r.all() {
+		if len(a.To) > 0 {
+			to[a.Name] = slices.Clone(a.To)
+		}
+	}
+	return to
+}
+
 // Limits returns the limits of a run of an agent. The error is [askback.ErrNotFound] if there is
 // no such agent.
 func (r *Runner) Limits(name string) (conversation.Limits, error) {

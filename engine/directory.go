@@ -284,8 +284,8 @@ type DirectoryReport struct {
 
 // InspectDirectory describes the record of a stored directory, with [KindDirectory], and what is
 // wrong with it and the settings. A row without an id has no record. The tokens are the
-// names of the people with a valid token.
-func InspectDirectory(file Settings, row store.Record, tokens []string) (DirectoryReport, error) {
+// names of the people with a valid token, and recipients those whom the asks of hosted agents name.
+func InspectDirectory(file Settings, row store.Record, tokens []string, recipients map[string][]string) (DirectoryReport, error) {
 	d := storedDirectory{Format: 1}
 	if row.ID != "" {
 		var err error
@@ -294,7 +294,8 @@ func InspectDirectory(file Settings, row store.Record, tokens []string) (Directo
 		}
 	}
 	c, warnings := combined(file, &d)
-	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings, c.problems(c.everyone(tokens))}, nil
+	known := c.everyone(tokens)
+	return DirectoryReport{len(d.People), len(d.Groups), len(d.Routes), warnings, append(c.problems(known), c.excluding(recipients, known)...)}, nil
 }
 
 func decodeDirectory(row store.Record) (d storedDirectory, err error) {

@@ -22,14 +22,15 @@ type DirectoryProblem struct {
 }
 
 // CheckDirectory returns what is wrong with the groups and the routes that apply: names of people
-// who are not known here, and routes whose confirmations no one may approve. It logs what it has
-// not logged before.
+// who are not known here, and routes and hosted agents whose confirmations no one may approve. It
+// logs what it has not logged before.
 func (e *Engine) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error) {
 	all, err := e.known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	problems := e.settings.Load().problems(all)
+	now := e.settings.Load()
+	problems := append(now.problems(all), now.excluding(e.recipients(), all)...)
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
 	reported := map[string]bool{}

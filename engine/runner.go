@@ -10,7 +10,7 @@ import (
 // A Runner knows the hosted agents and does what their runs require outside of the store.
 // Package agent has one. Its methods may be called by several goroutines at once, and may be
 // called again after a crash. A runner may also be a [PartialRunner], a [Scheduler], a
-// [CallbackRunner] or a [RestrictedRunner].
+// [CallbackRunner], a [RestrictedRunner] or an [AddressingRunner].
 type Runner interface {
 	// Agents returns the agents, in order of name.
 	Agents() []askback.HostedAgent

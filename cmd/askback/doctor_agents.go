@@ -49,6 +49,26 @@ func (d *doctor) checkAgents(ctx context.Context) {
 	}
 }
 
+// recipients returns the people and groups whom the definitions of hosted agents name. Definitions
+// that cannot be read are reported by checkAgents.
+func (d *doctor) recipients() map[string][]string {
+	to := map[string][]string{}
+	if d.file.Agents == "" {
+		return to
+	}
+	dir, err := agentsDir("", d.all.Config, d.file)
+	if err != nil {
+		return to
+	}
+	agents, _ := readAgents([]string{dir}, d.file)
+	for _, a := range agents {
+		if len(a.To) > 0 {
+			to[a.Name] = a.To
+		}
+	}
+	return to
+}
+
 // failAll adds a finding for each line of an error.
 func (d *doctor) failAll(check, fix string, err error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {

@@ -39,7 +39,7 @@ func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) 
 // whose confirmations no one may approve is a failure.
 func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
-	about, err := engine.InspectDirectory(engineSettings(d.file), row, tokens)
+	about, err := engine.InspectDirectory(engineSettings(d.file), row, tokens, d.recipients())
 	if err != nil {
 		d.fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
 		return
@@ -53,7 +53,7 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 			where = "with askback route set or askback group set"
 		}
 		if p.Refuses {
-			d.fail(check, "correct approvers, to or quorum "+where+", or add the people", "%s", p.Text)
+			d.fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)
 			continue
 		}
 		d.warn(check, "add the person, give a token, or remove the name "+where, "%s", p.Text)
