@@ -107,7 +107,8 @@ type keyBinding struct {
 	Does string
 }
 
-// keyBindings are the keys of the inbox. The script inbox.js handles them.
+// keyBindings are the keys of the inbox. The script inbox.js handles them. A letter means the same in
+// the inbox of the terminal.
 var keyBindings = []keyBinding{
 	{[]string{"j", "k"}, "Next or previous ask"},
 	{[]string{"Enter"}, "Open the ask; in an answer, send it"},
