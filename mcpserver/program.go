@@ -5,48 +5,36 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/agents"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// A program describes the clients whose name in clientInfo starts with its prefix.
+// A program is a known client.
 type program struct {
-	prefix string        // in lower case
-	label  string        // shown to people
-	wait   time.Duration // for a result; 0 is defaultWait
-	pages  bool          // whether to show the page of an ask
+	label string        // shown to people
+	wait  time.Duration // for a result; 0 is defaultWait
+	pages bool          // whether to show the page of an ask
 }
 
-// programs are the known clients. The first match counts.
-//
-// Only the MCP inspector is asked to show the page of an ask, because its user wants to see
-// each request. Codex and Copilot block: they show the URL at the terminal and call again
-// only after a key is pressed there, even if the ask is answered meanwhile. Without a
-// terminal they, and Claude Code, decline each page at once.
-var programs = []program{
-	{prefix: "claude-code", label: "claude-code"},
-	{prefix: "codex", label: "codex", wait: 240 * time.Second},
-	{prefix: "copilot", label: "copilot"},
-	{prefix: "cursor", label: "cursor"},
-	{prefix: "gemini-cli", label: "gemini", wait: 9 * time.Minute},
-	{prefix: "mcp-inspector", label: "mcp-inspector", pages: true},
-	{prefix: "opencode", label: "opencode"},
-	{prefix: "visual studio code", label: "vscode"},
-}
+// inspector is the beginning of the name of the MCP inspector. Only the inspector is asked to show
+// the page of an ask, because its user wants to see each request. Codex and Copilot block: they show
+// the URL at the terminal and call again only after a key is pressed there, even if the ask is
+// answered meanwhile. Without a terminal they, and Claude Code, decline each page immediately.
+const inspector = "mcp-inspector"
 
-// programOf returns the first program whose prefix begins the name, ignoring case. For an
-// unknown name it returns the zero value.
+// programOf returns the program with a name, ignoring case. For an unknown name it returns the zero
+// value.
 func programOf(name string) program {
-	name = strings.ToLower(name)
-	for _, p := range programs {
-		if strings.HasPrefix(name, p.prefix) {
-			return p
-		}
+	if strings.HasPrefix(strings.ToLower(name), inspector) {
+		return program{label: inspector, pages: true}
 	}
-	return program{}
+	a, _ := agents.OverMCP(name)
+	return program{label: a.Name, wait: a.MCPWait}
 }
 
 // claudeCode reports whether the client is Claude Code.
-func (p program) claudeCode() bool { return p.prefix == "claude-code" }
+func (p program) claudeCode() bool { return p.label == claudecode.Name }
 
 // label returns the label of an agent: the client's name and the project's folder, as in
 // "codex · shop". If it is "", people see the name of the token.

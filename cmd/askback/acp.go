@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/acp"
 	"github.com/askback/askback/internal/local/instance"
 )
@@ -43,7 +44,7 @@ func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) er
 		return err
 	}
 	p := &acp.Proxy{
-		Asks: attending(conn), Command: filepath.Base(c.Command[0]), Run: rand.Text(),
+		Asks: attending(conn), Command: filepath.Base(c.Command[0]), Run: rand.Text(), Program: agents.OverACP,
 		Note: func(text string) { note(streams.err, text) },
 	}
 	return thenClose(streams, conn, runAgent(ctx, p, streams, c.Command))

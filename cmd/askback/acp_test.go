@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/acp"
 	"github.com/askback/askback/internal/agents/hook"
 )
@@ -36,7 +37,7 @@ func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
 	}
 	defer editor.Close()
 	instance := askbacktest.New(t)
-	p := &acp.Proxy{Asks: instance.Agent("local"), Command: "agent", Run: "r", Note: func(text string) { t.Log(text) }}
+	p := &acp.Proxy{Asks: instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Log(text) }}
 	result := make(chan error, 1)
 	go func() {
 		result <- runAgent(t.Context(), p, streams{in: in, out: io.Discard, err: io.Discard}, []string{

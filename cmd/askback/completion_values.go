@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
@@ -24,7 +23,7 @@ var completers = map[string]func(*completion, context.Context) []candidate{
 	"agent": (*completion).agents, "person": (*completion).people, "tag": (*completion).tags, "grant": (*completion).grants, "token": (*completion).tokens,
 	"endpoint": (*completion).endpoints, "delivery": (*completion).deliveries, "contact": (*completion).contacts, "hosted": (*completion).hosted, "group": (*completion).groups,
 	"client": func(*completion, context.Context) (all []candidate) {
-		for _, name := range config.Clients() {
+		for _, name := range agentNames() {
 			all = append(all, candidate{value: name})
 		}
 		return all

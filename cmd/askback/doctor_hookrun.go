@@ -14,8 +14,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/hook"
 )
 
 // checkHooks checks the hooks in a file that ask people.
@@ -27,19 +29,19 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 		if h.Matcher == claudecode.PluginTools {
 			continue // it only allows the tools of Askback
 		}
-		if !l.own.hooks.HasHook(f.client, f.scope, h) {
+		if !l.own.hooks.HasHook(f.agent.Config, f.scope, h) {
 			if !refused[what] { // the same command is there for several events
 				refused[what] = true
 				l.refuse(l.own, f.String(), h.Command, h.URL)
 			}
 			continue
 		}
-		checks := checksOf(f.client, h)
+		checks := f.canaries(h)
 		switch {
 		case len(checks) == 0:
 		case !l.quiet:
 			l.warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
-		case h.NeedsServer(f.client) && !l.proved:
+		case f.agent.Config.NeedsServer(h) && !l.proved:
 			l.warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
 		case h.URL != "" && os.Getenv(config.TokenVariable) == "":
 			l.warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
@@ -52,17 +54,17 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 }
 
 // checkHook sends an event to a hook as its client does.
-func (l laneCheck) checkHook(ctx context.Context, f clientFile, h config.Hook, check hookCheck) {
+func (l laneCheck) checkHook(ctx context.Context, f clientFile, h config.Hook, check hook.Canary) {
 	ctx, cancel := context.WithTimeout(ctx, laneTime)
 	defer cancel()
-	c := newCanary(f.client+", hook "+h.Event+" ("+f.shown+")", check.permission)
-	err := c.ask(ctx, l.conn, check.want, func(ctx context.Context) (string, error) {
+	c := newCanary(f.agent.Name+", hook "+h.Event+" ("+f.shown+")", check.Permission)
+	err := c.ask(ctx, l.conn, check.Want, func(ctx context.Context) (string, error) {
 		if h.URL != "" {
-			return l.post(ctx, h, check, check.payload(f.client, c))
+			return l.post(ctx, h, check, check.Payload(c.text, c.token))
 		}
-		return hookRun{command: []string{"sh", "-c", h.Command}, env: check.env, in: check.payload(f.client, c)}.output(ctx)
+		return hookRun{command: []string{"sh", "-c", h.Command}, env: check.Env, in: check.Payload(c.text, c.token)}.output(ctx)
 	})
-	l.report(f, check.what+" by the hook "+h.Event, check.permission, err)
+	l.report(f, check.What+" by the hook "+h.Event, check.Permission, err)
 }
 
 // A hookRun is a run of the command of a hook as its client does it.
@@ -109,12 +111,16 @@ func textError(text string) error {
 }
 
 // hookEnvironment returns the environment of this process with some variables. It has none that
-// Claude Code sets for what it starts, in which doctor may run, and no folder in its PATH that is
+// an agent sets for what it starts, in which doctor may run, and no folder in its PATH that is
 // relative, so that a shell cannot find a program of the project there.
 func hookEnvironment(more map[string]string) []string {
+	without := []string{"PATH"}
+	for _, a := range agents.All() {
+		without = append(without, a.Config.Variables...)
+	}
 	env := slices.DeleteFunc(os.Environ(), func(one string) bool {
 		name, _, _ := strings.Cut(one, "=")
-		return slices.Contains([]string{"PATH", claudecode.EntrypointVariable, claudecode.SessionVariable, claudecode.PluginVariable, claudecode.ProjectVariable}, name)
+		return slices.Contains(without, name)
 	})
 	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(folder string) bool { return !filepath.IsAbs(folder) })
 	env = append(env, "PATH="+strings.Join(folders, string(filepath.ListSeparator)))
@@ -126,7 +132,7 @@ func hookEnvironment(more map[string]string) []string {
 
 // post sends an event to the URL of a hook, if that is the server of this database, and returns the
 // output. Each connection is to the server that proved itself.
-func (l laneCheck) post(ctx context.Context, h config.Hook, check hookCheck, event []byte) (string, error) {
+func (l laneCheck) post(ctx context.Context, h config.Hook, check hook.Canary, event []byte) (string, error) {
 	if !l.proved || h.URL != l.server.URL+claudecode.Path {
 		return "", fmt.Errorf("%s is not the address of the server that runs here", h.URL)
 	}
@@ -136,7 +142,7 @@ func (l laneCheck) post(ctx context.Context, h config.Hook, check hookCheck, eve
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+os.Getenv(config.TokenVariable))
-	req.Header.Set(claudecode.EntrypointHeader, check.env[claudecode.EntrypointVariable])
+	req.Header.Set(claudecode.EntrypointHeader, check.Env[claudecode.EntrypointVariable])
 	res, err := l.server.Client().Do(req)
 	if err != nil {
 		return "", err

@@ -9,13 +9,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/instance"
 )
 
 // A clientFile is a file of a client that exists.
 type clientFile struct {
-	client  string
+	agent   agents.Agent
 	scope   config.Scope
 	name    string // its path in the folder of the scope, with slashes
 	shown   string // its path for people
@@ -27,22 +29,22 @@ type clientFile struct {
 func clientFiles() (files []clientFile) {
 	home, err := os.UserHomeDir()
 	seen := map[string]bool{} // the home folder can be that of the project
-	for _, client := range config.Clients() {
+	for _, agent := range agents.All() {
 		for _, scope := range []config.Scope{config.Project, config.User} {
 			folder := "."
 			if scope == config.User {
 				folder = home
 			}
-			all, unsupported := config.Files(client, scope, config.Options{Remove: true})
+			all, unsupported := agent.Config.FilesFor(scope, config.Options{Remove: true})
 			if unsupported != nil || scope == config.User && err != nil {
 				continue
 			}
 			for _, f := range all {
 				path := filepath.Join(folder, filepath.FromSlash(f.Path))
 				content, err := readClientFile(path)
-				if key := client + " " + realPath(path); err == nil && content != nil && !seen[key] {
+				if key := agent.Name + " " + realPath(path); err == nil && content != nil && !seen[key] {
 					seen[key] = true
-					files = append(files, clientFile{client, scope, f.Path, homePath(path), content})
+					files = append(files, clientFile{agent, scope, f.Path, homePath(path), content})
 				}
 			}
 		}
@@ -52,14 +54,23 @@ func clientFiles() (files []clientFile) {
 
 // hooks returns the hooks of Askback in the file.
 func (f clientFile) hooks() []config.Hook {
-	return config.HooksIn(f.client, f.name, f.content)
+	return f.agent.Config.HooksIn(f.content)
+}
+
+// canaries returns what is asked through a hook in the file. Most hooks only withdraw asks, and have
+// none.
+func (f clientFile) canaries(h config.Hook) []hook.Canary {
+	if f.agent.Canaries == nil {
+		return nil
+	}
+	return f.agent.Canaries(h)
 }
 
 // needServer returns the clients with a hook that asks nothing while no server runs.
 func needServer(files []clientFile) (clients []string) {
 	for _, f := range files {
-		if slices.ContainsFunc(f.hooks(), func(h config.Hook) bool { return h.NeedsServer(f.client) }) {
-			clients = append(clients, f.client)
+		if slices.ContainsFunc(f.hooks(), f.agent.Config.NeedsServer) {
+			clients = append(clients, f.agent.Name)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(clients)))

@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/askback/askback/agent/mcptools"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/agents/opencode"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 )
@@ -44,11 +47,11 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	before := len(d.findings)
 	ownClaude := false // a file of Claude Code has an entry
 	for _, f := range clientFiles() {
-		lane, ok := config.LaneIn(f.client, f.name, f.content)
-		ownClaude = ownClaude || f.client == hooksClient && (ok || len(f.hooks()) > 0)
+		lane, ok := f.agent.Config.LaneIn(f.content)
+		ownClaude = ownClaude || f.agent.Name == claudecode.Name && (ok || len(f.hooks()) > 0)
 		if ok {
 			l.checkServer(ctx, f, lane)
-			if f.client == "opencode" {
+			if f.agent.Name == opencode.Name {
 				l.checkOpenCode(ctx, f)
 			}
 		}
@@ -71,7 +74,7 @@ const laneFix = "run what the file has yourself; askback init writes it again"
 // checkServer checks the MCP server in a file.
 func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.Lane) {
 	const check = "lane"
-	if !l.own.written.HasLane(f.client, f.scope, lane) {
+	if !l.own.written.HasLane(f.agent.Config, f.scope, lane) {
 		l.refuse(l.own, f.String(), strings.Join(lane.Command, " "), lane.URL)
 		return
 	}
@@ -113,9 +116,9 @@ func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.La
 		l.ok(check, "%s: its MCP server is connected; nothing was asked, because people could be notified", f)
 		return
 	}
-	c := newCanary(f.client+", MCP ("+f.shown+")", false)
+	c := newCanary(f.agent.Name+", MCP ("+f.shown+")", false)
 	err = c.ask(ctx, l.conn, "", func(ctx context.Context) (string, error) {
-		question := map[string]any{"question": c.text, "options": doctorOptions}
+		question := map[string]any{"question": c.text, "options": hook.CanaryOptions()}
 		return call(ctx, "ask_user_question", map[string]any{"questions": []any{question}})
 	})
 	l.report(f, "a question by MCP", false, err)
@@ -136,4 +139,4 @@ func (l laneCheck) report(f clientFile, asked string, permission bool, err error
 }
 
 // String returns the client and the file, for people.
-func (f clientFile) String() string { return fmt.Sprintf("%s (%s)", f.client, f.shown) }
+func (f clientFile) String() string { return fmt.Sprintf("%s (%s)", f.agent.Name, f.shown) }

@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/askback/askback/internal/agents"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/opencode"
 )
 
 // checkOpenCode checks that the configuration of OpenCode loads the plugin of this version, and asks
@@ -15,7 +18,7 @@ import (
 func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
 	const check = "lane"
 	const fix = "askback init opencode writes it again"
-	name, program, loaded := config.OpenCodePlugin(f.scope, f.content)
+	name, program, loaded := opencode.LoadedPlugin(f.scope, f.content)
 	path := filepath.FromSlash(name)
 	if home, err := os.UserHomeDir(); f.scope == config.User && err == nil {
 		path = filepath.Join(home, path)
@@ -31,7 +34,7 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
 	case content == nil:
 		l.fail(check, fix, "%s loads the plugin %s, which does not exist", f, homePath(path))
 		return
-	case !config.IsCurrentPlugin(content):
+	case !opencode.IsCurrentPlugin(content):
 		l.warn(check, fix, "%s: the plugin %s is not that of this version", f, homePath(path))
 		return
 	}
@@ -43,10 +46,10 @@ func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
 	default:
 		ctx, cancel := context.WithTimeout(ctx, laneTime)
 		defer cancel()
-		one := checksOf("opencode", config.Hook{})[0]
+		one := opencode.Canaries(config.Hook{})[0]
 		c := newCanary("opencode, plugin ("+homePath(path)+")", false)
-		err := c.ask(ctx, l.conn, one.want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.payload("opencode", c), open: true}.output)
-		l.report(f, one.what+" as the plugin "+homePath(path)+" sends it", false, err)
+		err := c.ask(ctx, l.conn, one.Want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.Payload(c.text, c.token), open: true}.output)
+		l.report(f, one.What+" as the plugin "+homePath(path)+" sends it", false, err)
 	}
 }
 
@@ -59,10 +62,11 @@ func (l laneCheck) checkClaudePlugin(ctx context.Context) {
 	case !enabled:
 		l.warn("lane", "claude plugin enable askback@askback, or askback init claude-code", "claude-code: the %s is installed, but not enabled in this folder", name)
 	default:
-		files := config.Plugin()
+		files := claudecode.Plugin()
+		agent, _ := agents.Named(claudecode.Name)
 		for _, path := range slices.Sorted(maps.Keys(files)) {
-			f := clientFile{client: hooksClient, scope: config.User, name: path, shown: name, content: files[path]}
-			if lane, ok := config.LaneIn(f.client, f.name, f.content); ok {
+			f := clientFile{agent: agent, scope: config.User, name: path, shown: name, content: files[path]}
+			if lane, ok := f.agent.Config.LaneIn(f.content); ok {
 				l.checkServer(ctx, f, lane)
 			}
 			l.checkHooks(ctx, f)
@@ -80,9 +84,9 @@ func installedClaudePlugin() (installed, enabled bool) {
 	list, _ := readClientFile(filepath.Join(folder, "plugins", "installed_plugins.json")) // without one, none is installed
 	for _, path := range []string{filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json"} {
 		settings, _ := readClientFile(path)
-		if on, known := config.EnablesPlugin(settings); known {
+		if on, known := claudecode.EnablesPlugin(settings); known {
 			enabled = on
 		}
 	}
-	return config.InstalledPlugin(list), enabled
+	return claudecode.InstalledPlugin(list), enabled
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/claudecode"
-	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
@@ -111,7 +110,7 @@ func settingsHave(ev claudecode.Event) bool {
 	for _, folder := range []string{os.Getenv(claudecode.ProjectVariable), home} {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
 			settings, err := readClientFile(filepath.Join(folder, ".claude", name))
-			if folder != "" && err == nil && config.HasHook(settings, ev.Name) {
+			if folder != "" && err == nil && claudecode.HasHook(settings, ev.Name) {
 				return true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
 )
@@ -24,7 +25,7 @@ type initCommand struct {
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
 	Remove  bool   `help:"Remove Askback from the files. Without CLIENT: from those of all programs, in this folder and in your home folder."`
 	Shared  *bool  `negatable:"" help:"Write Claude Code's hooks into .claude/settings.json, for all people in this project, instead of .claude/settings.local.json. This is the default if they are there."`
-	Gate    *bool  `negatable:"" help:"Guard the tools of Codex, GitHub Copilot CLI, Cursor or Gemini CLI: block each call unless a person approves it. This is the default if the guard is there."`
+	Gate    *bool  `negatable:"" help:"Guard the tools of ${guarded}: block each call unless a person approves it. This is the default if the guard is there."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
@@ -34,7 +35,7 @@ func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error 
 	if c.Client == "" {
 		return c.runAll(ctx, io, all)
 	}
-	if !slices.Contains(config.Clients(), c.Client) {
+	if !slices.Contains(agentNames(), c.Client) {
 		return usage(unknownClient(c.Client))
 	}
 	p, err := c.plan()
@@ -84,7 +85,7 @@ func (c *initCommand) plan() (p plan, err error) {
 	if p.options, err = c.options(p.scope, folder); err != nil {
 		return p, err
 	}
-	files, err := config.Files(c.Client, p.scope, p.options)
+	files, err := c.config().FilesFor(p.scope, p.options)
 	if err != nil {
 		return p, err
 	}
@@ -131,13 +132,13 @@ func (c *initCommand) conclude(io streams, p plan, prefix string) {
 		return
 	case c.Remove:
 		return
-	case options.URL != "" && c.Client != "vscode" && os.Getenv(config.TokenVariable) == "":
+	case options.URL != "" && !c.config().AsksForToken && os.Getenv(config.TokenVariable) == "":
 		note(io.err, prefix+config.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
 	}
-	for _, todo := range config.NextSteps(c.Client, scope, options) {
+	for _, todo := range c.config().NextSteps(scope, options) {
 		note(io.err, prefix+todo)
 	}
-	if c.Client == hooksClient && scope == config.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
+	if c.Client == claudecode.Name && scope == config.Project && !options.Shared && isUnignored(".claude/settings.local.json") {
 		note(io.err, prefix+"Git ignores .claude/settings.local.json as soon as Claude Code has started here once; do not commit it before")
 	}
 }
@@ -155,11 +156,28 @@ func isUnignored(path string) bool {
 // gitTime is how long Git may take to look up one path.
 const gitTime = 5 * time.Second
 
-// hooksClient is the only client that --http and --no-http are valid for.
-const hooksClient = "claude-code"
+// config returns the configuration of the client, which is known.
+func (c *initCommand) config() *config.Client {
+	a, _ := agents.Named(c.Client)
+	return a.Config
+}
 
-// gateClients are the clients that --gate and --no-gate are valid for.
-var gateClients = []string{"codex", "copilot", "cursor", "gemini"}
+func agentNames() []string { return agents.Names(func(agents.Agent) bool { return true }) }
+
+// isGuarded reports whether --gate and --no-gate are valid for an agent.
+func isGuarded(a agents.Agent) bool { return a.Config.Guards }
+
+// guardedTitles returns the agents for which --gate is valid, for people.
+func guardedTitles() string {
+	var titles []string
+	for _, a := range agents.All() {
+		if isGuarded(a) {
+			titles = append(titles, a.Title)
+		}
+	}
+	last := len(titles) - 1
+	return strings.Join(titles[:last], ", ") + " or " + titles[last]
+}
 
 // options returns how the client reaches Askback: over HTTP if ASKBACK_URL is set,
 // otherwise by running this program. For the hooks of Claude Code, --http and --no-http
@@ -169,18 +187,18 @@ func (c *initCommand) options(scope config.Scope, folder string) (config.Options
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		o.Command = exe
 	}
-	if c.Client == hooksClient && scope == config.Project {
+	if c.Client == claudecode.Name && scope == config.Project {
 		o.Shared = c.sharesHooks(folder)
 	} else if c.Shared != nil {
-		return o, usage("--shared is for the hooks of " + hooksClient + " in a project only")
+		return o, usage("--shared is for the hooks of " + claudecode.Name + " in a project only")
 	}
 	o.Gate = c.Gate
 	switch {
-	case !slices.Contains(gateClients, c.Client) && c.Gate != nil:
-		return o, usage("--gate is for " + strings.Join(gateClients, ", ") + " only, not for " + c.Client)
-	case c.Client != hooksClient && c.HTTP != nil:
-		return o, usage("--http is for the hooks of " + hooksClient + " only, not for " + c.Client)
-	case c.Client == hooksClient && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
+	case !c.config().Guards && c.Gate != nil:
+		return o, usage("--gate is for " + strings.Join(agents.Names(isGuarded), ", ") + " only, not for " + c.Client)
+	case c.Client != claudecode.Name && c.HTTP != nil:
+		return o, usage("--http is for the hooks of " + claudecode.Name + " only, not for " + c.Client)
+	case c.Client == claudecode.Name && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
 		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudecode.Path
 	}
 	return o, nil
@@ -193,7 +211,7 @@ func (c *initCommand) sharesHooks(folder string) bool {
 		return *c.Shared
 	}
 	settings, _ := readClientFile(filepath.Join(folder, ".claude", "settings.json"))
-	return config.SharesHooks(settings)
+	return claudecode.SharesHooks(settings)
 }
 
 // inPath reports whether exe is named askback and is in a directory of PATH.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/terminal"
 )
@@ -66,7 +67,7 @@ func (c *initCommand) runAll(ctx context.Context, io streams, all *commands) err
 // error if a client's files cannot be changed.
 func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 	seen := map[string]bool{} // the files of the plans: the home folder can be that of the project
-	for _, client := range config.Clients() {
+	for _, client := range agentNames() {
 		reason := installed(client)
 		if reason == "" && !c.Remove {
 			continue
@@ -102,7 +103,7 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(config.Clients(), ", "))
+		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(agentNames(), ", "))
 	}
 	return plans, failed
 }
@@ -169,9 +170,14 @@ func homePath(path string) string {
 	return path
 }
 
+func tracesOf(client string) config.Traces {
+	a, _ := agents.Named(client)
+	return a.Config.Traces
+}
+
 // installed returns what shows that a client is installed, or "".
 func installed(client string) string {
-	t := config.TracesOf(client)
+	t := tracesOf(client)
 	for _, name := range t.Programs {
 		if _, err := exec.LookPath(name); err == nil {
 			return name + " is in the PATH"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
 )
 
@@ -56,8 +57,9 @@ func (c *initCommand) requireServer(ctx context.Context, io streams, all *comman
 	}
 	var files []clientFile
 	for _, p := range plans {
+		agent, _ := agents.Named(p.command.Client)
 		for _, one := range p.plan.changes {
-			files = append(files, clientFile{client: p.command.Client, name: one.path, content: one.after})
+			files = append(files, clientFile{agent: agent, name: one.path, content: one.after})
 		}
 	}
 	clients := needServer(files)
@@ -72,7 +74,7 @@ func (c *initCommand) requireServer(ctx context.Context, io streams, all *comman
 // serverList returns the command with which a client lists its MCP servers. ok is false if it
 // has none, or is not in the PATH.
 func serverList(client string) (name string, ok bool) {
-	t := config.TracesOf(client)
+	t := tracesOf(client)
 	if t.List == nil {
 		return "", false
 	}
@@ -85,7 +87,7 @@ func serverList(client string) (name string, ok bool) {
 // only what askback init writes.
 func (p clientPlan) listed(ctx context.Context) string {
 	client := p.command.Client
-	if !config.TracesOf(client).ListRuns {
+	if !tracesOf(client).ListRuns {
 		return listedByClient(ctx, client, ".", listTime)
 	}
 	folder, err := p.onlyAskback()
@@ -109,7 +111,7 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	if folder, err = os.MkdirTemp(state, "project-"); err != nil || p.plan.scope != config.Project {
 		return folder, err
 	}
-	files, err := config.Files(p.command.Client, p.plan.scope, p.plan.options)
+	files, err := p.command.config().FilesFor(p.plan.scope, p.plan.options)
 	for _, f := range files {
 		var content []byte
 		if content, err = f.Edit(nil); err != nil || content == nil {
@@ -126,7 +128,7 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 // listedByClient returns what a client itself reports in a folder about the MCP server askback within
 // limit, or "" if ctx ends.
 func listedByClient(ctx context.Context, client, folder string, limit time.Duration) string {
-	t := config.TracesOf(client)
+	t := tracesOf(client)
 	name, _ := serverList(client)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -46,7 +46,7 @@ func changeOf(folder string, scope config.Scope, f config.File, known records) (
 	if err == nil && f.Removes() {
 		after = known.restore(path, before, after)
 	}
-	return change{path, before, after, f.Removes(), f.IsProgram()}, err
+	return change{path, before, after, f.Removes(), f.Program}, err
 }
 
 // maxSettings is the maximum size of a file of settings. Claude Code also stores its history in such a file.

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/text/spelling"
 )
 
 // unknownClient returns the message for a name that no client has.
 func unknownClient(name string) string {
-	all := config.Clients()
+	all := agentNames()
 	if like := similarClients(name); len(like) > 0 {
 		return fmt.Sprintf("unknown client %s; did you mean %s? The names are %s", name, strings.Join(like, " or "), strings.Join(all, ", "))
 	}
@@ -30,7 +29,7 @@ func similarClients(name string) []string {
 		return nil
 	}
 	for _, similar := range []func(client string) bool{
-		func(client string) bool { return slices.Contains(config.TracesOf(client).Programs, name) },
+		func(client string) bool { return slices.Contains(tracesOf(client).Programs, name) },
 		func(client string) bool { return letters.Replace(client) == typed },
 		func(client string) bool {
 			return strings.Contains(typed, letters.Replace(client)) || strings.Contains(letters.Replace(client), typed)
@@ -39,7 +38,7 @@ func similarClients(name string) []string {
 			return spelling.Distance([]rune(typed), []rune(letters.Replace(client))) <= maxTypos
 		},
 	} {
-		like := slices.DeleteFunc(config.Clients(), func(client string) bool { return !similar(client) })
+		like := slices.DeleteFunc(agentNames(), func(client string) bool { return !similar(client) })
 		if len(like) > 0 {
 			return like
 		}

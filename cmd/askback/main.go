@@ -16,7 +16,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/askback/askback/internal/agents/claudecode"
-	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/connection"
 )
 
@@ -163,7 +162,7 @@ func withHelpFlag(args []string) []string {
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(config.Clients(), ", "), "patience": claudecode.DefaultWait.String(), "version": versionLine()},
+		kong.Vars{"clients": strings.Join(agentNames(), ", "), "guarded": guardedTitles(), "patience": claudecode.DefaultWait.String(), "version": versionLine()},
 		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
 			"An ask is one or more questions, or a call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {

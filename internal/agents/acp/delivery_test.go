@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/acp"
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
@@ -37,7 +38,7 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 // play forwards a request for a permission, and waits for the end of its ask.
 func play(t *testing.T, client *scripted, agent io.Writer) *acp.Proxy {
 	t.Helper()
-	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Note: func(text string) { t.Errorf("got the note %q", text) }}
+	p := &acp.Proxy{Asks: client, Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Errorf("got the note %q", text) }}
 	p.Start(agent, io.Discard)
 	_ = p.FromEditor(strings.NewReader(initialize + "\n")) // which a broken agent does not get
 	if err := p.FromAgent(t.Context(), strings.NewReader(initialized+"\n"+toolCall+"\n"+permission+"\n")); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/acp"
 	"github.com/askback/askback/internal/agents/hook/hooktest"
 )
@@ -25,7 +26,7 @@ func FuzzAgent(f *testing.F) {
 		var agent, editor bytes.Buffer
 		p := &acp.Proxy{
 			Asks:    &hooktest.Client{Outcome: unapproved[uint(outcome)%uint(len(unapproved))]},
-			Command: "agent", Run: "r", Note: func(string) {},
+			Command: "agent", Run: "r", Program: agents.OverACP, Note: func(string) {},
 		}
 		p.Start(&agent, &editor)
 		if err := p.FromEditor(strings.NewReader(initialize + "\n" + newSession + "\n")); err != nil {

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/dialog"
@@ -16,6 +15,9 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/wire/jcs"
 )
+
+// Name is the program in the labels of agents that are not known.
+const Name = "acp"
 
 // The requests of an agent that people are asked about.
 const (
@@ -42,6 +44,7 @@ type question struct {
 type origin struct {
 	hook.Origin
 	Agent string `json:"agent,omitempty"` // the name and the version of the agent
+	label string // of the ask
 }
 
 // readQuestion reads the parameters of a request. It reports false for other requests, and for those
@@ -68,7 +71,7 @@ func readQuestion(method string, params json.RawMessage, id, run string, from or
 		return question{}, false
 	}
 	r := &q.ask
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(programOf(from.Agent), from.CWD), q.session, hook.Key("acp", run, q.session, q.tool, id), context
+	r.Agent, r.SessionKey, r.Key, r.Context = from.label, q.session, hook.Key("acp", run, q.session, q.tool, id), context
 	q.ask, err = r.Normalize()
 	return q, err == nil
 }
@@ -155,21 +158,4 @@ func outcome(ask askback.Ask, allow, reject string) (any, bool) {
 
 func selected(option string) any {
 	return map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": option}}
-}
-
-// programOf returns the program in the label of an agent.
-func programOf(agent string) string {
-	for _, known := range []struct{ part, label string }{
-		{"claude", hook.ClaudeCode},
-		{"codex", hook.Codex},
-		{"gemini", hook.Gemini},
-		{"opencode", hook.OpenCode},
-		{"copilot", hook.Copilot},
-		{"cursor", hook.Cursor},
-	} {
-		if strings.Contains(strings.ToLower(agent), known.part) {
-			return known.label
-		}
-	}
-	return hook.ACP
 }

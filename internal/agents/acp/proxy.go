@@ -3,6 +3,7 @@ package acp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,8 +39,10 @@ var errTooLong = errors.New("a message is longer than 64 MiB")
 // it runs.
 type Proxy struct {
 	Asks    hook.Client
-	Command string            // of the agent, for its name
-	Run     string            // a unique text of this process, because ids of requests repeat
+	Command string // of the agent, for its name
+	Run     string // a unique text of this process, because ids of requests repeat
+	// Program returns the program in the labels of an agent with this name, or "" if it is not known.
+	Program func(agent string) string
 	Note    func(text string) // called with what the user should know; calls do not overlap
 
 	asker   *dialog.Asker
@@ -249,7 +252,7 @@ func (p *Proxy) request(ctx context.Context, m jsonrpc2.Message) *dialog.Dialog[
 	if (p.crowded || p.reused[key]) && m.Method == methodPermission && jsonrpc2.At(m.Params, "toolCall", "rawInput") == nil {
 		return nil // the editor may show arguments that are not known here
 	}
-	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name}
+	from := origin{Origin: hook.Origin{CWD: p.folders[session]}, Agent: p.name, label: hook.Label(cmp.Or(p.Program(p.name), Name), p.folders[session])}
 	q, ok := readQuestion(m.Method, m.Params, string(m.ID), p.Run, from, call)
 	if !ok || p.version != "1" {
 		return nil

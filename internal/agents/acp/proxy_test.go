@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/acp"
 )
 
@@ -86,7 +87,7 @@ func newFixtureOn(t *testing.T, instance *askbacktest.Instance) *fixture {
 	atEditor, toEditor := io.Pipe()
 	atAgent, toAgent := io.Pipe()
 	f.editor, f.agent = newSide(t, toProxy, atEditor), newSide(t, agentToProxy, atAgent)
-	f.proxy = &acp.Proxy{Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Note: func(text string) { t.Log(text) }}
+	f.proxy = &acp.Proxy{Asks: f.instance.Agent("local"), Command: "agent", Run: "r", Program: agents.OverACP, Note: func(text string) { t.Log(text) }}
 	f.proxy.Start(toAgent, toEditor)
 	go func() { _ = f.proxy.FromEditor(fromEditor) }()
 	go func() { _ = f.proxy.FromAgent(context.Background(), fromAgent) }()

@@ -83,7 +83,7 @@ func newEndingEvent(ev Event) endingEvent {
 
 func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.SessionID != e.ev.SessionID || !hook.IsBy(ask, ClaudeCode) {
+	if !ok || c.SessionID != e.ev.SessionID || !hook.IsBy(ask, Name) {
 		return false
 	}
 	switch e.ev.Name {

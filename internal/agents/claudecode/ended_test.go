@@ -37,7 +37,7 @@ func TestOnlyDeferrableCallsNeedNoHook(t *testing.T) {
 		"a question in claude -p": {headless(t, askDB), false},
 	} {
 		r, ok := claudecode.Request(c.ev)
-		if got := hook.NeedsHook(askback.Ask{Agent: r.Agent, Context: r.Context}); !ok || got != c.want {
+		if got := hook.NeedsHook(askback.Ask{Agent: r.Agent, Context: r.Context}, []string{claudecode.Name}); !ok || got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}

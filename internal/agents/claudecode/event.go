@@ -73,9 +73,6 @@ type Event struct {
 	foreign bool // the event has a member of foreignMembers
 }
 
-// ClaudeCode is the label of the asks of Claude Code.
-const ClaudeCode = hook.ClaudeCode
-
 // ErrForeign is the error for an event of another program: of Codex, or of one that also runs the
 // hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = errors.New("this hook was run by another program than Claude Code")

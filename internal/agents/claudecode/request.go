@@ -43,7 +43,7 @@ func prepare(ev Event) (prepared, bool) {
 		return prepared{}, false
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key = hook.Label(ClaudeCode, cmp.Or(ev.Project, ev.CWD)), ev.SessionID, key(ev)
+	r.Agent, r.SessionKey, r.Key = hook.Label(Name, cmp.Or(ev.Project, ev.CWD)), ev.SessionID, key(ev)
 	r.Context = originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal
@@ -72,7 +72,7 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 	if err != nil {
 		return compat.Call{}, err
 	}
-	call.Request.Agent = ClaudeCode
+	call.Request.Agent = Name
 	// Every question of this tool has options. If none were found, they had an unknown
 	// name. The question must not be asked without them.
 	for i, q := range call.Request.Questions {
@@ -89,7 +89,7 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 // hooks and for permission_prompt over MCP, so that a standing approval applies to both
 // (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
-	return hook.Permission(ClaudeCode, name, input)
+	return hook.Permission(Name, name, input)
 }
 
 // confirmation returns the request for approval of a tool call. It reports false for Askback's
@@ -109,5 +109,5 @@ func key(ev Event) string {
 		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input),
 			ev.Server, ev.ElicitationID, ev.Message, hook.Canonical(ev.Schema), ev.SubagentID)
 	}
-	return hook.Key(ClaudeCode, parts...)
+	return hook.Key(Name, parts...)
 }

@@ -290,7 +290,7 @@ func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 // The configuration that askback init writes has the header of this package, and its events
 // except Interrupt, which only Codex sends.
 func TestConfigurationHasAllEvents(t *testing.T) {
-	files, err := config.Files("claude-code", config.User, config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
+	files, err := claudecode.Config.FilesFor(config.User, config.Options{URL: "https://x.example", HookURL: "https://x.example" + claudecode.Path})
 	if err != nil {
 		t.Fatal(err)
 	}

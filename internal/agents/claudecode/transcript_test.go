@@ -115,7 +115,7 @@ func (p *player) event(raw, entrypoint string, headless bool) string {
 		p.t.Fatal(err)
 	}
 	label := ""
-	if r.Agent != claudecode.ClaudeCode {
+	if r.Agent != claudecode.Name {
 		label = r.Agent + " "
 	}
 	return fmt.Sprintf("%sasks %s\nin session %s, %q, context %s\n", label, b, r.SessionKey, r.Title, r.Context)

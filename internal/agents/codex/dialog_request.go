@@ -61,7 +61,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 		return question{}, false
 	}
 	r := &d.ask
-	r.Agent, r.SessionKey = hook.Label(hook.Codex, folder), d.thread
+	r.Agent, r.SessionKey = hook.Label(Name, folder), d.thread
 	// The id of an item is that of the model's call, which is unique only within a turn.
 	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()

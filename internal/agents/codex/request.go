@@ -38,11 +38,11 @@ func prepare(ev Event) (prepared, bool) {
 	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) || !hook.IsShowable(ev.Tool, ev.Input):
 		return prepared{}, false
 	default:
-		p.request = hook.Permission(hook.Codex, ev.Tool, ev.Input)
+		p.request = hook.Permission(Name, ev.Tool, ev.Input)
 		p.request.Confirmation.NoEdit = ev.Name == PermissionRequest // Codex rejects changed arguments
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(hook.Codex, ev.CWD), ev.SessionID, key(ev), originJSON(ev)
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(Name, ev.CWD), ev.SessionID, key(ev), originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal
 	return p, err == nil
@@ -61,5 +61,5 @@ func questions(input json.RawMessage) (compat.Call, error) {
 // key returns the idempotency key of an event. Equal keys do not identify one call: the id of
 // a call is the model's, which may repeat it, and [PermissionRequest] has no id.
 func key(ev Event) string {
-	return hook.Key(hook.Codex, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
+	return hook.Key(Name, ev.Name, ev.SessionID, ev.TurnID, ev.ToolUseID, ev.SubagentID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, hook.Canonical(ev.Input))
 }

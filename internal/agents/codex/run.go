@@ -49,7 +49,7 @@ func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 // also be added to the turn that runs, whose asks stay open.
 func EndsAsk(ev Event, ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
-	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, hook.Codex) || c.Hook != PermissionRequest && c.Hook != PreToolUse {
+	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, Name) || c.Hook != PermissionRequest && c.Hook != PreToolUse {
 		return false
 	}
 	sameTurn := c.Turn == ev.TurnID || c.Turn == ""
@@ -72,7 +72,7 @@ func isAbout(ask askback.Ask, ev Event) bool {
 	if ask.Confirmation == nil {
 		return ev.Tool == QuestionTool
 	}
-	called := *hook.Permission(hook.Codex, ev.Tool, ev.Input).Confirmation
+	called := *hook.Permission(Name, ev.Tool, ev.Input).Confirmation
 	if c, _ := parseOrigin(ask.Context); c.Hook == PreToolUse {
 		return called.ToolName == ask.Confirmation.ToolName && called.Server == ask.Confirmation.Server
 	}

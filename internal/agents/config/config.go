@@ -8,9 +8,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -41,47 +38,65 @@ type Options struct {
 type File struct {
 	Path string // relative to the folder of the project or of the user, with slashes
 
-	edits  []edit
-	paste  string // the text to paste if the file cannot be changed; of a JSON file, see pasted
+	Paste   string // the text to paste if the file cannot be changed; of a JSON file, see pasted
+	Moved   bool   // another file has the entries now, so they are removed from this one
+	Program bool   // the file is a program of Askback, in which a person has nothing to review line by line
+	// Write returns the new content of the file, as Edit does.
+	Write func(f File, present []byte) ([]byte, error)
+
+	edits  []Edit
 	remove bool
-	moved  bool // another file has the entries now, so they are removed from this one
-	plugin bool // the file is a program of Askback
-	write  func(f File, present []byte) ([]byte, error)
 }
 
 // ErrUnsupported is the error for an unknown client, or for a scope that the client does not
 // support.
 var ErrUnsupported = errors.New("this cannot be set up with a file")
 
-// clients maps the name of each client to a function that returns its files.
-var clients = map[string]func(Scope, Options) ([]File, error){
-	"antigravity": antigravity,
-	"claude-code": claudeCode,
-	"codex":       codex,
-	"copilot":     copilot,
-	"cursor":      cursor,
-	"gemini":      gemini,
-	"opencode":    openCode,
-	"vscode":      vscode,
+// A Client describes the configuration of a program. The functions that it does not need are nil.
+type Client struct {
+	// Files returns the files to change. The error wraps [ErrUnsupported]. Use [Client.FilesFor], which
+	// completes the options.
+	Files     func(Scope, Options) ([]File, error)
+	Traces    Traces
+	NextSteps func(Scope, Options) []string // what a person has to do after the files were written
+
+	// IsOwnHook recognizes an entry of Askback in the hooks of a JSON file.
+	IsOwnHook func(entry string) bool
+	HookPath  string // the path of the hooks of a server, for a client whose hooks can be URLs
+	HoldsAsks bool   // a command of its hooks can ask while no server runs
+	Guards    bool   // has a hook that guards tools: see [Options.Gate]
+	// AsksForToken is set for a client that asks its user for the token of a server.
+	AsksForToken bool
+	// Variables are the environment variables that the client sets for what it starts.
+	Variables []string
+
+	// HidesSecrets is set for a client that does not pass on environment variables that look like secrets.
+	HidesSecrets bool
+
+	// Lane and Hooks read a configuration that is not JSON.
+	Lane  func(content []byte) (Lane, bool)
+	Hooks func(content []byte) []Hook
 }
 
-// Clients returns the names of the clients, sorted.
-func Clients() []string { return slices.Sorted(maps.Keys(clients)) }
+// Traces are what shows that a client is installed: programs in the PATH, and folders or files
+// in the user's home folder.
+type Traces struct {
+	Programs, Home []string
+	List           []string // the arguments of the first program that list its MCP servers; nil if it has none
+	// ListRuns is set if listing also runs what the files of a project name, without asking its user.
+	ListRuns bool
+}
 
-// Files returns the files to change so that a client uses Askback, or no longer uses it. The
+// FilesFor returns the files to change so that a client uses Askback, or no longer uses it. The
 // error wraps [ErrUnsupported].
-func Files(client string, scope Scope, o Options) ([]File, error) {
-	filesOf, ok := clients[client]
-	if !ok {
-		return nil, fmt.Errorf("%w: unknown client; the clients are %s", ErrUnsupported, strings.Join(Clients(), ", "))
-	}
+func (c *Client) FilesFor(scope Scope, o Options) ([]File, error) {
 	if o.Command == "" {
 		o.Command = "askback"
 	}
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	files, err := filesOf(scope, o)
+	files, err := c.Files(scope, o)
 	for i := range files {
-		files[i].remove = o.Remove || files[i].moved
+		files[i].remove = o.Remove || files[i].Moved
 	}
 	return files, err
 }
@@ -90,10 +105,6 @@ func Files(client string, scope Scope, o Options) ([]File, error) {
 // [Options.Remove], if earlier versions wrote the file.
 func (f File) Removes() bool { return f.remove }
 
-// IsProgram reports whether the whole file is a program of Askback, in which a person has nothing
-// to review line by line.
-func (f File) IsProgram() bool { return f.plugin }
-
 // Edit returns the new content of a file with the content present. A nil slice, as argument or
 // result, means that the file does not exist. If nothing has to change, the result equals
 // present. The error is an *[EditError].
@@ -101,11 +112,11 @@ func (f File) Edit(present []byte) ([]byte, error) {
 	if present == nil && f.remove {
 		return nil, nil
 	}
-	after, err := f.write(f, present)
+	after, err := f.Write(f, present)
 	if err != nil {
 		refused := &EditError{Path: f.Path, Reason: err.Error(), Fix: "correct the file", Paste: f.pasted()}
-		if o, ok := errors.AsType[obstacle](err); ok {
-			refused.Fix = o.fix
+		if o, ok := errors.AsType[Obstacle](err); ok {
+			refused.Fix = o.Fix
 		}
 		return nil, refused
 	}
@@ -116,9 +127,9 @@ func (f File) Edit(present []byte) ([]byte, error) {
 // object with everything that a new file has.
 func (f File) pasted() string {
 	if f.edits == nil || f.remove {
-		return f.paste
+		return f.Paste
 	}
-	whole, err := f.write(f, nil)
+	whole, err := f.Write(f, nil)
 	if err != nil {
 		return ""
 	}
@@ -132,10 +143,11 @@ type EditError struct {
 	Paste        string // the text to paste instead, or ""
 }
 
-// An obstacle is the reason why a valid file cannot be changed, with what to do about it.
-type obstacle struct{ reason, fix string }
+// An Obstacle is the reason why a valid file cannot be changed, with what to do about it.
+type Obstacle struct{ Reason, Fix string }
 
-func (o obstacle) Error() string { return o.reason }
+// Error returns the reason.
+func (o Obstacle) Error() string { return o.Reason }
 
 // Error returns the path and the reason.
 func (e *EditError) Error() string { return e.Path + ": " + e.Reason }

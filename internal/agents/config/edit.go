@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// An edit sets a member of an object in a JSON file, or adds an element to a list.
-type edit struct {
-	path  []string
-	value string                    // compact JSON
-	list  bool                      // path is a list, and value is an element to add
-	group string                    // if not "", each element has a list of this name, in which entries of Askback can be
-	isOwn func(compact string) bool // reports whether Askback wrote an entry
-	// hook is the name in the command of a hook, whose flags stay if a person has added some, or "".
-	hook string
-	// keep is set if a person may have changed the entry of Askback, which then stays.
-	keep bool
-	// onlyIfParent limits the edit to files that already have the parent object of the member.
-	onlyIfParent bool
-	// keepWithOthers limits the removal of a member of the file to files without other members.
-	keepWithOthers bool
+// An Edit sets a member of an object in a JSON file, or adds an element to a list.
+type Edit struct {
+	Path  []string
+	Value string                    // compact JSON
+	List  bool                      // Path is a list, and Value is an element to add
+	Group string                    // if not "", each element has a list of this name, in which entries of Askback can be
+	IsOwn func(compact string) bool // reports whether Askback wrote an entry
+	// Hook is the name in the command of a hook, whose flags stay if a person has added some, or "".
+	Hook string
+	// Keep is set if a person may have changed the entry of Askback, which then stays.
+	Keep bool
+	// OnlyIfParent limits the edit to files that already have the parent object of the member.
+	OnlyIfParent bool
+	// KeepWithOthers limits the removal of a member of the file to files without other members.
+	KeepWithOthers bool
 }
 
-// editJSON applies the edits of f to its present content. It returns an error if the content
-// is not a JSON object, before or after an edit.
-func editJSON(f File, present []byte) ([]byte, error) {
+// EditJSON applies edits to the content of a file. If remove is set, it removes the entries of
+// Askback instead. It returns an error if the content is not a JSON object, before or after an edit.
+func EditJSON(present []byte, remove bool, edits ...Edit) ([]byte, error) {
 	src := string(present)
 	if strings.TrimSpace(src) == "" {
 		src = "{}\n"
 	}
 	before := src
-	for _, e := range f.edits {
+	for _, e := range edits {
 		var err error
-		if src, err = e.apply(src, f.remove); err != nil {
+		if src, err = e.apply(src, remove); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +50,7 @@ func editJSON(f File, present []byte) ([]byte, error) {
 }
 
 // apply returns src with the edit, or without the entries of Askback if remove is set.
-func (e edit) apply(src string, remove bool) (string, error) {
+func (e Edit) apply(src string, remove bool) (string, error) {
 	root, err := parse(src)
 	if err != nil {
 		return "", err
@@ -58,22 +58,22 @@ func (e edit) apply(src string, remove bool) (string, error) {
 	if root.kind != '{' {
 		return "", errors.New("this is not a JSON object")
 	}
-	if remove && e.keepWithOthers && len(root.entries) > 1 {
+	if remove && e.KeepWithOthers && len(root.entries) > 1 {
 		return src, nil
 	}
-	v, rest := find(root, e.path)
-	if e.hook != "" && len(rest) == 0 {
+	v, rest := find(root, e.Path)
+	if e.Hook != "" && len(rest) == 0 {
 		for _, own := range e.ownEntries(src, v) {
-			e.value = withFlags(e.value, compactText(src, own.in.entries[own.i].value), e.hook)
+			e.Value = WithFlags(e.Value, compactText(src, own.in.entries[own.i].value), e.Hook)
 		}
 	}
-	if e.onlyIfParent && !e.applies(src, v, rest, remove) {
+	if e.OnlyIfParent && !e.applies(src, v, rest, remove) {
 		return src, nil
 	}
 	switch there := len(rest) == 0; {
 	case !remove && e.isApplied(src, root):
 		return src, nil
-	case !remove && !e.list && there:
+	case !remove && !e.List && there:
 		return src[:v.start] + e.replacement(src, v) + src[v.end:], nil
 	}
 	if src, err = e.removeOwn(src); err != nil || remove {
@@ -85,28 +85,28 @@ func (e edit) apply(src string, remove bool) (string, error) {
 // applies reports whether an edit with onlyIfParent applies. It applies if the member has
 // the value of the edit, or is to be added to a parent that exists. If a member has another
 // value, a person wrote it.
-func (e edit) applies(src string, v value, rest []string, remove bool) bool {
+func (e Edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
-		return compactText(src, v) == e.value
+		return compactText(src, v) == e.Value
 	}
 	return !remove && len(rest) == 1 && v.kind == '{'
 }
 
 // replacement returns the new value, formatted for the place of v in src.
-func (e edit) replacement(src string, v value) string {
-	return withNewlines(src, indented(e.value, indentOf(src, v.start), indentUnit(src)))
+func (e Edit) replacement(src string, v value) string {
+	return WithNewlines(src, Indented(e.Value, indentOf(src, v.start), indentUnit(src)))
 }
 
 // isApplied reports whether src has the edit, and no other entries of Askback.
-func (e edit) isApplied(src string, root value) bool {
-	v, rest := find(root, e.path)
+func (e Edit) isApplied(src string, root value) bool {
+	v, rest := find(root, e.Path)
 	if len(rest) > 0 {
 		return false
 	}
-	if !e.list {
-		return compactText(src, v) == e.value
+	if !e.List {
+		return compactText(src, v) == e.Value
 	}
-	isValue := func(el entry) bool { return e.keep || compactText(src, el.value) == e.value }
+	isValue := func(el entry) bool { return e.Keep || compactText(src, el.value) == e.Value }
 	return slices.ContainsFunc(v.entries, isValue) && len(e.ownEntries(src, v)) == 1
 }
 
@@ -125,7 +125,7 @@ func find(v value, path []string) (at value, rest []string) {
 
 // removeOwn removes the entries of Askback, and each object and list that would be empty
 // without them.
-func (e edit) removeOwn(src string) (string, error) {
+func (e Edit) removeOwn(src string) (string, error) {
 	for {
 		root, err := parse(src)
 		if err != nil {
@@ -147,10 +147,10 @@ type location struct {
 
 // locate returns the location of one entry of Askback. If an object or list would be empty
 // without that entry, it returns the location of the outermost one instead.
-func (e edit) locate(src string, root value) (location, bool) {
+func (e Edit) locate(src string, root value) (location, bool) {
 	var path []location
 	v := root
-	for _, name := range e.path {
+	for _, name := range e.Path {
 		i, ok := v.get(name)
 		if !ok {
 			return location{}, false
@@ -158,7 +158,7 @@ func (e edit) locate(src string, root value) (location, bool) {
 		path = append(path, location{v, i})
 		v = v.entries[i].value
 	}
-	if e.list {
+	if e.List {
 		own := e.ownEntries(src, v)
 		if len(own) == 0 {
 			return location{}, false
@@ -173,18 +173,18 @@ func (e edit) locate(src string, root value) (location, bool) {
 
 // ownEntries returns the entries of Askback in a list, or in the groups of the list. If an
 // entry is the only one of its group, it returns the group.
-func (e edit) ownEntries(src string, list value) (own []location) {
+func (e Edit) ownEntries(src string, list value) (own []location) {
 	for i, el := range list.entries {
-		if e.group == "" {
-			if e.isOwn(compactText(src, el.value)) {
+		if e.Group == "" {
+			if e.IsOwn(compactText(src, el.value)) {
 				own = append(own, location{list, i})
 			}
 			continue
 		}
-		inner, rest := find(el.value, []string{e.group})
+		inner, rest := find(el.value, []string{e.Group})
 		for j, h := range inner.entries {
 			switch {
-			case len(rest) > 0 || !e.isOwn(compactText(src, h.value)):
+			case len(rest) > 0 || !e.IsOwn(compactText(src, h.value)):
 			case len(inner.entries) == 1:
 				own = append(own, location{list, i})
 			default:
@@ -241,29 +241,29 @@ func joinBrackets(src string, open int) string {
 }
 
 // insert adds the value at the end of its parent, and creates missing parents.
-func (e edit) insert(src string) (string, error) {
+func (e Edit) insert(src string) (string, error) {
 	root, err := parse(src)
 	if err != nil {
 		return "", err
 	}
-	v, rest := find(root, e.path)
-	text := e.value
-	if e.list && len(rest) > 0 {
+	v, rest := find(root, e.Path)
+	text := e.Value
+	if e.List && len(rest) > 0 {
 		text = "[" + text + "]"
 	}
 	for i := len(rest) - 1; i > 0; i-- {
-		text = "{" + compact(rest[i]) + ":" + text + "}"
+		text = "{" + Compact(rest[i]) + ":" + text + "}"
 	}
 	want := byte('{')
 	if len(rest) == 0 {
 		want = '['
 	} else {
-		text = compact(rest[0]) + ":" + text
+		text = Compact(rest[0]) + ":" + text
 	}
 	if v.kind != want {
 		kind := map[byte]string{'{': "an object", '[': "a list"}[want]
 		line := 1 + strings.Count(src[:v.start], "\n")
-		return "", fmt.Errorf("line %d: %s is not %s", line, strings.Join(e.path[:len(e.path)-len(rest)], "."), kind)
+		return "", fmt.Errorf("line %d: %s is not %s", line, strings.Join(e.Path[:len(e.Path)-len(rest)], "."), kind)
 	}
 	return appendEntry(src, v, text), nil
 }
@@ -275,14 +275,14 @@ func appendEntry(src string, v value, text string) string {
 		end := v.entries[n-1].value.end
 		return src[:end] + ", " + text + src[end:]
 	}
-	newline := withNewlines(src, "\n")
+	newline := WithNewlines(src, "\n")
 	outer := indentOf(src, v.start)
 	unit := indentUnit(src)
 	inner := outer + unit
 	if n := len(v.entries); n > 0 && strings.TrimSpace(src[strings.LastIndexByte(src[:v.entries[n-1].start], '\n')+1:v.entries[n-1].start]) == "" {
 		inner = indentOf(src, v.entries[n-1].start)
 	}
-	text = withNewlines(src, indented(text, inner, unit))
+	text = WithNewlines(src, Indented(text, inner, unit))
 	body := strings.TrimRight(src[:v.end-1], " \t\r\n")
 	tail := src[v.end-1:]
 	if n := len(v.entries); n > 0 {
@@ -295,16 +295,16 @@ func appendEntry(src string, v value, text string) string {
 	return body + newline + inner + text + newline + outer + tail
 }
 
-// withNewlines returns text with the line ends of src.
-func withNewlines(src, text string) string {
+// WithNewlines returns text with the line ends of src.
+func WithNewlines(src, text string) string {
 	if strings.Contains(src, "\r\n") {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text
 }
 
-// indented formats compact JSON on several lines. text is a value, or a member of an object.
-func indented(text, prefix, unit string) string {
+// Indented formats compact JSON on several lines. text is a value, or a member of an object.
+func Indented(text, prefix, unit string) string {
 	name := ""
 	if i := strings.Index(text, `":`); text[0] == '"' && i > 0 {
 		name, text = text[:i+2]+" ", text[i+2:]
@@ -331,4 +331,15 @@ func indentUnit(src string) string {
 		}
 	}
 	return "  "
+}
+
+// Find returns the value at path in a JSON file, as compact JSON. It reports false if the file is
+// not JSON or has no such value.
+func Find(content []byte, path ...string) (Compact string, ok bool) {
+	root, err := parse(string(content))
+	if err != nil {
+		return "", false
+	}
+	v, rest := find(root, path)
+	return compactText(string(content), v), len(rest) == 0
 }

@@ -17,9 +17,9 @@ func queryPattern(name string) *regexp.Regexp {
 	return regexp.MustCompile(`/` + name + `((?:\?[^"]*)?)"`)
 }
 
-// withFlags returns a hook with the flags, or the query, of an earlier one, to which a person may have added
+// WithFlags returns a hook with the flags, or the query, of an earlier one, to which a person may have added
 // some. Flags that the earlier one does not have stay as they are. If the earlier one is no hook of this kind, nothing changes.
-func withFlags(hook, earlier, name string) string {
+func WithFlags(hook, earlier, name string) string {
 	pattern := queryPattern(name)
 	if was, now := pattern.FindStringSubmatch(earlier), pattern.FindStringSubmatchIndex(hook); was != nil && now != nil {
 		return hook[:now[2]] + was[1] + hook[now[3]:]

@@ -196,7 +196,7 @@ func compactText(src string, v value) string {
 			b.WriteByte(',')
 		}
 		if v.kind == '{' {
-			b.WriteString(compact(e.name) + ":")
+			b.WriteString(Compact(e.name) + ":")
 		}
 		b.WriteString(compactText(src, e.value))
 	}

@@ -13,9 +13,9 @@ type Lane struct {
 	Command []string
 	URL     string
 	Headers map[string]string // may refer to environment variables; see [Lane.Expand]
-	passed  []string          // the only environment variables that the client passes on; nil: see withoutSecrets
-	// changed is set if the entry also sets an environment or a folder, which askback init does not.
-	changed bool
+	Passed  []string          // the only environment variables that the client passes on; nil: see withoutSecrets
+	// Changed is set if the entry also sets an environment or a folder, which askback init does not.
+	Changed bool
 	// withoutSecrets is set for a client that does not pass on variables that look like secrets.
 	withoutSecrets bool
 }
@@ -24,9 +24,9 @@ type Lane struct {
 var serverPaths = [][]string{{"mcpServers", "askback"}, {"servers", "askback"}, {"mcp", "askback"}}
 
 // LaneIn returns the lane in a file of a client. ok is false if the file has none.
-func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
-	if strings.HasSuffix(path, ".toml") {
-		return laneInTOML(string(content))
+func (c *Client) LaneIn(content []byte) (l Lane, ok bool) {
+	if c.Lane != nil {
+		return c.Lane(content)
 	}
 	root, err := parse(string(content))
 	if err != nil {
@@ -48,8 +48,8 @@ func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
 		if json.Unmarshal([]byte(compactText(string(content), v)), &s) != nil {
 			return Lane{}, false
 		}
-		l = Lane{URL: s.URL + s.HTTPURL + s.ServerURL, Headers: s.Headers, withoutSecrets: client == "gemini"}
-		l.changed = len(s.Env)+len(s.Environment) > 0 || s.EnvFile != nil || s.CWD != nil
+		l = Lane{URL: s.URL + s.HTTPURL + s.ServerURL, Headers: s.Headers, withoutSecrets: c.HidesSecrets}
+		l.Changed = len(s.Env)+len(s.Environment) > 0 || s.EnvFile != nil || s.CWD != nil
 		switch c := s.Command.(type) {
 		case string:
 			l.Command = append([]string{c}, s.Args...)
@@ -64,40 +64,6 @@ func LaneIn(client, path string, content []byte) (l Lane, ok bool) {
 	return Lane{}, false
 }
 
-// laneInTOML returns the lane in the table that askback init writes.
-func laneInTOML(text string) (l Lane, ok bool) {
-	tables, err := readTables(text)
-	if err != nil {
-		return Lane{}, false
-	}
-	l.passed = []string{}
-	var command, token string
-	var args []string
-	into := map[string]any{"command": &command, "args": &args, "env_vars": &l.passed, "url": &l.URL, "bearer_token_env_var": &token}
-	for _, t := range tables {
-		l.changed = l.changed || t.is("mcp_servers", "askback", "env")
-		if !t.is("mcp_servers", "askback") {
-			continue
-		}
-		for _, line := range t.lines[1:] {
-			name, value, _ := strings.Cut(line, "=")
-			name = strings.TrimSpace(name)
-			l.changed = l.changed || name == "env" || name == "cwd"
-			// askback init writes values as in JSON.
-			if field, known := into[name]; known && json.Unmarshal([]byte(strings.TrimSpace(value)), field) != nil {
-				return Lane{}, false
-			}
-		}
-	}
-	if command != "" {
-		l.Command = append([]string{command}, args...)
-	}
-	if token != "" {
-		l.Headers = map[string]string{"Authorization": "Bearer ${" + token + "}"}
-	}
-	return l, l.URL != "" || command != ""
-}
-
 // secret matches names of variables that Gemini CLI does not pass on.
 var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
 
@@ -107,8 +73,8 @@ func (l Lane) Environment(environ []string) map[string]string {
 	passed := map[string]string{}
 	for _, one := range environ {
 		name, value, _ := strings.Cut(one, "=")
-		allowed := l.passed == nil && (!l.withoutSecrets || !secret().MatchString(name))
-		for _, other := range l.passed {
+		allowed := l.Passed == nil && (!l.withoutSecrets || !secret().MatchString(name))
+		for _, other := range l.Passed {
 			allowed = allowed || other == name
 		}
 		if allowed {

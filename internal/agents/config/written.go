@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/lazyregexp"
 )
 
@@ -17,16 +16,16 @@ type Written struct {
 }
 
 // HasLane reports whether askback init writes a lane for a client. The time of --wait may differ.
-func (w Written) HasLane(client string, scope Scope, l Lane) bool {
+func (w Written) HasLane(c *Client, scope Scope, l Lane) bool {
 	switch {
-	case l.changed:
+	case l.Changed:
 		return false
 	case l.URL == "":
 		return len(l.Command) > 0 && slices.Contains(w.Programs, l.Command[0]) && isServer(l.Command[1:])
 	}
 	return len(l.Command) == 0 && slices.ContainsFunc(w.URLs, func(url string) bool {
-		return slices.ContainsFunc(written(client, scope, Options{URL: url}), func(f writtenFile) bool {
-			own, ok := LaneIn(client, f.path, f.content)
+		return slices.ContainsFunc(written(c, scope, Options{URL: url}), func(content []byte) bool {
+			own, ok := c.LaneIn(content)
 			return ok && own.URL == l.URL && maps.Equal(own.Headers, l.Headers)
 		})
 	})
@@ -43,7 +42,7 @@ func isServer(args []string) bool {
 
 // HasHook reports whether askback init writes a hook for a client, or would with other flags of
 // askback hook.
-func (w Written) HasHook(client string, scope Scope, h Hook) bool {
+func (w Written) HasHook(c *Client, scope Scope, h Hook) bool {
 	gate := true
 	var all []Options
 	if h.URL == "" {
@@ -52,12 +51,12 @@ func (w Written) HasHook(client string, scope Scope, h Hook) bool {
 		}
 	} else {
 		for _, url := range w.URLs {
-			all = append(all, Options{HookURL: url + claudecode.Path})
+			all = append(all, Options{HookURL: url + c.HookPath})
 		}
 	}
 	return slices.ContainsFunc(all, func(o Options) bool {
-		return slices.ContainsFunc(written(client, scope, o), func(f writtenFile) bool {
-			return slices.ContainsFunc(HooksIn(client, f.path, f.content), func(own Hook) bool {
+		return slices.ContainsFunc(written(c, scope, o), func(content []byte) bool {
+			return slices.ContainsFunc(c.HooksIn(content), func(own Hook) bool {
 				return own.Event == h.Event && own.URL == h.URL && maps.Equal(own.Headers, h.Headers) && withoutFlags(own.Command) == withoutFlags(h.Command)
 			})
 		})
@@ -69,20 +68,15 @@ var changeableFlags = lazyregexp.New(` --(?:gate|strict|(?:limit|wait|defer) [0-
 
 func withoutFlags(command string) string { return changeableFlags().ReplaceAllString(command, "") }
 
-type writtenFile struct {
-	path    string
-	content []byte
-}
-
-// written returns the new files of a client.
-func written(client string, scope Scope, o Options) (all []writtenFile) {
-	files, err := Files(client, scope, o)
+// written returns the contents of the new files of a client.
+func written(c *Client, scope Scope, o Options) (all [][]byte) {
+	files, err := c.FilesFor(scope, o)
 	if err != nil {
 		return nil
 	}
 	for _, f := range files {
 		if content, err := f.Edit(nil); err == nil {
-			all = append(all, writtenFile{f.Path, content})
+			all = append(all, content)
 		}
 	}
 	return all

@@ -104,8 +104,8 @@ func Call(ev Event, gate bool) (hook.Call, bool) {
 	if !ok {
 		return hook.Call{}, false
 	}
-	r.Agent, r.SessionKey = hook.Label(hook.Copilot, ev.CWD), ev.Session
-	r.Key = hook.Key(hook.Copilot, ev.Name, ev.Session, ev.Time, ev.CWD, ev.SubagentID, ev.Server, ev.Tool, string(ev.Input))
+	r.Agent, r.SessionKey = hook.Label(Name, ev.CWD), ev.Session
+	r.Key = hook.Key(Name, ev.Name, ev.Session, ev.Time, ev.CWD, ev.SubagentID, ev.Server, ev.Tool, string(ev.Input))
 	r.Context = hook.Origin{Hook: ev.Name, Session: ev.Session, CWD: ev.CWD, Subagent: ev.Subagent, Seated: true}.JSON()
 	r, err := r.Normalize()
 	if err != nil {

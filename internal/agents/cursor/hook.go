@@ -97,8 +97,8 @@ func Call(ev Event) (hook.Call, bool) {
 	}
 	confirmation.NoEdit = true // the output cannot have other arguments
 	r, err := askback.Request{
-		Agent: hook.Label(hook.Cursor, ev.CWD), SessionKey: ev.Conversation, Confirmation: confirmation,
-		Key:     hook.Key(hook.Cursor, ev.Name, ev.Conversation, ev.Generation, ev.CWD, ev.Server, ev.Tool, hook.Canonical(ev.Input)),
+		Agent: hook.Label(Name, ev.CWD), SessionKey: ev.Conversation, Confirmation: confirmation,
+		Key:     hook.Key(Name, ev.Name, ev.Conversation, ev.Generation, ev.CWD, ev.Server, ev.Tool, hook.Canonical(ev.Input)),
 		Context: hook.Origin{Hook: ev.Name, Session: ev.Conversation, CWD: ev.CWD, Seated: true}.JSON(),
 	}.Normalize()
 	if err != nil {

@@ -112,8 +112,8 @@ func Call(ev Event, guards bool) (hook.Call, bool) {
 	if !ok {
 		return hook.Call{}, false
 	}
-	r.Agent, r.SessionKey = hook.Label(hook.Gemini, ev.CWD), ev.Session
-	r.Key = hook.Key(hook.Gemini, ev.Session, ev.Time, ev.CWD, ev.Server, ev.Tool, string(ev.Input))
+	r.Agent, r.SessionKey = hook.Label(Name, ev.CWD), ev.Session
+	r.Key = hook.Key(Name, ev.Session, ev.Time, ev.CWD, ev.Server, ev.Tool, string(ev.Input))
 	r.Context = hook.Origin{Hook: BeforeTool, Session: ev.Session, CWD: ev.CWD, Seated: true}.JSON()
 	r, err := r.Normalize()
 	if err != nil {

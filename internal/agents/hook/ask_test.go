@@ -18,9 +18,9 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 		"another context": func(r *askback.Request) {
 			r.Context = hook.Origin{Hook: "PreToolUse", Session: "s1", CWD: "/srv/shop"}.JSON()
 		},
-		"another label": func(r *askback.Request) { r.Agent = hook.Label(hook.Codex, "/srv/shop") },
+		"another label": func(r *askback.Request) { r.Agent = hook.Label("codex", "/srv/shop") },
 		"both": func(r *askback.Request) {
-			r.Agent = hook.Label(hook.Codex, "/srv/shop")
+			r.Agent = hook.Label("codex", "/srv/shop")
 			r.Context = hook.Origin{Hook: "PreToolUse", Session: "s1", CWD: "/srv/shop"}.JSON()
 		},
 	} {
@@ -55,7 +55,7 @@ func TestOtherCallDoesNotFindTheAsk(t *testing.T) {
 			leave, replies := start(f, call)
 			leave()
 			wantOutput(t, <-replies, "defer")
-			call.Request.Agent = hook.Label(hook.Codex, "/srv/shop")
+			call.Request.Agent = hook.Label("codex", "/srv/shop")
 			change(&call.Request)
 			if reply, err := f.Runner.Run(t.Context(), "bot", f.Client(), call); reply.Output != nil || !errors.Is(err, askback.ErrKeyReused) {
 				t.Errorf("%s: got %q, %v; want %v", name, reply.Output, err, askback.ErrKeyReused)

@@ -2,26 +2,11 @@ package hook
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/askback/askback"
 )
-
-// The agents whose hooks are supported, as the programs in the labels of their asks.
-const (
-	ACP        = "acp" // an agent that an editor runs, and that has another name
-	ClaudeCode = "claude-code"
-	Codex      = "codex"
-	Copilot    = "copilot"
-	Cursor     = "cursor"
-	Gemini     = "gemini"
-	OpenCode   = "opencode"
-)
-
-// programs are all agents whose hooks are supported.
-var programs = []string{ACP, ClaudeCode, Codex, Copilot, Cursor, Gemini, OpenCode}
 
 // maxLabel is the maximum length of each part of a label, in characters, because labels are
 // shown in lists.
@@ -44,9 +29,6 @@ func Label(program, folder string) string {
 
 // IsBy reports whether an ask has the label of a program.
 func IsBy(ask askback.Ask, program string) bool { return programOf(ask.Agent) == program }
-
-// isByHook reports whether an ask has the label of an agent whose hooks are supported.
-func isByHook(ask askback.Ask) bool { return slices.Contains(programs, programOf(ask.Agent)) }
 
 // programOf returns the program in a label.
 func programOf(label string) string {

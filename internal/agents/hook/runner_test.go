@@ -18,7 +18,7 @@ func newCall() hook.Call {
 	confirmation, _ := hook.Confirmation("", "Bash", json.RawMessage(`{"command":"make"}`))
 	return hook.Call{
 		Request: askback.Request{
-			Agent: hook.Codex, SessionKey: "s1", Key: "k1", Confirmation: confirmation,
+			Agent: "codex", SessionKey: "s1", Key: "k1", Confirmation: confirmation,
 			Context: hook.Origin{Hook: "PreToolUse", Session: "s1", Seated: true}.JSON(),
 		},
 		Program: "Codex",

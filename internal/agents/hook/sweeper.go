@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -21,6 +22,8 @@ const reasonGone = "The hook that asked this has ended, so an answer could not b
 // A Sweeper withdraws the asks of hooks that ended without withdrawing them, because the
 // process was killed or the connection broke.
 type Sweeper struct {
+	// Programs are the programs in the labels of agents that have hooks.
+	Programs []string
 	// List lists the asks of all principals.
 	List func(ctx context.Context, q askback.Query) (askback.Page, error)
 	// Client returns the client of the agent with the given name.
@@ -49,7 +52,7 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	seen := map[string]time.Time{}
 	var failed []error
 	err := EachPending(ctx, s.List, func(ask askback.Ask) {
-		if !NeedsHook(ask) || s.Awaited(ask.ID) {
+		if !NeedsHook(ask, s.Programs) || s.Awaited(ask.ID) {
 			return
 		}
 		since, known := s.unawaited[ask.ID]
@@ -69,7 +72,7 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 // Withdraw withdraws an ask of a hook that has ended. It does nothing if the ask is settled,
 // or if a resumed session can deliver its answer.
 func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
-	if ask.Settled() || !NeedsHook(ask) {
+	if ask.Settled() || !NeedsHook(ask, s.Programs) {
 		return nil
 	}
 	_, err := s.Client(ask.Owner).Cancel(ctx, ask.ID, reasonGone)
@@ -80,9 +83,10 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 }
 
 // NeedsHook reports whether only the hook that made an ask can deliver its answer. For a
-// deferrable call, a resumed session can do so.
-func NeedsHook(ask askback.Ask) bool {
-	if !isByHook(ask) {
+// deferrable call, a resumed session can do so. programs are the programs in the labels of agents
+// that have hooks.
+func NeedsHook(ask askback.Ask, programs []string) bool {
+	if !slices.Contains(programs, programOf(ask.Agent)) {
 		return false
 	}
 	context, err := jcs.Parse(ask.Context)

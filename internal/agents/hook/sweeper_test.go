@@ -18,7 +18,8 @@ import (
 func newSweeper(f *hooktest.Fixture, blind *bool) *hook.Sweeper {
 	everyone := f.Engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
 	return &hook.Sweeper{
-		List: everyone.List,
+		Programs: []string{"codex", "claude-code", "gemini"},
+		List:     everyone.List,
 		Client: func(name string) hook.Client {
 			return f.Engine.As(askback.Principal{Kind: askback.Agent, Name: name})
 		},
@@ -142,7 +143,7 @@ func TestFailedWithdrawalIsRepeated(t *testing.T) {
 func TestSlowSweepsAreRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration
-		s := &hook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
+		s := &hook.Sweeper{Programs: []string{"codex", "claude-code", "gemini"}, List: func(context.Context, askback.Query) (askback.Page, error) {
 			<-time.After(2 * time.Second)
 			read += 2 * time.Second
 			return askback.Page{}, nil

@@ -40,7 +40,7 @@ func prepare(ev Event) (p prepared, err error) {
 		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(hook.OpenCode, ev.Folder), ev.SessionID, key(ev), ev.origin()
+	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(Name, ev.Folder), ev.SessionID, key(ev), ev.origin()
 	if p.request, err = r.Normalize(); err != nil {
 		return prepared{}, fmt.Errorf("%w: %w", ErrCannotAsk, err)
 	}
@@ -50,7 +50,7 @@ func prepare(ev Event) (p prepared, err error) {
 // questions reads the questions of OpenCode's tool question. Each has options. If none were
 // found, they had an unknown name, and the question must not be asked without them.
 func questions(raw json.RawMessage) (compat.Call, error) {
-	client, known := compat.ClientNamed(hook.OpenCode)
+	client, known := compat.ClientNamed(Name)
 	if !known {
 		return compat.Call{}, errors.New("package compat does not know OpenCode")
 	}
@@ -131,5 +131,5 @@ func key(ev Event) string {
 	if ev.Name == ToolCall {
 		parts = append(parts, ev.Folder, ev.Permission, string(ev.Args))
 	}
-	return hook.Key(hook.OpenCode, parts...)
+	return hook.Key(Name, parts...)
 }

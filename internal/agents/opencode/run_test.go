@@ -67,7 +67,7 @@ func TestAskEndsWithTheHook(t *testing.T) {
 	if reply.Output != nil || err != nil {
 		t.Errorf("got %s, %v; want no reply", reply.Output, err)
 	}
-	if ask := server.Asks()[0]; ask.Status != askback.Cancelled || !hook.NeedsHook(ask) {
+	if ask := server.Asks()[0]; ask.Status != askback.Cancelled || !hook.NeedsHook(ask, []string{opencode.Name}) {
 		t.Errorf("the ask is %s with the context %s", ask.Status, ask.Context)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/instance"
 )
@@ -31,7 +32,8 @@ type sweeper struct {
 
 func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
 	return &sweeper{place: place, engine: e, hooks: &hook.Sweeper{
-		List: e.As(localUser()).List,
+		Programs: agents.WithHooks(),
+		List:     e.As(localUser()).List,
 		Client: func(name string) hook.Client {
 			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelTerminal})
 		},

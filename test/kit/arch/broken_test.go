@@ -54,11 +54,18 @@ var violations = []violation{
 			"terminal/a.go":           `package terminal; import _ "` + module + `/internal/text/view"`,
 			"internal/pages/a.go":     `package pages; import _ "` + module + `/internal/text/safetext"`,
 			"cmd/askback/a.go":        `package main; import _ "` + module + `/store/sqlite"`,
+
+			"internal/agents/a.go":       `package agents; import _ "` + module + `/internal/agents/codex"`,
+			"internal/agents/codex/a.go": `package codex; import _ "` + module + `/internal/agents/hook"`,
+			"internal/agents/codex/b.go": `package codex; import _ "` + module + `/internal/agents/gemini"`,
+			"internal/agents/hook/a.go":  `package hook; import _ "` + module + `/internal/agents/codex"`,
 		},
 		want: []string{
 			"engine/b.go:1: engine must not import store/sqlite",
 			"store/a.go:1: store must not import .",
 			"internal/pages/a.go:1: internal/pages must not import internal/text/safetext",
+			"internal/agents/codex/b.go:1: internal/agents/codex must not import internal/agents/gemini",
+			"internal/agents/hook/a.go:1: internal/agents/hook must not import internal/agents/codex",
 		},
 	},
 	{

@@ -21,7 +21,8 @@ func row(pkg string) ([]string, bool) {
 
 func allows(may []string, target string) bool {
 	return slices.ContainsFunc(may, func(m string) bool {
-		return m == "*" || m == target || m == "internal/*" && under(target, "internal")
+		folder, below := strings.CutSuffix(m, "/*")
+		return m == "*" || m == target || below && under(target, folder)
 	})
 }
 

@@ -1,0 +1,116 @@
+// Package agents lists the coding agents that Askback supports. Each has a folder here, and a row in
+// the list. Commands, labels, documents and askback doctor read the list.
+//
+// The packages hook, dialog and config have what the agents share. The package acp is another way
+// to an agent: it runs behind an editor.
+package agents
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/agents/acp"
+	"github.com/askback/askback/internal/agents/antigravity"
+	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents/codex"
+	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/agents/copilot"
+	"github.com/askback/askback/internal/agents/cursor"
+	"github.com/askback/askback/internal/agents/gemini"
+	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/agents/opencode"
+	"github.com/askback/askback/internal/agents/vscode"
+)
+
+// An Agent is a coding agent.
+type Agent struct {
+	Name  string // in commands such as askback init NAME, and in the labels of its asks
+	Title string // for people
+	// MCP is the beginning of its name as a client of MCP, in lower case, or "".
+	MCP string
+	// MCPWait is how long a call of a tool may wait, because the agent ends longer calls. 0 means that
+	// no limit is known.
+	MCPWait time.Duration
+	// ACP is a part of its name in the Agent Client Protocol, in lower case, or "".
+	ACP string
+	// Config is its configuration.
+	Config *config.Client
+	// Canaries returns what askback doctor asks through a hook. It is nil for an agent without hooks.
+	Canaries func(config.Hook) []hook.Canary
+}
+
+// list has a row for each agent, sorted by name.
+var list = []Agent{
+	{Name: antigravity.Name, Title: "Antigravity", Config: &antigravity.Config},
+	{
+		Name: claudecode.Name, Title: "Claude Code", MCP: "claude-code", ACP: "claude",
+		Config: &claudecode.Config, Canaries: claudecode.Canaries,
+	},
+	{
+		Name: codex.Name, Title: "Codex", MCP: "codex", MCPWait: 240 * time.Second, ACP: "codex",
+		Config: &codex.Config, Canaries: codex.Canaries,
+	},
+	{
+		Name: copilot.Name, Title: "GitHub Copilot CLI", MCP: "copilot", ACP: "copilot",
+		Config: &copilot.Config, Canaries: copilot.Canaries,
+	},
+	{
+		Name: cursor.Name, Title: "Cursor", MCP: "cursor", ACP: "cursor",
+		Config: &cursor.Config, Canaries: cursor.Canaries,
+	},
+	{
+		Name: gemini.Name, Title: "Gemini CLI", MCP: "gemini-cli", MCPWait: 9 * time.Minute, ACP: "gemini",
+		Config: &gemini.Config, Canaries: gemini.Canaries,
+	},
+	{
+		Name: opencode.Name, Title: "OpenCode", MCP: "opencode", ACP: "opencode",
+		Config: &opencode.Config, Canaries: opencode.Canaries,
+	},
+	{Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config},
+}
+
+// All returns the agents, sorted by name.
+func All() []Agent { return slices.Clone(list) }
+
+// Names returns the names of the agents for which keep reports true, sorted.
+func Names(keep func(Agent) bool) (names []string) {
+	for _, a := range list {
+		if keep(a) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// Named returns the agent with a name.
+func Named(name string) (Agent, bool) {
+	return find(func(a Agent) bool { return a.Name == name })
+}
+
+// OverMCP returns the agent that has a name as a client of MCP.
+func OverMCP(client string) (Agent, bool) {
+	client = strings.ToLower(client)
+	return find(func(a Agent) bool { return a.MCP != "" && strings.HasPrefix(client, a.MCP) })
+}
+
+// OverACP returns the name of the agent that has a name in the Agent Client Protocol, or "".
+func OverACP(agent string) string {
+	agent = strings.ToLower(agent)
+	a, _ := find(func(a Agent) bool { return a.ACP != "" && strings.Contains(agent, a.ACP) })
+	return a.Name
+}
+
+// WithHooks returns the programs in the labels of agents that have hooks, or that an editor runs.
+func WithHooks() []string {
+	return append(Names(func(a Agent) bool { return a.Canaries != nil }), acp.Name)
+}
+
+// find returns the first agent for which is reports true.
+func find(is func(Agent) bool) (Agent, bool) {
+	i := slices.IndexFunc(list, is)
+	if i < 0 {
+		return Agent{}, false
+	}
+	return list[i], true
+}

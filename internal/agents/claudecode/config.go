@@ -1,0 +1,191 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agents/config"
+)
+
+// Name is the name of Claude Code in commands, and in the labels of its asks.
+const Name = "claude-code"
+
+// Config is the configuration of Claude Code.
+var Config = config.Client{
+	Files: files, NextSteps: nextSteps,
+	Traces:    config.Traces{Programs: []string{"claude"}, Home: []string{".claude", ".claude.json"}, List: []string{"mcp", "list"}},
+	IsOwnHook: isOwnHook, HookPath: Path, HoldsAsks: true,
+	Variables: []string{EntrypointVariable, SessionVariable, PluginVariable, ProjectVariable},
+}
+
+// hookName is the end of the command or of the URL of each hook, before any flags.
+const hookName = "claude-code"
+
+func files(scope config.Scope, o config.Options) ([]config.File, error) {
+	servers := map[config.Scope]string{config.Project: ".mcp.json", config.User: ".claude.json"}[scope]
+	if servers == "" {
+		return nil, fmt.Errorf("%w: unknown scope; use project or user", config.ErrUnsupported)
+	}
+	settings := []string{".claude/settings.local.json", ".claude/settings.json"}
+	if o.Shared || scope == config.User {
+		slices.Reverse(settings)
+	}
+	if o.Shared {
+		o.Command = "askback" // a path would be valid on this machine only
+	}
+	edits := allowTools()
+	for _, h := range claudeHooks {
+		edits = append(edits, hookEdit(h.event, config.Compact(h.group(o))))
+	}
+	files := []config.File{config.JSONFile(servers, config.Member(claudeServer(o), "mcpServers", "askback")), config.JSONFile(settings[0], edits...)}
+	if scope == config.Project {
+		other := config.JSONFile(settings[1], edits...)
+		other.Moved = true
+		files = append(files, other)
+	}
+	return files, nil
+}
+
+// hookEdit returns an edit that adds a group of hooks for an event.
+func hookEdit(event, group string) config.Edit {
+	return config.Edit{Path: []string{"hooks", event}, Value: group, List: true, Group: "hooks", IsOwn: isOwnHook, Hook: hookName}
+}
+
+// HasHook reports whether settings of Claude Code have a hook of Askback for an event. Content
+// that is not JSON has none.
+func HasHook(settings []byte, event string) bool {
+	return slices.ContainsFunc(Config.HooksIn(settings), func(h config.Hook) bool { return h.Event == event })
+}
+
+func claudeServer(o config.Options) config.Server {
+	return config.Server{Type: config.Transport(o), Timeout: config.MaxWait * 1000}.WithAddress(o, "${"+config.TokenVariable+"}")
+}
+
+// Plugin returns the files of Claude Code's plugin that contain what [config.Client.FilesFor] writes: hooks and
+// the MCP server, by path in the plugin's folder. A plugin has no rules that allow tools, so
+// it has a hook that allows its own.
+func Plugin() map[string][]byte {
+	o := config.Options{Command: "askback"}
+	groups := map[string][]hookGroup{}
+	for _, h := range append([]claudeHook{{event: PreToolUse, matcher: PluginTools, timeout: 10}}, claudeHooks...) {
+		groups[h.event] = append(groups[h.event], h.group(o))
+	}
+	return map[string][]byte{
+		"hooks/hooks.json": []byte(config.Indented(config.Compact(map[string]any{"hooks": groups}), "", "  ") + "\n"),
+		".mcp.json":        []byte(config.Indented(config.Compact(map[string]any{"mcpServers": map[string]config.Server{"askback": claudeServer(o)}}), "", "  ") + "\n"),
+	}
+}
+
+// SharesHooks reports whether a file of Claude Code has hooks that [config.Options.Shared] wrote.
+// Hooks of earlier versions, which require the program, are not among them.
+func SharesHooks(settings []byte) bool {
+	return slices.ContainsFunc(claudeHooks, func(h claudeHook) bool {
+		entry := h.group(config.Options{Command: "askback"}).Hooks[0].Command
+		return bytes.Contains(settings, []byte(strings.Trim(config.Compact(entry), `"`)))
+	})
+}
+
+// allowTools returns the edits that let Claude Code call the tools of Askback without a
+// dialog. Other tools of a server named askback still need approval. Earlier versions of
+// Askback wrote one rule for the whole server. The last edit removes that rule: the list then
+// has other rules, so it is never removed as empty.
+func allowTools() (edits []config.Edit) {
+	for i, tool := range OwnTools {
+		rule, last := config.Compact("mcp__askback__"+tool), i == len(OwnTools)-1
+		edits = append(edits, config.Edit{Path: []string{"permissions", "allow"}, Value: rule, List: true, IsOwn: func(v string) bool {
+			return v == rule || last && v == `"mcp__askback"`
+		}})
+	}
+	return edits
+}
+
+// claudeHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
+// not delay the session, except at its end.
+type claudeHook struct {
+	event, matcher string
+	timeout        int
+	async          bool
+}
+
+var claudeHooks = []claudeHook{
+	{event: "PermissionRequest", matcher: "*", timeout: config.MaxWait},
+	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: config.MaxWait}, // for claude -p
+	{event: "Elicitation", matcher: "*", timeout: config.MaxWait},
+	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
+	// No hook reports that a person approved a call at the terminal. Askback knows it only
+	// after the tool has run.
+	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
+	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
+	{event: "UserPromptSubmit", timeout: 10, async: true},
+	{event: "Stop", timeout: 10, async: true},
+	{event: "SessionEnd", timeout: 10}, // Claude Code does not wait for async hooks when it ends
+}
+
+type hookGroup struct {
+	Matcher string      `json:"matcher,omitempty"`
+	Hooks   []hookEntry `json:"hooks"`
+}
+
+type hookEntry struct {
+	Type    string            `json:"type"`
+	Command string            `json:"command,omitempty"`
+	URL     string            `json:"url,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Allowed []string          `json:"allowedEnvVars,omitempty"`
+	Timeout int               `json:"timeout"`
+	Async   bool              `json:"async,omitempty"`
+}
+
+// group returns the hook in the format of Claude Code's settings.
+func (h claudeHook) group(o config.Options) hookGroup {
+	entry := hookEntry{Type: "command", Command: config.HookCommand(o.Command, hookName), Timeout: h.timeout, Async: h.async}
+	if o.HookURL != "" {
+		entry = hookEntry{
+			Type: "http", URL: o.HookURL, Timeout: h.timeout,
+			Headers: map[string]string{"Authorization": "Bearer $" + config.TokenVariable, EntrypointHeader: "$" + EntrypointVariable},
+			Allowed: []string{config.TokenVariable, EntrypointVariable},
+		}
+	}
+	return hookGroup{h.matcher, []hookEntry{entry}}
+}
+
+// isOwnHook reports whether any version of Askback wrote the entry. The path of the program
+// may differ, and a user may have added flags such as --defer.
+func isOwnHook(entry string) bool {
+	var h hookEntry
+	if json.Unmarshal([]byte(entry), &h) != nil {
+		return false
+	}
+	program, flags, ok := strings.Cut(h.Command, " hook "+hookName)
+	address, _, _ := strings.Cut(h.URL, "?")
+	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ') ||
+		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], config.TokenVariable)
+}
+
+// claudePlugin is the name of the plugin with its marketplace.
+const claudePlugin = "askback@askback"
+
+// EnablesPlugin reports whether settings of Claude Code turn its plugin of Askback on or off. known is
+// false if they do neither.
+func EnablesPlugin(settings []byte) (enabled, known bool) {
+	text, ok := config.Find(settings, "enabledPlugins", claudePlugin)
+	return text == "true", ok && (text == "true" || text == "false")
+}
+
+// InstalledPlugin reports whether Claude Code's list of installed plugins has that of Askback.
+func InstalledPlugin(list []byte) bool {
+	var installed struct{ Plugins map[string]json.RawMessage }
+	return json.Unmarshal(list, &installed) == nil && len(installed.Plugins[claudePlugin]) > 2 // not [] or {}
+}
+
+func nextSteps(_ config.Scope, o config.Options) (todo []string) {
+	todo = []string{"start Claude Code here; when it asks about the MCP server askback, choose to use it (continuing without it is preselected)"}
+	if o.HookURL != "" {
+		todo = append(todo, "set "+config.TokenVariable+" to the token of an agent where Claude Code starts; "+
+			"Claude Code sends hooks only to loopback and to public addresses: for a server on a private network, use --no-http")
+	}
+	return todo
+}

@@ -1,0 +1,66 @@
+package codex
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/lazyregexp"
+)
+
+// With a terminal of its own, a command that a person approved can get further input from the
+// model, for which Codex runs no hook. ttySetting denies commands a terminal. The comment marks
+// the line, so that it is removed with the guard.
+const (
+	ttySetting = "unified_exec_tty = false " + guardMark
+	guardMark  = "# askback: guard"
+)
+
+var (
+	ttyKey      = lazyregexp.New(`(?m)^\s*["']?unified_exec_tty["']?\s*=`)
+	featuresKey = lazyregexp.New(`(?m)^\s*["']?features["']?\s*[=.]`)
+)
+
+// withoutTTYSetting returns the text without ttySetting, and without a table that has nothing
+// else.
+func withoutTTYSetting(text string) (string, error) {
+	tables, err := readTables(text)
+	if err != nil {
+		return "", err
+	}
+	var kept strings.Builder
+	for _, t := range tables {
+		if t.is("features") {
+			n := len(t.lines)
+			t.lines = slices.DeleteFunc(t.lines, func(l string) bool { return strings.HasSuffix(strings.TrimSpace(l), guardMark) })
+			if n > 1 && len(t.lines) == 1 {
+				t.lines = nil
+			}
+		}
+		kept.WriteString(t.text() + strings.Join(t.tail, ""))
+	}
+	return kept.String(), nil
+}
+
+// withTTYSetting adds ttySetting to the table of features. It reports false if there is no such
+// table. It leaves a setting that a person wrote.
+func withTTYSetting(text string) (string, bool) {
+	tables, err := readTables(text)
+	if err != nil {
+		return text, true // a later step reports it
+	}
+	var out strings.Builder
+	found := false
+	for _, t := range tables {
+		found = found || t.is("features") || t.path == nil && featuresKey().MatchString(t.text())
+		if t.is("features") && !t.array && !ttyKey().MatchString(t.text()) {
+			header, newline := t.lines[0], config.WithNewlines(text, "\n")
+			if !strings.HasSuffix(header, "\n") {
+				header += newline
+			}
+			t.lines = slices.Concat([]string{header, ttySetting + newline}, t.lines[1:])
+		}
+		out.WriteString(t.text() + strings.Join(t.tail, ""))
+	}
+	return out.String(), found
+}

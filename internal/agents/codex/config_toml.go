@@ -1,0 +1,202 @@
+package codex
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/lazyregexp"
+)
+
+// In a TOML file, the lines of Askback are a block that starts with tomlBegin and ends with
+// tomlEnd. Codex deletes these comments when it changes the file, and inserts tables between
+// them. The tables of Askback are therefore found by their content. The hint may change.
+const (
+	tomlBegin = "# askback: begin."
+	tomlHint  = " Added by askback init; remove it with askback init --remove."
+	tomlEnd   = "# askback: end."
+)
+
+// isMarker reports whether a line is one of these comments.
+func isMarker(line string) bool {
+	return strings.HasPrefix(line, tomlBegin) || strings.HasPrefix(line, tomlEnd)
+}
+
+// The keys with which a person may have written what Askback adds. A table that was written so
+// cannot be extended.
+var (
+	rootKey   = lazyregexp.New(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
+	serverKey = lazyregexp.New(`(?m)^\s*["']?askback["']?\s*[.=]`)
+	hooksKey  = lazyregexp.New(`(?m)^\s*["']?hooks["']?\s*[=.]`)
+	eventKey  = lazyregexp.New(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`)
+)
+
+// editTOML adds, replaces or removes the block of Askback. A new block is added at the end,
+// where a table can always begin. Other tables keep every byte.
+func editTOML(f config.File, present []byte) ([]byte, error) {
+	text := string(present)
+	tables, err := readTables(text)
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownTables(tables, f.Removes())
+	if err != nil {
+		return nil, err
+	}
+	before, after, found := cutOwn(tables, own)
+	newline := config.WithNewlines(text, "\n")
+	if f.Removes() {
+		if found && after == "" && strings.HasSuffix(before, newline+newline) {
+			before = strings.TrimSuffix(before, newline) // the empty line before the block
+		}
+		return []byte(before + after), nil
+	}
+	if splitsHooks(after) {
+		before, after, found = before+after, "", false
+	}
+	if !found && before != "" {
+		if !strings.HasSuffix(before, "\n") {
+			before += newline
+		}
+		before += newline
+	}
+	block := tomlBegin + tomlHint + "\n" + f.Paste + tomlEnd + "\n"
+	return []byte(before + strings.ReplaceAll(block, "\n", newline) + after), nil
+}
+
+// cutOwn returns the text without the tables in own and without the markers, cut where the
+// block of Askback was. If found is false, before is the whole text.
+func cutOwn(tables []tomlTable, own []bool) (before, after string, found bool) {
+	var kept strings.Builder
+	at := -1 // where the block was
+	mark := func(exact bool) {
+		if exact || at < 0 {
+			at = kept.Len()
+		}
+	}
+	marked := false
+	for i, t := range tables {
+		if own[i] && t.is("mcp_servers", "askback") && !marked {
+			mark(false)
+		}
+		if !own[i] {
+			kept.WriteString(t.text())
+		}
+		nextOwn := i+1 == len(tables) || own[i+1]
+		end := slices.IndexFunc(t.tail, func(l string) bool { return strings.HasPrefix(l, tomlEnd) })
+		for j, line := range t.tail {
+			switch blank := strings.TrimSpace(line) == ""; {
+			case strings.HasPrefix(line, tomlBegin):
+				mark(!marked)
+				marked = true
+			case isMarker(line):
+			case own[i] && blank && (j < end || end < 0 && nextOwn): // between the tables of the block
+			default:
+				kept.WriteString(line)
+			}
+		}
+	}
+	if at < 0 {
+		return kept.String(), "", false
+	}
+	return kept.String()[:at], kept.String()[at:], true
+}
+
+// splitsHooks reports whether text starts with a part of a group of hooks. A block of Askback
+// before it would change its group.
+func splitsHooks(text string) bool {
+	tables, err := readTables(text)
+	if err != nil {
+		return true
+	}
+	begun := map[string]bool{}
+	for _, t := range tables {
+		switch {
+		case t.is("hooks") || len(t.path) < 2 || t.path[0] != "hooks":
+		case len(t.path) == 2:
+			begun[t.path[1]] = true
+		case t.path[2] == "hooks" && !begun[t.path[1]]:
+			return true
+		}
+	}
+	return false
+}
+
+// ownTables reports which tables are those of Askback: its MCP server, and the groups of hooks
+// that run it. It returns an error if what a person wrote is in the way.
+func ownTables(tables []tomlTable, remove bool) ([]bool, error) {
+	own := make([]bool, len(tables))
+	marked := slices.ContainsFunc(tables, func(t tomlTable) bool { return slices.ContainsFunc(t.tail, isMarker) })
+	for i, t := range tables {
+		body := strings.Join(t.lines[min(1, len(t.path)):], "") // without the header
+		switch {
+		case t.is("mcp_servers", "askback"):
+			if own[i] = !t.array && (marked || isOwnServer(body)); !own[i] {
+				return nil, config.Obstacle{Reason: "the MCP server askback was written by hand", Fix: "remove it from the file"}
+			}
+		case t.isBelow("mcp_servers", "askback"):
+			own[i] = remove // settings of the client for this server, which are invalid without it
+		case t.path == nil && rootKey().MatchString(body), t.is("mcp_servers") && serverKey().MatchString(body):
+			return nil, config.Obstacle{Reason: "the MCP server askback, or the table it belongs to, is already there and was written by hand", Fix: "remove it from the file"}
+		case t.path == nil && hooksKey().MatchString(body), t.is("hooks") && eventKey().MatchString(body), len(t.path) == 2 && t.path[0] == "hooks" && t.path[1] != "state" && !t.array:
+			if !remove {
+				return nil, config.Obstacle{Reason: "the hooks are not written as [[hooks.EVENT]], so that others cannot be added", Fix: "write them so"}
+			}
+		}
+	}
+	return own, addOwnHooks(tables, own)
+}
+
+// ownServerKeys are the keys of the MCP server that Askback has ever written.
+var ownServerKeys = []string{"command", "args", "env_vars", "url", "bearer_token_env_var", "tool_timeout_sec"}
+
+// isOwnServer reports whether the table of an MCP server is one that Askback writes.
+func isOwnServer(body string) bool {
+	for line := range strings.Lines(body) {
+		name, _, _ := strings.Cut(line, "=")
+		if !slices.Contains(ownServerKeys, strings.TrimSpace(name)) {
+			return false
+		}
+	}
+	return strings.Contains(body, "askback") && strings.Contains(body, `args = ["mcp"`) || strings.Contains(body, `bearer_token_env_var = "`+config.TokenVariable+`"`)
+}
+
+// ownHook matches the commands of the hooks that Askback adds, and those that its
+// documentation once recommended.
+var ownHook = lazyregexp.New(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
+
+// commandKey matches the command of a hook.
+var commandKey = lazyregexp.New(`\bcommand["']?\s*=`)
+
+// addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no
+// other hooks.
+func addOwnHooks(tables []tomlTable, own []bool) error {
+	group := map[string]int{} // the current group of each event
+	others := map[int]bool{}  // groups with hooks of others
+	for i, t := range tables {
+		if len(t.path) < 2 || t.path[0] != "hooks" {
+			continue
+		}
+		event, runs := t.path[1], ownHook().MatchString(t.text())
+		switch {
+		case len(t.path) == 2 && t.array:
+			group[event] = i
+			commands := len(commandKey().FindAllString(t.text(), -1))
+			if runs && commands > 1 {
+				return config.Obstacle{Reason: fmt.Sprintf("a hook of askback for %s is in a list with other hooks", event), Fix: "remove it from the file"}
+			}
+			own[i], others[i] = runs, !runs && commands > 0
+		case t.array && t.is("hooks", event, "hooks") && runs:
+			own[i] = true
+			if g, ok := group[event]; ok && !others[g] {
+				own[g] = true
+			}
+		case t.array && t.is("hooks", event, "hooks"):
+			if g, ok := group[event]; ok {
+				others[g], own[g] = true, false
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package agents_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/agents/config"
+)
+
+// No client is set up by its files alone, so each has next steps.
+func TestEachClientHasNextSteps(t *testing.T) {
+	for _, client := range allNames() {
+		for _, scope := range []config.Scope{config.Project, config.User} {
+			if len(clientOf(client).NextSteps(scope, config.Options{})) == 0 {
+				t.Errorf("%s, %s: no steps", client, scope)
+			}
+		}
+	}
+}
+
+// The steps say what to do by themselves: a project of a user has no pages of Askback.
+func TestNextStepsReferToNoPage(t *testing.T) {
+	gate := true
+	for _, client := range allNames() {
+		for _, scope := range []config.Scope{config.Project, config.User} {
+			for _, step := range clientOf(client).NextSteps(scope, config.Options{Gate: &gate, HookURL: "http://x"}) {
+				if strings.Contains(step, ".md") || strings.Contains(step, "docs/") {
+					t.Errorf("%s, %s: %s", client, scope, step)
+				}
+			}
+		}
+	}
+	for o, want := range map[config.Options]string{
+		{}:                        `"plugin": [["./.askback/opencode.js", {"gate": true}]]`,
+		{Command: "/opt/askback"}: `"plugin": [["./.askback/opencode.js", {"command": "/opt/askback", "gate": true}]]`,
+	} {
+		if steps := strings.Join(clientOf("opencode").NextSteps(config.Project, o), "\n"); !strings.Contains(steps, want) {
+			t.Errorf("got %s, want %s", steps, want)
+		}
+	}
+}
