@@ -21,8 +21,9 @@ type name struct{ kind, id string }
 //   - a record without a kind or id, with a negative Version, or a new one without Fixed
 //   - the same record or effect twice
 //   - an effect without an id or kind, or whose record is not in Put
-//   - a new effect with Attempts, Node or Error, or that is dead
-//   - a completion without an id, or with both Retry and Dead
+//   - a new effect with Attempts, Node or Error, or that is dead or held
+//   - a completion without an id, or with Dead, and Retry or Held
+//   - an empty key to release
 //   - an event without a type, one of a stream without a subject, or a filter without a
 //     stream
 //   - text that is not UTF-8 or contains NUL
@@ -44,6 +45,12 @@ func (c Change) Check() (size int, err error) {
 			return checkCompletion(d, effects)
 		}),
 		each("Delete", c.Delete, func(d *Ref) error { return checkRef(d.Kind, d.ID, d.Version, records) }),
+		each("Release", c.Release, func(key *string) error {
+			if *key == "" {
+				return errors.New("the key is empty")
+			}
+			return checkText(*key)
+		}),
 		each("Unindex", c.Unindex, func(id *string) error { return checkText(*id) }),
 		each("Prune", c.Prune, checkFilter),
 		each("Events", c.Events, func(e *Event) error {
@@ -94,8 +101,8 @@ func checkEffect(e *Effect, put map[name]bool, seen map[string]bool) error {
 		return errors.New("an effect needs an id and a kind")
 	case !put[name{e.SubjectKind, e.Subject}]:
 		return errors.New("its record must be in Put")
-	case e.Attempts != 0 || e.Node != "" || e.Error != "" || e.Dead:
-		return errors.New("a new effect must have no Attempts, Node or Error, and not be dead")
+	case e.Attempts != 0 || e.Node != "" || e.Error != "" || e.Dead || e.Held != "":
+		return errors.New("a new effect must have no Attempts, Node or Error, and not be dead or held")
 	case seen[e.ID]:
 		return errEffectTwice
 	}
@@ -107,13 +114,13 @@ func checkCompletion(d *Completion, seen map[string]bool) error {
 	switch {
 	case d.ID == "":
 		return errors.New("a completion needs the id of its effect")
-	case d.Dead && !d.Retry.IsZero():
-		return errors.New("it has both Retry and Dead")
+	case d.Dead && (!d.Retry.IsZero() || d.Held != ""):
+		return errors.New("it has Dead, and Retry or Held")
 	case seen[d.ID]:
 		return errEffectTwice
 	}
 	seen[d.ID] = true
-	return checkText(d.ID, d.Node, d.Error)
+	return checkText(d.ID, d.Node, d.Error, d.Held)
 }
 
 // CheckNode returns an error unless node is a valid name of a node: not empty, and UTF-8

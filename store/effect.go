@@ -28,6 +28,7 @@ type Effect struct {
 	Attempts int    // how many times it was claimed
 	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
+	Held     string // the key for which it is held; "" if it may be claimed
 	Dead     bool   // it is a dead letter
 }
 
@@ -39,13 +40,14 @@ type Effect struct {
 // is "", the effect must not be claimed. Then the completion withdraws the effect or
 // revives a dead letter.
 //
-// If neither Retry nor Dead is set, the effect is done and is deleted.
+// If none of Retry, Dead and Held is set, the effect is done and is deleted.
 type Completion struct {
 	ID    string
 	Node  string
 	Retry time.Time // if not zero, the effect is free again and due at this time
 	Dead  bool      // the effect becomes a dead letter: kept, and claimed by no process
-	Error string    // why the attempt failed; stored with Retry and Dead
+	Held  string    // if not "", the effect is free, but claimed by no process until a change releases this key
+	Error string    // why the attempt failed; stored with Retry, Dead and Held
 }
 
 const (
@@ -73,7 +75,7 @@ type Queue interface {
 	// or the time of a shared database.
 	Beat(ctx context.Context, node string, now time.Time) (time.Time, error)
 	// Claim claims at most n effects for a node and returns them in order of Due,
-	// then ID. It selects effects that are due at now, not claimed and not dead,
+	// then ID. It selects effects that are due at now, not claimed, not held and not dead,
 	// and counts an attempt of each. It also frees the claims of every other node
 	// that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
 	// It omits damaged effects.

@@ -98,7 +98,7 @@ type Event struct {
 // If its Key is empty, its old key becomes free. Delete compares versions in the same
 // way.
 //
-// The store applies Done first, then the deletions and Unindex, then the records of Put in order:
+// The store applies Done first, then Release, the deletions and Unindex, then the records of Put in order:
 // the key of each must be free by then. Then it adds Effects, deletes the events that
 // Prune selects, and appends Events in order. An effect whose id is taken is a
 // conflict. Text must be UTF-8 without NUL; see [Change.Check].
@@ -113,6 +113,7 @@ type Change struct {
 	Prune   []EventFilter // events to delete
 	Effects []Effect      // new effects of records in Put
 	Done    []Completion  // results of effects
+	Release []string      // keys: the effects that are held for them may be claimed again
 }
 
 // An EventFilter selects events to delete: those of one subject in a stream, or the
@@ -180,7 +181,7 @@ type Subject struct {
 // Totals are the numbers that [Store.Totals] returns.
 type Totals struct {
 	Open    int // open records of the kind
-	Waiting int // effects that are neither claimed nor dead, due or not
+	Waiting int // effects that are neither claimed nor dead, due or not, and held or not
 	Claimed int // effects that a node has claimed
 	Dead    int // dead letters
 }

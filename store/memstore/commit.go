@@ -25,6 +25,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	for _, d := range c.Done {
 		s.complete(d)
 	}
+	for _, key := range c.Release {
+		s.release(key)
+	}
 	for _, d := range c.Delete {
 		s.replace(s.records[name{d.Kind, d.ID}], nil)
 		s.deleteEffects(d.Kind, d.ID)

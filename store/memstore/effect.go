@@ -47,16 +47,26 @@ func (s *Store) effectsFit(c store.Change) bool {
 
 func (s *Store) complete(d store.Completion) {
 	old := s.effects[d.ID]
-	if !d.Dead && d.Retry.IsZero() {
+	if !d.Dead && d.Retry.IsZero() && d.Held == "" {
 		s.replaceEffect(old, nil)
 		return
 	}
 	e := *old
-	e.Node, e.Error, e.Dead = "", d.Error, d.Dead
+	e.Node, e.Error, e.Dead, e.Held = "", d.Error, d.Dead, d.Held
 	if !d.Retry.IsZero() {
 		e.Due = milliseconds(d.Retry)
 	}
 	s.replaceEffect(old, &e)
+}
+
+// release makes the effects that are held for a key claimable.
+func (s *Store) release(key string) {
+	from := &effect{Effect: store.Effect{Held: key}}
+	for _, old := range while(s.held.after(from), func(e *effect) bool { return e.Held == key }) {
+		e := *old
+		e.Held = ""
+		s.replaceEffect(old, &e)
+	}
 }
 
 // replaceEffect removes old from the map and the sorted lists and inserts e. Either may be
@@ -76,13 +86,15 @@ func (s *Store) replaceEffect(old, e *effect) {
 	}
 }
 
-// orderOf returns the list that contains an effect: dead, claimed or claimable.
+// orderOf returns the list that contains an effect: dead, claimed, held or claimable.
 func (s *Store) orderOf(e *effect) *sorted[effect] {
 	switch {
 	case e.Dead:
 		return s.dead
 	case e.Node != "":
 		return s.claimed
+	case e.Held != "":
+		return s.held
 	}
 	return s.claimable
 }

@@ -29,9 +29,9 @@ type Store struct {
 	effects    map[string]*effect // by id; the effects are immutable
 	heartbeats map[string]time.Time
 
-	// Sorted lists of effects: those that can be claimed, those that are claimed,
+	// Sorted lists of effects: those that can be claimed, those that are claimed or held,
 	// dead letters, and all by id and by subject.
-	claimable, claimed, dead, queued, subjects *sorted[effect]
+	claimable, claimed, held, dead, queued, subjects *sorted[effect]
 
 	index index
 }
@@ -61,6 +61,7 @@ func New() *Store {
 		heartbeats: map[string]time.Time{},
 		claimable:  &sorted[effect]{compare: byDueEffect},
 		claimed:    &sorted[effect]{compare: byNode},
+		held:       &sorted[effect]{compare: byHeld},
 		dead:       &sorted[effect]{compare: byEffectID},
 		queued:     &sorted[effect]{compare: byEffectID},
 		subjects:   &sorted[effect]{compare: bySubject},
@@ -160,7 +161,7 @@ func (s *Store) Totals(ctx context.Context, kind string) (t store.Totals, err er
 		}
 		t.Open++
 	}
-	t.Waiting, t.Claimed, t.Dead = s.claimable.len(), s.claimed.len(), s.dead.len()
+	t.Waiting, t.Claimed, t.Dead = s.claimable.len()+s.held.len(), s.claimed.len(), s.dead.len()
 	return t, nil
 }
 

@@ -153,6 +153,10 @@ func byNode(a, b *effect) int {
 	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
 }
 
+func byHeld(a, b *effect) int {
+	return cmp.Or(cmp.Compare(a.Held, b.Held), cmp.Compare(a.ID, b.ID))
+}
+
 func bySubject(a, b *effect) int {
 	return cmp.Or(cmp.Compare(a.SubjectKind, b.SubjectKind), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.ID, b.ID))
 }

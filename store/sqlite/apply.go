@@ -68,7 +68,7 @@ type writes struct {
 	update                          [3]*sqlite3.Stmt // updateSame, updateState, updateAll
 
 	insertEffect, updateEffect, deleteEffect, deleteEffects *sqlite3.Stmt
-	effect, ready, claimed, claimedBy                       *sqlite3.Stmt
+	effect, ready, claimed, claimedBy, held                 *sqlite3.Stmt
 
 	nthOpen, nthUnacked, ageOpen, ageUnacked, setBoundary *sqlite3.Stmt
 
@@ -101,6 +101,7 @@ func (s *writes) prepare(conn *sqlite3.Conn) (err error) {
 		&s.ready:         selectReady,
 		&s.claimed:       selectClaimed,
 		&s.claimedBy:     selectClaimedBy,
+		&s.held:          selectHeld,
 		&s.nthOpen:       nthOpen,
 		&s.nthUnacked:    nthUnacked,
 		&s.ageOpen:       ageOpen,
@@ -160,6 +161,11 @@ func (w *writer) apply(r *request) error {
 	}
 	for i := range r.complete {
 		if err := w.complete(&r.complete[i]); err != nil {
+			return err
+		}
+	}
+	for _, key := range r.release {
+		if err := w.releaseHeld(key); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ type request struct {
 	restore *restoration       // nil in a change
 
 	complete []store.Completion
+	release  []string
 	drop     []store.Ref
 	put      []cells
 	effects  []store.Effect
@@ -57,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		return 0, err
 	}
 	r := &request{
-		complete: c.Done, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events, unindex: c.Unindex,
+		complete: c.Done, release: c.Release, drop: c.Delete, put: make([]cells, len(c.Put)), effects: c.Effects, prune: prune, events: c.Events, unindex: c.Unindex,
 		size: size, done: make(chan struct{}),
 	}
 	for i := range c.Put {

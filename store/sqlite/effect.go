@@ -14,22 +14,23 @@ import (
 
 // effectColumns are the columns of effects, in the order of the parameters of
 // insertEffect.
-const effectColumns = `id, kind, subject_kind, subject, stream, due, created, attempts, node, dead, error, data, sum`
+const effectColumns = `id, kind, subject_kind, subject, stream, due, created, attempts, node, dead, held, error, data, sum`
 
 // kindColumn is the index of kind in effectColumns.
 const kindColumn = 1
 
 const (
 	insertEffect = `insert into effects (` + effectColumns + `)
-		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)`
 	selectEffect  = `select ` + effectColumns + ` from effects where id = ?1`
-	updateEffect  = `update effects set due = ?2, attempts = ?3, node = ?4, dead = ?5, error = ?6, sum = ?7 where id = ?1`
+	updateEffect  = `update effects set due = ?2, attempts = ?3, node = ?4, dead = ?5, held = ?6, error = ?7, sum = ?8 where id = ?1`
 	deleteEffect  = `delete from effects where id = ?1 and node is ?2`
 	deleteEffects = `delete from effects indexed by effects_subject where subject_kind = ?1 and subject = ?2`
 	selectReady   = `select ` + effectColumns + ` from effects indexed by effects_due
-		where node is null and dead = 0 and due <= ?1 order by due, id`
+		where node is null and dead = 0 and held is null and due <= ?1 order by due, id`
 	selectClaimed   = `select ` + effectColumns + ` from effects indexed by effects_node where node > ''`
 	selectClaimedBy = `select ` + effectColumns + ` from effects indexed by effects_node where node = ?1`
+	selectHeld      = `select ` + effectColumns + ` from effects indexed by effects_held where held = ?1`
 )
 
 // An effect is a [store.Effect] with a checksum.
@@ -39,24 +40,28 @@ type effect struct{ store.Effect }
 func (w *writer) insertEffect(v *store.Effect) error {
 	e := effect{Effect: *v}
 	return w.changeOne(w.stmt.insertEffect, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(),
-		e.Attempts, textOrNull(e.Node), e.Dead, e.Error, e.Data, e.sum())
+		e.Attempts, textOrNull(e.Node), e.Dead, textOrNull(e.Held), e.Error, e.Data, e.sum())
 }
 
 // update writes the columns of an effect that can change.
 func (w *writer) update(e *effect) error {
-	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.Dead, e.Error, e.sum())
+	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.Dead, textOrNull(e.Held), e.Error, e.sum())
 }
 
 func textOrNull(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
-// sum returns the checksum of all columns except sum.
+// sum returns the checksum of all columns except sum. Without Held, it is the checksum of older
+// versions, which had no such column.
 func (e *effect) sum() int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error)
 		for _, n := range [...]int64{e.Due.UnixMilli(), e.Created.UnixMilli(), int64(e.Attempts)} {
 			b = binary.AppendVarint(b, n)
 		}
-		return append(b, bit(e.Dead))
+		if b = append(b, bit(e.Dead)); e.Held != "" {
+			b = appendTexts(b, e.Held)
+		}
+		return b
 	})
 }
 
@@ -67,9 +72,11 @@ func scanEffect(row *sqlite3.Stmt) (e effect, err error) {
 	e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream = r.text(), r.text(), r.text(), r.text(), r.text()
 	e.Due, e.Created, e.Attempts = instant(r.number()), instant(r.number()), int(r.number())
 	node := r.nullText()
-	e.Node, e.Dead, e.Error, e.Data = node.String, r.flag(), r.text(), r.bytes()
+	e.Dead = r.flag()
+	held := r.nullText()
+	e.Node, e.Held, e.Error, e.Data = node.String, held.String, r.text(), r.bytes()
 	sum := r.number()
-	if r.bad || sum != e.sum() || node.Valid && node.String == "" {
+	if r.bad || sum != e.sum() || node.Valid && node.String == "" || held.Valid && held.String == "" {
 		return e, store.DamagedError{Kind: "effect", ID: e.ID}
 	}
 	return e, nil
@@ -192,7 +199,7 @@ func (s *Store) effectList(ctx context.Context, limit int, text string, args []a
 // dead letter. If the effect does not exist, or its node differs from that of the
 // completion, the error is store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
-	if !c.Dead && c.Retry.IsZero() {
+	if !c.Dead && c.Retry.IsZero() && c.Held == "" {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
 	}
 	found, err := w.effects(1, w.stmt.effect, c.ID)
@@ -203,11 +210,26 @@ func (w *writer) complete(c *store.Completion) error {
 		return store.ErrConflict
 	}
 	e := found[0]
-	e.Node, e.Error, e.Dead = "", c.Error, c.Dead
+	e.Node, e.Error, e.Dead, e.Held = "", c.Error, c.Dead, c.Held
 	if !c.Retry.IsZero() {
 		e.Due = c.Retry
 	}
 	return w.update(&e)
+}
+
+// releaseHeld makes the effects that are held for a key claimable.
+func (w *writer) releaseHeld(key string) error {
+	held, err := w.effects(noLimit, w.stmt.held, key)
+	if err != nil {
+		return err
+	}
+	for _, e := range held {
+		e.Held = ""
+		if err := w.update(&e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // claim frees the claims of silent nodes and claims effects for the node of c.

@@ -29,7 +29,7 @@ func (s *Store) Connections(ctx context.Context) (write *sqlite3.Conn, read []*s
 // The statements that search for rows: those of the writer, and those of the readers
 // other than List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, nthOpen, nthUnacked, ageOpen, ageUnacked}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectLast, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy, selectHeld, nthOpen, nthUnacked, ageOpen, ageUnacked}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, countOld, countRecent, countOpen, countWaiting, countClaimed, countDead}
 )
 

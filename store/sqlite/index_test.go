@@ -55,7 +55,7 @@ func TestIndexOfEarlierSchemaIsFilledAgain(t *testing.T) {
 		}
 		addDocument(t, s, record(1), 1)
 		s.Close()
-		executeOnFile(t, path, "delete from goose_db_version where version_id > "+version+"; "+damage)
+		executeOnFile(t, path, dropHeld+"delete from goose_db_version where version_id > "+version+"; "+damage)
 		s = openAt(t, path)
 		if seq, err := s.Indexed(t.Context()); err != nil || seq != 0 || len(find(t, s, "table")) != 0 {
 			t.Errorf("%q: got position %d, %v, want an empty index", damage, seq, err)

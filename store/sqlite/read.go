@@ -28,8 +28,9 @@ const (
 		where kind = ?1 and open = 1 and recent = 0 and owner = ?2 and id <= ?3 limit ?4)`
 	countRecent = `select count(*) from (select 1 from records indexed by records_open
 		where kind = ?1 and open = 1 and owner = ?2 and id > ?3 limit ?4)`
-	countOpen     = `select count(*) from records indexed by records_open where kind = ?1 and open = 1`
-	countWaiting  = `select count(*) from effects indexed by effects_due where node is null and dead = 0 and due >= 0`
+	countOpen    = `select count(*) from records indexed by records_open where kind = ?1 and open = 1`
+	countWaiting = `select (select count(*) from effects indexed by effects_due where node is null and dead = 0 and held is null and due >= 0)
+		+ (select count(*) from effects indexed by effects_held where held > '')`
 	countClaimed  = `select count(*) from effects indexed by effects_node where node > ''`
 	countDead     = `select count(*) from effects indexed by effects_dead where dead = 1 and id > ''`
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`

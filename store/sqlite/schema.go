@@ -1,4 +1,4 @@
 package sqlite
 
 // SchemaVersion is the number of the newest migration of this release.
-const SchemaVersion = 11
+const SchemaVersion = 12

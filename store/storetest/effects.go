@@ -231,6 +231,42 @@ func testEffectList(t *testing.T, sub Subject) {
 	mustEqual(t, "effects", list, []store.Effect{dead, again, claimed(effects[3], "a", 1)})
 }
 
+// testHeldEffects checks that a held effect is not claimed until its key is released, with the
+// change that releases it or not at all.
+func testHeldEffects(t *testing.T, sub Subject) {
+	s := sub.Store
+	r := commitEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"), effect("eff_4"))
+	mustClaim(t, s, "a", noon, 0)
+	mustCommit(t, s, complete(
+		store.Completion{ID: "eff_1", Node: "a", Held: "k", Error: "paused"}, store.Completion{ID: "eff_2", Node: "a", Held: "l"},
+		store.Completion{ID: "eff_3", Node: "a", Held: "k", Retry: noon.Add(time.Minute)}, store.Completion{ID: "eff_4", Node: "a", Held: "k"},
+	))
+	mustCommit(t, s, complete(store.Completion{ID: "eff_4", Retry: later})) // it is no longer held
+	mustEqual(t, "claimed while held", mustClaim(t, s, "b", noon, 0), noEffects)
+	held := effect("eff_1")
+	held.Attempts, held.Held, held.Error = 1, "k", "paused"
+	list, err := s.Effects(t.Context(), store.Query{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEqual(t, "a held effect", list, []store.Effect{held})
+	if totals, err := s.Totals(t.Context(), "ask"); err != nil || totals.Waiting != 4 {
+		t.Errorf("Totals: got %+v, %v, want four that wait", totals, err)
+	}
+	stale := r
+	stale.Version++
+	mustConflict(t, s, store.Change{Put: []store.Record{stale}, Release: []string{"k"}})
+	mustEqual(t, "claimed after a conflict", mustClaim(t, s, "b", noon, 0), noEffects)
+	if sub.Reopen != nil {
+		s = sub.Reopen(t, false)
+		mustEqual(t, "claimed after a restart", mustClaim(t, s, "b", noon, 0), noEffects)
+	}
+	mustCommit(t, s, store.Change{Put: []store.Record{r}, Release: []string{"k", "other"}})
+	mustEqual(t, "released", effectIDs(mustClaim(t, s, "b", noon, 0)), []string{"eff_1"})
+	mustEqual(t, "released and due", effectIDs(mustClaim(t, s, "b", noon.Add(time.Minute), 0)), []string{"eff_3"})
+	mustEqual(t, "later", effectIDs(mustClaim(t, s, "c", later, 0)), []string{"eff_1", "eff_3", "eff_4"})
+}
+
 func testWithdrawal(t *testing.T, sub Subject) {
 	s := sub.Store
 	commitEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"))

@@ -84,6 +84,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"dead letters are listed and revived", testDeadLetters},
 		{"effects are listed", testEffectList},
 		{"an unclaimed effect can be withdrawn", testWithdrawal},
+		{"a held effect is not claimed until its key is released", testHeldEffects},
 		{"effects are committed with their records", testEffectAtomicity},
 		{"deleting a record deletes its effects", testDeletedEffects},
 		{"invalid effects are rejected", testInvalidEffects},

@@ -141,6 +141,9 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "completions") {
 		c.Done = append(c.Done, w.completion(rt))
 	}
+	if rapid.IntRange(0, 3).Draw(rt, "releases") == 0 {
+		c.Release = []string{pick(rt, "key", walkNodes)}
+	}
 	for range rapid.IntRange(0, 3).Draw(rt, "events") {
 		what := rapid.SampledFrom([]string{"asked", "asked", "asked", "answered", "answered", ""}).Draw(rt, "type")
 		c.Events = append(c.Events, store.Event{
@@ -165,11 +168,16 @@ func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
 
 func (w *walk) completion(rt *rapid.T) store.Completion {
 	c := store.Completion{ID: pick(rt, "effect", walkIDs), Node: rapid.SampledFrom([]string{"", "m", "n"}).Draw(rt, "node")}
-	switch rapid.IntRange(0, 3).Draw(rt, "how") {
+	switch rapid.IntRange(0, 4).Draw(rt, "how") {
 	case 1:
 		c.Retry = w.soon(rt)
 	case 2:
 		c.Dead = true
+	case 3:
+		c.Held = pick(rt, "held", walkNodes)
+		if rapid.Bool().Draw(rt, "retried") {
+			c.Retry = w.soon(rt)
+		}
 	}
 	c.Error = pick(rt, "error", walkSome)
 	return c

@@ -87,6 +87,7 @@ func copyOf(c store.Change) store.Change {
 	for i := range c.Events {
 		c.Events[i].Data = bytes.Clone(c.Events[i].Data)
 	}
+	c.Release = slices.Clone(c.Release)
 	c.Delete, c.Done, c.Prune, c.Unindex = slices.Clone(c.Delete), slices.Clone(c.Done), slices.Clone(c.Prune), slices.Clone(c.Unindex)
 	return c
 }
