@@ -245,6 +245,18 @@ func (c *client) open(t *tx, n *newAsk) (*askback.Ask, error) {
 	return &a.state.Ask, err
 }
 
+// stepDueAsk sends the held answers of an ask that are due, expires it if its deadline has passed, and
+// follows up.
+func (e *Engine) stepDueAsk(ctx context.Context, row store.Record) error {
+	return e.update(ctx, func(t *tx) error {
+		a, err := t.askNow(row.ID)
+		if err != nil {
+			return err
+		}
+		return t.followUp(a)
+	})
+}
+
 // findOr returns the ask with the same key, or the error of findByKey. If there is no such
 // ask, it returns err instead, as an error of package askback.
 func (c *client) findOr(ctx context.Context, n *newAsk, err error) (*askback.Ask, error) {

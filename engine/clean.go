@@ -62,7 +62,7 @@ func (e *Engine) clean(ctx context.Context) error {
 // later.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
 	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk, Scan: examineChunk}
-	var c store.Change
+	var batch []store.Change
 	for row, err := range e.rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
 			continue // old records that are still open may be many
@@ -76,17 +76,21 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 		if row.Updated.After(before) || isDelivering(row) {
 			continue
 		}
-		if err := e.addDeletion(ctx, &c, row); err != nil {
+		c, err := e.deletion(ctx, row)
+		if err != nil {
 			return fromStore(err)
 		}
-		if len(c.Delete) >= cleanBatch {
-			if err := e.deleteRecords(ctx, c); err != nil {
-				return fromStore(err)
+		if len(c.Delete) > 0 {
+			batch = append(batch, c)
+		}
+		if len(batch) >= cleanBatch {
+			if err := e.deleteRecords(ctx, batch); err != nil {
+				return err
 			}
-			c = store.Change{}
+			batch = nil
 		}
 	}
-	return fromStore(e.deleteRecords(ctx, c))
+	return e.deleteRecords(ctx, batch)
 }
 
 // isDelivering reports whether a record has a delivery that was neither sent nor given up.
@@ -106,78 +110,52 @@ func isDelivering(row store.Record) bool {
 	})
 }
 
-// addDeletion adds the deletion of a record to a change, and for an ask or a session that
-// of its history. A session that still has asks is skipped, and so is the key of an ask that is
-// still there.
-func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Record) error {
+// deletion returns the change that deletes a record, with the history of an ask or a session. It
+// is empty for a session that still has asks, and for the key of an ask that still exists.
+func (e *Engine) deletion(ctx context.Context, r store.Record) (c store.Change, err error) {
 	switch r.Kind {
 	case kindAsk:
 		filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
 		if r.Stream == ids.Swap(r.ID, ids.Session) {
 			filter.Subject = "" // the stream has only this ask
 		}
-		c.Prune = append(c.Prune, filter, store.EventFilter{Stream: r.ID}) // the second one has the events for people only
-		c.Unindex = append(c.Unindex, r.ID)
+		c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second one has the events for people only
+		c.Unindex = []string{r.ID}
 	case kindSession:
 		left, err := e.store.List(ctx, store.Query{Kind: kindAsk, Stream: r.ID, Limit: 1})
 		if err != nil || len(left) > 0 {
-			return err
+			return c, err
 		}
-		c.Prune = append(c.Prune, store.EventFilter{Stream: r.ID})
+		c.Prune = []store.EventFilter{{Stream: r.ID}}
 	case kindRun:
 		if _, err := e.store.Read(ctx, kindSession, r.ID); !errors.Is(err, store.ErrNotFound) {
-			return err
+			return c, err
 		}
 	case kindJoined:
 		id, err := decodeJoined(r)
 		if err != nil {
-			return nil //nolint:nilerr // a later release may be able to read it
+			return c, nil //nolint:nilerr // a later release may be able to read it
 		}
 		if _, err := e.store.Read(ctx, kindAsk, id); !errors.Is(err, store.ErrNotFound) {
-			return err
+			return c, err
 		}
 	}
-	c.Delete = append(c.Delete, store.Ref{Kind: r.Kind, ID: r.ID, Version: r.Version})
-	return nil
+	c.Delete = []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}
+	return c, nil
 }
 
-// deleteRecords commits a change that deletes records, and then pauses. If some of the
-// records have changed since they were read, these are kept and the others are deleted one
-// by one. A change without records is not committed.
-func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
-	if len(c.Delete) == 0 {
+// deleteRecords commits changes that each delete a record, and then pauses. It keeps records that
+// have changed since they were read.
+func (e *Engine) deleteRecords(ctx context.Context, batch []store.Change) error {
+	if len(batch) == 0 {
 		return nil
 	}
 	begun := time.Now()
-	err := e.commit(ctx, c)
-	if errors.Is(err, store.ErrConflict) && len(c.Delete) > 1 {
-		err = e.deleteEach(ctx, c)
-	}
-	if err != nil && !errors.Is(err, store.ErrConflict) {
+	if err := e.commitEach(ctx, batch); err != nil {
 		return err
 	}
-	for _, d := range c.Delete {
-		e.cache.drop(d.ID)
+	for _, c := range batch {
+		e.cache.drop(c.Delete[0].ID)
 	}
 	return sleep(ctx, max(cleanPause, time.Since(begun)), nil)
-}
-
-// deleteEach commits each deletion of a change, with the deletion of its history,
-// separately. It ignores conflicts.
-func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
-	for i, d := range c.Delete {
-		one := store.Change{Delete: []store.Ref{d}}
-		for _, f := range c.Prune {
-			if f.Subject == d.ID || f.Stream == d.ID || f.Stream == ids.Swap(d.ID, ids.Session) {
-				one.Prune = append(one.Prune, f)
-			}
-		}
-		if len(c.Unindex) > 0 {
-			one.Unindex = c.Unindex[i : i+1]
-		}
-		if err := e.commit(ctx, one); err != nil && !errors.Is(err, store.ErrConflict) {
-			return err
-		}
-	}
-	return nil
 }

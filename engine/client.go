@@ -79,7 +79,7 @@ func (c *client) relation(state *lifecycle.AskState) askback.Relation {
 func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*askRecord, error) {
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
-		if a, err = t.ask(id); errors.Is(err, askback.ErrNotFound) {
+		if a, err = t.askNow(id); errors.Is(err, askback.ErrNotFound) {
 			return c.authorizeRelation(action, "") // ErrForbidden does not depend on the ask
 		} else if err != nil {
 			return err

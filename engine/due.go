@@ -3,16 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/askback/askback"
-	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/engine/auth"
-	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -167,50 +162,8 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map
 	}
 }
 
-// stepRecord expires or deletes a record that is due. The error is not nil for a kind that
-// this release does not know.
-func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
-	switch row.Kind {
-	case kindAsk:
-		return e.update(ctx, func(t *tx) error {
-			a, err := t.ask(row.ID) // applies a deadline that has passed
-			if err != nil {
-				return err
-			}
-			return t.followUp(a)
-		})
-	case kindRun:
-		return e.update(ctx, func(t *tx) error {
-			r, err := t.run(row.ID)
-			if err != nil {
-				return err
-			}
-			return r.step(t, conversation.Due{At: t.now})
-		})
-	case kindGrant:
-		err := e.update(ctx, func(t *tx) error {
-			g, err := t.grant(row.ID)
-			if err != nil {
-				return err
-			}
-			return g.step(t, lifecycle.GrantExpired{At: t.now})
-		})
-		if errors.Is(err, askback.ErrNotFound) {
-			return nil
-		}
-		return err
-	case auth.KindToken, auth.KindLogin, kindDraft, kindSnooze, kindContactCode:
-		return e.deleteExpired(ctx, row)
-	}
-	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
-}
-
 // deleteExpired deletes a record that has no state machine. A conflict means that the
 // record was changed or deleted after it was read, so it is not an error.
 func (e *Engine) deleteExpired(ctx context.Context, r store.Record) error {
-	err := e.commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
-	if errors.Is(err, store.ErrConflict) {
-		return nil
-	}
-	return fromStore(err)
+	return e.commitEach(ctx, []store.Change{{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}}})
 }

@@ -231,14 +231,8 @@ func (c *client) PauseEndpoint(ctx context.Context, id string) (askback.Endpoint
 
 // ResumeEndpoint implements [askback.EndpointControl].
 func (c *client) ResumeEndpoint(ctx context.Context, id string) (askback.Endpoint, error) {
-	e, err := c.changeEndpoint(ctx, "resume", id, func(t *tx, r *endpointRecord) error {
+	return c.changeEndpoint(ctx, "resume", id, func(t *tx, r *endpointRecord) error {
+		t.change.Release = append(t.change.Release, id)
 		return r.step(t, lifecycle.EndpointResumed{By: c.who.Name, At: t.now})
 	})
-	if err != nil {
-		return askback.Endpoint{}, err
-	}
-	if err := c.engine.releaseKept(ctx, id); err != nil {
-		return askback.Endpoint{}, fmt.Errorf("resume %s: %w", id, err)
-	}
-	return e, nil
 }

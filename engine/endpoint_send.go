@@ -83,28 +83,12 @@ func (e *Engine) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]str
 	return secrets, nil
 }
 
-// Deliveries to an endpoint that is paused are kept: their effects are due in keptTime, or
-// when it is resumed, and have this text with the id of the endpoint.
-const (
-	keptPrefix = "kept while this endpoint is paused: "
-	keptTime   = 100 * 365 * 24 * time.Hour
-)
-
-// keptFor returns the id of the endpoint for which an effect is kept, or "".
-func keptFor(f store.Effect) string {
-	id, ok := strings.CutPrefix(f.Error, keptPrefix)
-	if !ok {
-		return ""
-	}
-	return id
-}
-
 // withheld returns the attempt that is made instead of a delivery if its endpoint is not
 // active, and whether that is so.
 func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
 	switch to.Status {
 	case askback.EndpointPaused:
-		return attempt{failed: errors.New(keptPrefix + to.ID), retry: now.Add(keptTime), kept: to.ID}, true
+		return attempt{kept: to.ID}, true
 	case askback.EndpointDisabled:
 		err := fmt.Errorf("not sent: this receiver is disabled since %s, because %s", to.ChangedAt.Format(time.RFC3339), to.Reason)
 		return attempt{failed: err, in: lifecycle.SendFailed{ID: f.ID, Error: err.Error(), At: now}}, true
@@ -132,15 +116,15 @@ func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycl
 	return in
 }
 
-// keep returns the completion of an effect that is kept until its endpoint is resumed. If it
-// was resumed in the meantime, the effect is due at once.
+// keep returns the completion of an effect that is held until its endpoint, whose id is the key,
+// is resumed. If it was resumed in the meantime, the effect is due now.
 func (t *tx) keep(done store.Completion, endpoint string) (store.Completion, error) {
 	r, err := t.endpoint(endpoint)
-	switch {
-	case err != nil && !errors.Is(err, store.ErrNotFound):
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return done, err
-	case err != nil || r.state.Endpoint.Status != askback.EndpointPaused:
-		done.Retry, done.Error = t.now, ""
+	}
+	if done.Retry = t.now; err == nil && r.state.Endpoint.Status == askback.EndpointPaused {
+		done.Held = endpoint
 	}
 	return done, nil
 }
@@ -165,7 +149,7 @@ func (e *Engine) endpointReplied(ctx context.Context, id string, in lifecycle.In
 		e.log.Warn("an endpoint is disabled", "endpoint", id, "owner", to.Owner, "origin", to.Origin, "reason", to.Reason)
 		err = e.hasten(ctx, func(f store.Effect) bool {
 			_, ok := e.deliveryTo(ctx, f, to)
-			return ok && keptFor(f) == ""
+			return ok && f.Held == ""
 		})
 	}
 	if err != nil && !errors.Is(err, askback.ErrNotFound) {
@@ -186,14 +170,14 @@ func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 			return fromStore(err)
 		}
 		now := e.clock()
-		var c store.Change
+		var all []store.Change
 		for _, f := range page {
 			q.After = f.ID
 			if !f.Dead && f.Node == "" && ok(f) {
-				c.Done = append(c.Done, store.Completion{ID: f.ID, Retry: now})
+				all = append(all, store.Change{Done: []store.Completion{{ID: f.ID, Retry: now}}})
 			}
 		}
-		if err := e.commitEach(ctx, c); err != nil {
+		if err := e.commitEach(ctx, all); err != nil {
 			return err
 		}
 		if len(page) < hastenBatch {
@@ -203,41 +187,37 @@ func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	}
 }
 
-// commitEach commits completions. If one of them is a conflict, because its effect was
-// claimed or deleted, it commits the others one by one.
-func (e *Engine) commitEach(ctx context.Context, c store.Change) error {
-	if len(c.Done) == 0 {
-		return nil
-	}
-	err := e.commit(ctx, c)
-	if !errors.Is(err, store.ErrConflict) {
-		return fromStore(err)
-	}
-	for _, done := range c.Done {
-		if err := e.commit(ctx, store.Change{Done: []store.Completion{done}}); err != nil && !errors.Is(err, store.ErrConflict) {
+// keptPrefix begins the error of an effect that an earlier release kept for a paused endpoint. The
+// id of the endpoint follows.
+const keptPrefix = "kept while this endpoint is paused: "
+
+// holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
+// if their endpoint was resumed.
+func (e *Engine) holdKept(ctx context.Context) error {
+	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
+		page, err := e.store.Effects(ctx, q)
+		if err != nil {
 			return fromStore(err)
 		}
-	}
-	return nil
-}
-
-// releaseKept makes what is kept for an endpoint due.
-func (e *Engine) releaseKept(ctx context.Context, endpoint string) error {
-	return e.hasten(ctx, func(f store.Effect) bool { return keptFor(f) == endpoint })
-}
-
-// releaseResumed makes due what is kept for endpoints that are not paused: the process that
-// resumed them may have crashed.
-func (e *Engine) releaseResumed(ctx context.Context) error {
-	resumed := map[string]bool{}
-	return e.hasten(ctx, func(f store.Effect) bool {
-		id := keptFor(f)
-		if _, known := resumed[id]; !known && id != "" {
-			row, err := e.store.Read(ctx, kindEndpoint, id)
-			resumed[id] = errors.Is(err, store.ErrNotFound) || err == nil && row.Status != string(askback.EndpointPaused)
+		for _, f := range page {
+			q.After = f.ID
+			endpoint, kept := strings.CutPrefix(f.Error, keptPrefix)
+			if !kept || f.Dead || f.Node != "" {
+				continue
+			}
+			err := e.update(ctx, func(t *tx) error {
+				done, err := t.keep(store.Completion{ID: f.ID}, endpoint)
+				t.change.Done = append(t.change.Done, done)
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
-		return resumed[id]
-	})
+		if len(page) < hastenBatch {
+			return nil
+		}
+	}
 }
 
 // testPause is the shortest time between two tests of an endpoint.

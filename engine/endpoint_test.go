@@ -162,38 +162,59 @@ func TestPausedEndpointGetsEverythingWhenItIsResumed(t *testing.T) {
 	})
 }
 
-// A process that crashed after it resumed an endpoint left what was kept behind. The next one
-// sends it.
-func TestKeptDeliveriesSurviveACrashWhileResuming(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		to := &receiver{}
-		db := &fakeStore{Store: memstore.New()}
-		p, ops := newEndpoints(t, db, to, engine.Options{})
-		stop := p.run()
-		p.ask(calledBack())
-		synctest.Wait()
-		e := endpoint(t, ops)
-		if _, err := ops.PauseEndpoint(t.Context(), e.ID); err != nil {
-			t.Fatal(err)
-		}
-		p.ask(calledBack())
-		synctest.Wait()
-		stop()
-		db.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
-			if len(c.Put) == 0 && len(c.Done) > 0 {
-				return 0, store.ErrClosed
+// An earlier release kept deliveries by the text of their errors and a time in a hundred years. They
+// are held like others, and sent when their endpoint is resumed, or was resumed before.
+func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			to, db := &receiver{}, memstore.New()
+			p, ops := newEndpoints(t, db, to, engine.Options{})
+			stop := p.run()
+			p.ask(calledBack())
+			synctest.Wait()
+			e := endpoint(t, ops)
+			if _, err := ops.PauseEndpoint(t.Context(), e.ID); err != nil {
+				t.Fatal(err)
 			}
-			return next(ctx, c)
+			p.ask(calledBack())
+			synctest.Wait()
+			stop()
+			for _, f := range effects(t, db, e.ID) {
+				old := store.Completion{ID: f.ID, Retry: time.Now().AddDate(100, 0, 0), Error: "kept while this endpoint is paused: " + e.ID}
+				if _, err := db.Commit(t.Context(), store.Change{Done: []store.Completion{old}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			resume := func() {
+				if _, err := ops.ResumeEndpoint(t.Context(), e.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if before {
+				resume()
+			}
+			p, ops = newEndpoints(t, db, to, engine.Options{})
+			defer p.run()()
+			synctest.Wait()
+			if !before {
+				effects(t, db, e.ID)
+				wantEvents(t, to.events(), "question_pending")
+				resume()
+				synctest.Wait()
+			}
+			wantEvents(t, to.events(), "question_pending", "question_pending")
 		})
-		if _, err := ops.ResumeEndpoint(t.Context(), e.ID); err == nil {
-			t.Fatal("the crash did not happen")
-		}
-		db.onCommit(nil)
-		p, _ = newEndpoints(t, db, to, engine.Options{})
-		defer p.run()()
-		synctest.Wait()
-		wantEvents(t, to.events(), "question_pending", "question_pending")
-	})
+	}
+}
+
+// effects returns the effects of a store, of which there must be one, held for a key.
+func effects(t *testing.T, db store.Queue, held string) []store.Effect {
+	t.Helper()
+	all, err := db.Effects(t.Context(), store.Query{})
+	if err != nil || len(all) != 1 || all[0].Held != held || all[0].Error != "" {
+		t.Fatalf("got effects %+v, %v, want one that is held for %s", all, err, held)
+	}
+	return all
 }
 
 // After 410 nothing more is sent to a receiver, and what waits for it is given up at once,

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -150,7 +151,9 @@ type Engine struct {
 	contacts  contacts
 	guesses   guesses
 
-	hasContacts bool // a channel carries asks to contacts
+	kinds       []kind
+	handlers    map[reflect.Type]func(*tx, lifecycle.Effect) error // of the effects of machines
+	hasContacts bool                                               // a channel carries asks to contacts
 
 	noEffects bool     // see [Options.NoEffects]
 	effects   dueTimer // of effects
@@ -173,7 +176,8 @@ func New(s Store, o *Options) *Engine {
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
-		locks: keyedMutex{waiting: map[string][]chan struct{}{}},
+		handlers: map[reflect.Type]func(*tx, lifecycle.Effect) error{},
+		locks:    keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{
 			maxOpen: o.MaxOpen, maxSessions: o.MaxSessions, maxWaiters: o.MaxWaiters,
 			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
@@ -197,11 +201,28 @@ func New(s Store, o *Options) *Engine {
 		},
 		People: e.signInPeople,
 	})
+	e.addKinds()
 	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.changed = o.Changed
 	e.Set(o.Settings)
 	e.Link("")
 	return e
+}
+
+// addKinds registers what the parts of the engine do with records and effects.
+func (e *Engine) addKinds() {
+	e.register(kind{name: kindAsk, due: e.stepDueAsk}, e.grantKind())
+	e.register(e.runKinds()...)
+	for _, expires := range []string{auth.KindToken, auth.KindLogin, kindDraft, kindSnooze, kindContactCode} {
+		e.register(kind{name: expires, due: e.deleteExpired})
+	}
+	handle(e, (*tx).makeGrant)
+	handle(e, (*tx).useGrant)
+	handle(e, (*tx).requireGrant)
+	handle(e, (*tx).notifySession)
+	handle(e, (*tx).cancelOpenAsks)
+	handle(e, resume)
+	handle(e, queueDelivery)
 }
 
 // Link sets the base URL of the pages, without a slash at the end. Asks in events

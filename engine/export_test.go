@@ -12,7 +12,7 @@ import (
 // CommitEffect commits an effect of an ask. No machine has such effects yet.
 func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time) error {
 	return e.update(ctx, func(t *tx) error {
-		a, err := t.ask(ask)
+		a, err := t.askNow(ask)
 		if err != nil {
 			return err
 		}

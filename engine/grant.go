@@ -116,3 +116,50 @@ func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	}
 	return c.shownGrant(ctx, g.state.Grant)
 }
+
+// grantKind returns the kind of the records of grants.
+func (e *Engine) grantKind() kind {
+	return kind{name: kindGrant, due: func(ctx context.Context, row store.Record) error {
+		err := e.update(ctx, func(t *tx) error {
+			g, err := t.grant(row.ID)
+			if err != nil {
+				return err
+			}
+			return g.step(t, lifecycle.GrantExpired{At: t.now})
+		})
+		if errors.Is(err, askback.ErrNotFound) {
+			return nil
+		}
+		return err
+	}}
+}
+
+func (t *tx) makeGrant(f lifecycle.MakeGrant) error {
+	g := add(t, store.Record{
+		Kind: kindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
+	}, lifecycle.GrantState{})
+	return g.step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
+}
+
+func (t *tx) useGrant(f lifecycle.UseGrant) error {
+	g, err := t.grant(f.ID)
+	if err != nil {
+		return err
+	}
+	return g.step(t, lifecycle.GrantUsed{Ask: f.Ask, At: f.At})
+}
+
+func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
+	g, err := t.grant(f.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return askback.ErrNotApproved
+	}
+	if err != nil {
+		return err
+	}
+	valid, err := t.engine.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, f.At)
+	if err != nil {
+		return err
+	}
+	return g.step(t, lifecycle.GrantRequired{MakerValid: valid, At: f.At})
+}

@@ -51,7 +51,7 @@ type worker struct {
 	engine  *Engine
 	node    string // the name for its claims, never used before
 	slots   chan struct{}
-	runs    chan struct{} // slots for effects of hosted runs, which may take long
+	pools   []*pool // of effects that have slots of their own
 	group   sync.WaitGroup
 	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
@@ -64,6 +64,33 @@ type worker struct {
 	owners     *receivers
 }
 
+// A pool has the slots of one kind of effects, which may take long: deliveries do not wait for them.
+type pool struct {
+	*kind
+	slots   chan struct{}
+	claimed int // by the last claim
+}
+
+// newPools returns the pools of the kinds that have slots.
+func (e *Engine) newPools() (pools []*pool) {
+	for i := range e.kinds {
+		if k := &e.kinds[i]; k.perform != nil {
+			pools = append(pools, &pool{kind: k, slots: make(chan struct{}, k.slots)})
+		}
+	}
+	return pools
+}
+
+// poolOf returns the pool of a kind of effects, or nil.
+func (w *worker) poolOf(name string) *pool {
+	for _, p := range w.pools {
+		if p.includes(name) {
+			return p
+		}
+	}
+	return nil
+}
+
 // performLoop performs effects until ctx ends. It queries the store when an effect is
 // committed or due, when a slot becomes free that an effect may wait for, and for each
 // heartbeat. Only the earliest due time is kept, so other effects may wait for the next
@@ -73,15 +100,12 @@ func (e *Engine) performLoop(ctx context.Context) {
 		return
 	}
 	w := &worker{
-		engine: e, slots: make(chan struct{}, performSlots), runs: make(chan struct{}),
+		engine: e, slots: make(chan struct{}, performSlots), pools: e.newPools(),
 		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
-	if e.runner != nil { // otherwise another process has the agents
-		w.runs = make(chan struct{}, runSlots)
-	}
 	w.renew.Store(true)
-	if err := e.releaseResumed(ctx); err != nil && ctx.Err() == nil {
-		e.log.Error("what was kept for receivers could not be released", "error", err)
+	if err := e.holdKept(ctx); err != nil && ctx.Err() == nil {
+		e.log.Error("what an earlier release kept for receivers could not be held", "error", err)
 	}
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	sending, stopSending := context.WithCancel(work)
@@ -130,40 +154,55 @@ func (w *worker) claim(ctx, work, sending context.Context) error {
 		_, err := e.store.Beat(ctx, w.node, now)
 		return err
 	}
-	freeRuns, runs := cap(w.runs)-len(w.runs), 0
-	effects, err := e.store.Claim(ctx, w.node, now, free, store.KindLimit{Prefix: runPrefix, Max: freeRuns})
+	limits := make([]store.KindLimit, len(w.pools))
+	for i, p := range w.pools {
+		limits[i] = store.KindLimit{Prefix: p.name, Max: cap(p.slots) - len(p.slots)}
+		p.claimed = 0
+	}
+	effects, err := e.store.Claim(ctx, w.node, now, free, limits...)
 	if errors.Is(err, store.ErrUnknown) {
 		w.renew.Store(true)
 	}
 	for _, f := range effects {
-		slots := w.slots
-		if isRun(f) { // deliveries do not wait for models
-			slots = w.runs
-			runs++
-		}
-		slots <- struct{}{}
-		w.count(f.Node, 1)
-		w.group.Go(func() {
-			switch {
-			case f.Kind == kindSend:
-				w.perform(sending, f)
-			case isRun(f):
-				w.performRun(work, f)
-			default:
-				w.perform(work, f)
-			}
-			w.count(f.Node, -1)
-			<-slots
-			if w.backlog.Load() {
-				e.effects.set(e.clock())
-			}
-		})
+		w.start(work, sending, f)
 	}
-	w.backlog.Store(len(effects) == free || e.runner != nil && runs == freeRuns)
+	more := len(effects) == free
+	for i, p := range w.pools {
+		more = more || cap(p.slots) > 0 && p.claimed == limits[i].Max
+	}
+	w.backlog.Store(more)
 	if len(effects) == free && len(w.slots) < cap(w.slots) {
 		e.effects.set(e.clock())
 	}
 	return err
+}
+
+// start performs an effect on a goroutine of its own.
+func (w *worker) start(work, sending context.Context, f store.Effect) {
+	slots, p := w.slots, w.poolOf(f.Kind)
+	if p != nil {
+		slots = p.slots
+		p.claimed++
+	}
+	slots <- struct{}{}
+	w.count(f.Node, 1)
+	w.group.Go(func() {
+		switch {
+		case p != nil:
+			if p.perform(work, f) != nil {
+				w.renew.Store(true)
+			}
+		case f.Kind == kindSend:
+			w.perform(sending, f)
+		default:
+			w.perform(work, f)
+		}
+		w.count(f.Node, -1)
+		<-slots
+		if w.backlog.Load() {
+			w.engine.effects.set(w.engine.clock())
+		}
+	})
 }
 
 // beatOld records a heartbeat for each earlier name with effects that are still performed.
@@ -207,7 +246,7 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	if r.failed != nil {
 		done.Error, done.Dead = errorText(r.failed), r.retry.IsZero()
 	}
-	if r.failed != nil && r.kept == "" {
+	if r.failed != nil {
 		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", r.failed, "cause", causeOf(r.failed))
 	}
 	err := e.complete(context.WithoutCancel(ctx), f, done, r)
@@ -298,7 +337,7 @@ func (e refusedError) Unwrap() error { return e.error }
 func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
 	switch f.SubjectKind {
 	case kindAsk:
-		a, err := t.ask(f.Subject)
+		a, err := t.askNow(f.Subject)
 		return stepRead(t, a, err, in)
 	case kindSession:
 		s, err := t.session(f.Subject)

@@ -46,6 +46,31 @@ type runRecord struct {
 	cancel  lifecycle.Cancelled // for its open ask, if a step ends its turn: by whom, and why
 }
 
+// runKinds returns the kinds of the records of runs and of their effects.
+func (e *Engine) runKinds() []kind {
+	slots := runSlots
+	if e.runner == nil { // another process has the agents
+		slots = 0
+	}
+	return []kind{
+		{name: runPrefix, perform: e.performRun, slots: slots},
+		{name: kindRun, due: func(ctx context.Context, row store.Record) error {
+			return e.update(ctx, func(t *tx) error {
+				r, err := t.run(row.ID)
+				if err != nil {
+					return err
+				}
+				return r.step(t, conversation.Due{At: t.now})
+			})
+		}},
+	}
+}
+
+// resume adds the effect of a settled ask of a run.
+func resume(t *tx, f lifecycle.Resume) error {
+	return t.addWork(kindSettled, kindAsk, f.AskID, f.SessionID, runWork{})
+}
+
 // run locks and reads a run. A tx locks it before all other records.
 func (t *tx) run(id string) (*runRecord, error) {
 	for _, r := range t.records {
@@ -64,11 +89,28 @@ func (t *tx) run(id string) (*runRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	if row.Updated.After(t.now) {
-		t.now = row.Updated
+	return t.addRun(r), nil
+}
+
+// knownRun is like run for a run that was read before, which it does not read again. If the run has
+// changed since, the commit is a conflict, and the next attempt reads it.
+func (t *tx) knownRun(known *runRecord) (*runRecord, error) {
+	if t.attempt > 0 {
+		return t.run(known.row.ID)
+	}
+	if err := t.Lock(kindRun + " " + known.row.ID); err != nil {
+		return nil, err
+	}
+	return t.addRun(&runRecord{row: known.row, fixed: known.fixed, state: known.state}), nil
+}
+
+// addRun adds a run that was read to the tx.
+func (t *tx) addRun(r *runRecord) *runRecord {
+	if r.row.Updated.After(t.now) {
+		t.now = r.row.Updated
 	}
 	t.records = append(t.records, r)
-	return r, nil
+	return r
 }
 
 // decodeRun returns a run as it is stored.

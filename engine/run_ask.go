@@ -15,11 +15,7 @@ import (
 
 // openAsk opens the ask of a call, unless the run no longer waits for it. A request that is not
 // valid is the result of the call, so that the model corrects it.
-func (e *Engine) openAsk(ctx context.Context, f store.Effect, w runWork) error {
-	r, err := e.readRun(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
+func (e *Engine) openAsk(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Awaiting, w.Call)
 	if err != nil {
 		return err
@@ -109,12 +105,8 @@ func (e *Engine) directors(ctx context.Context, r *runRecord) (names []string, e
 }
 
 // resumeRun steps a run with the outcome of its ask.
-func (e *Engine) resumeRun(ctx context.Context, f store.Effect) error {
+func (e *Engine) resumeRun(ctx context.Context, f store.Effect, r *runRecord) error {
 	a, err := e.fetch(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
-	r, err := e.readRun(ctx, f.Stream)
 	if err != nil {
 		return err
 	}
@@ -152,7 +144,7 @@ func (e *Engine) resumeRun(ctx context.Context, f store.Effect) error {
 // model described is consumed (F7), and that of a tool is consumed when the tool runs. Other
 // outcomes are acknowledged.
 func (t *tx) deliverOutcome(id string, call conversation.Call) error {
-	a, err := t.ask(id)
+	a, err := t.askNow(id)
 	if err != nil {
 		return err
 	}

@@ -20,11 +20,7 @@ func childKey(parent string, w runWork) string {
 // startChild starts a child of a run, unless the run no longer waits for it. The run may be
 // cancelled at the same time: then it finds no child to cancel, and so the child is cancelled
 // here.
-func (e *Engine) startChild(ctx context.Context, f store.Effect, w runWork) error {
-	parent, err := e.readRun(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
+func (e *Engine) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
 	if err != nil {
 		return err
@@ -80,12 +76,8 @@ func (e *Engine) startChild(ctx context.Context, f store.Effect, w runWork) erro
 }
 
 // cancelChild cancels a child, because its parent no longer waits for it.
-func (e *Engine) cancelChild(ctx context.Context, f store.Effect, w runWork) error {
-	parent, err := e.readRun(ctx, f.Subject)
-	if err == nil {
-		err = e.endChild(ctx, parent, w)
-	}
-	if err != nil {
+func (e *Engine) cancelChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
+	if err := e.endChild(ctx, parent, w); err != nil {
 		return err
 	}
 	return e.finish(ctx, f, "", nil)
@@ -116,12 +108,8 @@ func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) err
 // childFinished tells a run that one of its children has ended its turn. The two belong to
 // different sessions, so the step and the completion are two commits: a repeated step changes
 // nothing.
-func (e *Engine) childFinished(ctx context.Context, f store.Effect, w runWork) error {
-	child, err := e.readRun(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
-	err = e.update(ctx, func(t *tx) error {
+func (e *Engine) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
+	err := e.update(ctx, func(t *tx) error {
 		parent, err := t.run(child.fixed.Parent)
 		if err != nil {
 			return err

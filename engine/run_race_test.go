@@ -84,6 +84,60 @@ func TestToolDoesNotRunIfItsStartMayBeAnothersCommit(t *testing.T) {
 	})
 }
 
+// A readCounter is a store that counts how often a run is read while its effect of a tool is performed.
+type readCounter struct {
+	engine.Store
+	tool  atomic.Pointer[string] // the id of the effect
+	reads atomic.Int32
+}
+
+func (s *readCounter) Read(ctx context.Context, kind, id string) (store.Record, error) {
+	if kind == "run" && s.tool.Load() != nil {
+		s.reads.Add(1)
+	}
+	return s.Store.Read(ctx, kind, id)
+}
+
+func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n int, limit ...store.KindLimit) ([]store.Effect, error) {
+	effects, err := s.Store.Claim(ctx, node, now, n, limit...)
+	for _, f := range effects {
+		if f.Kind == "run.tool" {
+			s.tool.Store(&f.ID)
+		}
+	}
+	return effects, err
+}
+
+func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error) {
+	seq, err := s.Store.Commit(ctx, c)
+	for _, done := range c.Done {
+		if tool := s.tool.Load(); tool != nil && done.ID == *tool {
+			s.tool.Store(nil)
+		}
+	}
+	return seq, err
+}
+
+// A call of a tool reads its run when it begins, to see whether it is still needed, and at its end.
+func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
+		h.runner.execute = func(context.Context, conversation.Call) conversation.Executed {
+			<-time.After(time.Second)
+			return conversation.Executed{Text: "done"}
+		}
+		db := &readCounter{Store: memstore.New()}
+		h.start(db)
+		defer h.stop()
+		one := h.run("Go.")
+		<-time.After(time.Minute)
+		one = h.settled(one.ID)
+		h.check("status", one.Status, askback.SessionCompleted)
+		h.check("executed", len(h.runner.ran()), 1)
+		h.check("reads", db.reads.Load(), 3)
+	})
+}
+
 // A lateChild is a store that calls before and after, once, when a new child is committed.
 type lateChild struct {
 	engine.Store

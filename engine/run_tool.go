@@ -12,11 +12,7 @@ import (
 
 // executeTool runs the tool of a call. That it runs is committed before, with the use of the
 // approval that it needs, so that a tool which changes something runs at most once (F7).
-func (e *Engine) executeTool(ctx context.Context, f store.Effect, w runWork) error {
-	r, err := e.readRun(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
+func (e *Engine) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
 	if err != nil {
 		return err
@@ -27,7 +23,7 @@ func (e *Engine) executeTool(ctx context.Context, f store.Effect, w runWork) err
 	if len(w.Input) > 0 {
 		call.Input = w.Input
 	}
-	runs, err := e.startTool(ctx, f, w, r.fixed.Run, call)
+	runs, err := e.startTool(ctx, f, r, w, call)
 	if why := refusal(err); why != "" {
 		return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error {
 			return r.step(t, conversation.ToolFinished{Call: w.Call, Text: "The tool did not run, because " + why + ". Ask again if it is still needed.", IsError: true, At: t.now})
@@ -45,6 +41,7 @@ func (e *Engine) executeTool(ctx context.Context, f store.Effect, w runWork) err
 		}
 		return context.Cause(running) // its outcome is unknown
 	}
+	stop() // what is committed next would wake it
 	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
 }
 
@@ -68,22 +65,22 @@ func (r *runRecord) toolFinished(t *tx, call int, out conversation.Executed) err
 
 // startTool commits that a tool runs, and consumes the approval that it needs. It reports
 // whether the tool must run. If it must not, the effect is done.
-func (e *Engine) startTool(ctx context.Context, f store.Effect, w runWork, run conversation.Run, call conversation.Call) (runs bool, err error) {
+func (e *Engine) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
 	var sum string
 	if w.AskID != "" {
-		if sum, err = e.callDigest(run, call); err != nil {
+		if sum, err = e.callDigest(known.fixed.Run, call); err != nil {
 			return false, err
 		}
 	}
 	err = e.update(ctx, func(t *tx) error {
 		t.exclusive = true // two processes must not both run it
-		r, err := t.run(f.Subject)
+		r, err := t.knownRun(known)
 		if err != nil {
 			return err
 		}
 		open, ok := r.open(conversation.Executing, w.Call)
 		if ok && w.AskID != "" && !open.Started {
-			a, err := t.ask(w.AskID)
+			a, err := t.askNow(w.AskID)
 			if err == nil {
 				err = a.step(t, lifecycle.Consumed{Digest: sum, At: t.now})
 			}

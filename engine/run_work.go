@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -66,11 +65,10 @@ func (t *tx) addWork(kind, subjectKind, subject, stream string, w runWork) error
 // performRun performs an effect of a run until it succeeds: without it the run would stand
 // still. A run of which something cannot be read fails. If ctx ends, the next process performs
 // the effect.
-func (w *worker) performRun(ctx context.Context, f store.Effect) {
-	e := w.engine
+func (e *Engine) performRun(ctx context.Context, f store.Effect) error {
 	err := e.runEffect(ctx, f)
 	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
-		return
+		return nil
 	}
 	pause := min(runPause<<min(f.Attempts-1, 10), runMaxPause)
 	done := store.Completion{ID: f.ID, Node: f.Node, Retry: e.clock().Add(pause), Error: errorText(err)}
@@ -78,7 +76,7 @@ func (w *worker) performRun(ctx context.Context, f store.Effect) {
 		done.Retry, done.Dead = time.Time{}, true
 	}
 	e.log.Warn("a step of a hosted run failed", "session", f.Stream, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", err)
-	err = e.update(context.WithoutCancel(ctx), func(t *tx) error {
+	return e.update(context.WithoutCancel(ctx), func(t *tx) error {
 		t.change.Done = append(t.change.Done, done)
 		if !done.Dead {
 			return nil
@@ -89,9 +87,6 @@ func (w *worker) performRun(ctx context.Context, f store.Effect) {
 		}
 		return r.step(t, conversation.RunFailed{Error: "what is stored of this run is damaged, so it cannot go on; start a new one", At: t.now})
 	})
-	if err != nil {
-		w.renew.Store(true)
-	}
 }
 
 // runEffect performs an effect of a run, and commits what followed.
@@ -102,7 +97,11 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	if err := e.checkHosts(ctx, f.Stream); err != nil {
+	r, err := e.readRun(ctx, f.Stream)
+	if err == nil {
+		err = e.checkHosts(r)
+	}
+	if err != nil {
 		return err
 	}
 	var w runWork
@@ -111,19 +110,19 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 	}
 	switch f.Kind {
 	case kindRequest:
-		return e.requestModel(ctx, f, w)
+		return e.requestModel(ctx, f, r, w)
 	case kindTool:
-		return e.executeTool(ctx, f, w)
+		return e.executeTool(ctx, f, r, w)
 	case kindOpenAsk:
-		return e.openAsk(ctx, f, w)
+		return e.openAsk(ctx, f, r, w)
 	case kindSettled:
-		return e.resumeRun(ctx, f)
+		return e.resumeRun(ctx, f, r)
 	case kindStartChild:
-		return e.startChild(ctx, f, w)
+		return e.startChild(ctx, f, r, w)
 	case kindCancelChild:
-		return e.cancelChild(ctx, f, w)
+		return e.cancelChild(ctx, f, r, w)
 	case kindFinished:
-		return e.childFinished(ctx, f, w)
+		return e.childFinished(ctx, f, r, w)
 	}
 	return fmt.Errorf("%w: effect of kind %s", errUnreadable, f.Kind)
 }
@@ -132,23 +131,15 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 var errNotHosted = errors.New("this process does not host the agent")
 
 // checkHosts returns errNotHosted if the runner is not one for the agent of a run.
-func (e *Engine) checkHosts(ctx context.Context, id string) error {
+func (e *Engine) checkHosts(r *runRecord) error {
 	if e.runner == nil {
 		return errNotHosted
 	}
-	partial, ok := e.runner.(PartialRunner)
-	if !ok {
-		return nil
+	if partial, ok := e.runner.(PartialRunner); ok && !partial.Hosts(r.fixed.Agent) {
+		return errNotHosted
 	}
-	r, err := e.readRun(ctx, id)
-	if err == nil && !partial.Hosts(r.fixed.Agent) {
-		err = errNotHosted
-	}
-	return err
+	return nil
 }
-
-// isRun reports whether an effect is one of a hosted run.
-func isRun(f store.Effect) bool { return strings.HasPrefix(f.Kind, runPrefix) }
 
 // finish commits the completion of an effect, and the step of a run if fn is not nil. It does
 // so even if ctx has ended.
@@ -211,7 +202,7 @@ func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.
 	watcher := e.hub.watchRun(id)
 	go func() {
 		defer e.hub.unwatchRun(id, watcher)
-		for again := true; again; again = watcher.wait(ctx) == nil { // first what the caller missed
+		for again := ctx.Err() == nil; again; again = watcher.wait(ctx) == nil { // first what the caller missed
 			r, err := e.readRun(ctx, id)
 			if errors.Is(err, askback.ErrNotFound) || err == nil && !needed(r.state) {
 				cancel(errUnneeded)
@@ -222,13 +213,9 @@ func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.
 }
 
 // requestModel requests the model of a run once.
-func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) error {
+func (e *Engine) requestModel(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	request := conversation.RequestModel{Request: w.Request, Attempt: w.Attempt}
 	needed := func(s conversation.State) bool { return s.Requests(request) }
-	r, err := e.readRun(ctx, f.Subject)
-	if err != nil {
-		return err
-	}
 	if !needed(r.state) {
 		return e.finish(ctx, f, "", nil)
 	}
@@ -245,6 +232,7 @@ func (e *Engine) requestModel(ctx context.Context, f store.Effect, w runWork) er
 		}
 		return context.Cause(running)
 	}
+	stop() // what is committed next would wake it
 	return e.finish(ctx, f, f.Subject, func(t *tx, r *runRecord) error { return r.step(t, stamped(in, w, t)) })
 }
 

@@ -96,12 +96,17 @@ func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.Hosted
 	if row.State, err = json.Marshal(state); err != nil {
 		return scheduleState{}, err
 	}
-	row.Updated = now
-	err = e.commit(ctx, store.Change{Put: []store.Record{row}})
-	if errors.Is(err, store.ErrConflict) { // another process did the same
-		_, state, err = e.readSchedule(ctx, a.Name)
-	}
-	return state, fromStore(err)
+	err = e.update(ctx, func(t *tx) error {
+		stored, other, err := e.readSchedule(t.ctx, a.Name)
+		if err != nil || stored.Version != row.Version {
+			state = other // another process did the same
+			return err
+		}
+		row.Updated = now
+		t.Put(row)
+		return nil
+	})
+	return state, err
 }
 
 // readSchedule returns the record of the schedule of an agent, without Fixed if it exists and

@@ -116,6 +116,18 @@ func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) (sentRe
 	return sentRecord{a.state.Deliveries, a.state.Owner, a.state.Callback}, nil
 }
 
+// queueDelivery adds the effect that sends a delivery.
+func queueDelivery(t *tx, f lifecycle.Send) error {
+	kind, subject := kindAsk, f.AskID
+	if subject == "" {
+		kind, subject = kindSession, f.SessionID
+	}
+	t.change.Effects = append(t.change.Effects, store.Effect{
+		ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due, Data: []byte("{}"),
+	})
+	return nil
+}
+
 // sessionState reads the state of a session.
 func (e *Engine) sessionState(ctx context.Context, id string) (lifecycle.SessionState, error) {
 	row, err := e.store.Read(ctx, kindSession, id)

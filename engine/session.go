@@ -313,7 +313,7 @@ func (c *client) hosts(ctx context.Context, action askback.Action, id string) (b
 // EndSession cancel the ask, which ends the session. Other commands are an error, because
 // the session has no record that could store them.
 func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
-	a, err := t.ask(ask)
+	a, err := t.askNow(ask)
 	if err != nil {
 		return askback.Session{}, err
 	}

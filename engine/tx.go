@@ -2,14 +2,13 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/wire/revision"
 	"github.com/askback/askback/store"
@@ -131,8 +130,7 @@ func (t *tx) releaseLocks() {
 	}
 }
 
-// ask locks and reads an ask. If a held answer or its deadline is due, ask steps it, even if the
-// timer has not fired yet.
+// ask locks and reads an ask.
 func (t *tx) ask(id string) (*askRecord, error) {
 	if r := find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
@@ -146,6 +144,19 @@ func (t *tx) ask(id string) (*askRecord, error) {
 	}
 	r := add(t, a.row, a.state)
 	r.kept, r.held = a.kept, len(a.state.Held) > 0
+	return r, nil
+}
+
+// askNow is like ask. If the ask is read and a held answer or its deadline is due, askNow steps it,
+// even if the timer has not fired yet.
+func (t *tx) askNow(id string) (*askRecord, error) {
+	if r := find[lifecycle.AskState](t, id); r != nil {
+		return r, nil
+	}
+	r, err := t.ask(id)
+	if err != nil {
+		return nil, err
+	}
 	return r, t.move(r)
 }
 
@@ -310,102 +321,11 @@ func (t *tx) performEffects() error {
 	for len(t.effects) > 0 {
 		next := t.effects[0]
 		t.effects = t.effects[1:]
-		if err := t.perform(next); err != nil {
-			return err
+		perform := t.engine.handlers[reflect.TypeOf(next)]
+		if perform == nil {
+			return fmt.Errorf("unknown effect %T", next)
 		}
-	}
-	return nil
-}
-
-func (t *tx) perform(effect lifecycle.Effect) error {
-	switch f := effect.(type) {
-	case lifecycle.MakeGrant:
-		return t.makeGrant(f)
-	case lifecycle.UseGrant:
-		return t.useGrant(f)
-	case lifecycle.RequireGrant:
-		return t.requireGrant(f)
-	case lifecycle.NotifySession:
-		return t.notifySession(f)
-	case lifecycle.CancelOpenAsks:
-		return t.cancelOpenAsks(f)
-	case lifecycle.Resume:
-		return t.addWork(kindSettled, kindAsk, f.AskID, f.SessionID, runWork{})
-	case lifecycle.Send:
-		kind, subject := kindAsk, f.AskID
-		if subject == "" {
-			kind, subject = kindSession, f.SessionID
-		}
-		t.change.Effects = append(t.change.Effects, store.Effect{
-			ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due, Data: []byte("{}"),
-		})
-		return nil
-	}
-	return fmt.Errorf("unknown effect %T", effect)
-}
-
-func (t *tx) makeGrant(f lifecycle.MakeGrant) error {
-	g := add(t, store.Record{
-		Kind: kindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
-	}, lifecycle.GrantState{})
-	return g.step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
-}
-
-func (t *tx) useGrant(f lifecycle.UseGrant) error {
-	g, err := t.grant(f.ID)
-	if err != nil {
-		return err
-	}
-	return g.step(t, lifecycle.GrantUsed{Ask: f.Ask, At: f.At})
-}
-
-func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
-	g, err := t.grant(f.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return askback.ErrNotApproved
-	}
-	if err != nil {
-		return err
-	}
-	valid, err := t.engine.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, f.At)
-	if err != nil {
-		return err
-	}
-	return g.step(t, lifecycle.GrantRequired{MakerValid: valid, At: f.At})
-}
-
-func (t *tx) notifySession(f lifecycle.NotifySession) error {
-	s, err := t.session(f.ID)
-	switch {
-	case errors.Is(err, store.ErrNotFound) && f.MustExist:
-		return store.ErrConflict // it was deleted since its id was read
-	case errors.Is(err, store.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	return s.step(t, f.Input)
-}
-
-// cancelOpenAsks cancels the open asks of a session. It does not lock them. Settling one
-// of them needs the lock of the session, which the tx has. Any other step at the same time
-// is a conflict.
-func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
-	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: new(true), Limit: listChunk}
-	for row, err := range t.engine.rows(t.ctx, q) {
-		if err != nil {
-			return err
-		}
-		if find[lifecycle.AskState](t, row.ID) != nil {
-			continue // it is settled in this tx
-		}
-		state, err := decodeAsk(row)
-		if err != nil {
-			return err
-		}
-		a := add(t, row, state)
-		a.held = len(state.Held) > 0
-		if err := a.step(t, f.Input); err != nil {
+		if err := perform(t, next); err != nil {
 			return err
 		}
 	}

@@ -132,6 +132,9 @@ func (t *tx) publish() {
 	for _, d := range t.change.Done {
 		e.effects.set(d.Retry)
 	}
+	if len(t.change.Release) > 0 {
+		e.effects.set(t.now)
+	}
 	for _, r := range t.records {
 		if a, ok := r.(*askRecord); ok && a.changed {
 			e.publishAsk(a)
@@ -177,6 +180,33 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 		return nil
 	}
 	return err
+}
+
+// commitEach commits changes together, and each on its own if that is a conflict. A change that
+// is a conflict then is not needed any more, and is left out. It is for changes that read nothing: they
+// need no lock, and repeating one would not help. [Engine.update] is for all others.
+func (e *Engine) commitEach(ctx context.Context, all []store.Change) error {
+	var c store.Change
+	for _, one := range all {
+		c.Done, c.Delete = append(c.Done, one.Done...), append(c.Delete, one.Delete...)
+		c.Prune, c.Unindex = append(c.Prune, one.Prune...), append(c.Unindex, one.Unindex...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	err := e.commit(ctx, c)
+	if !errors.Is(err, store.ErrConflict) || len(all) == 1 {
+		all = nil
+	}
+	for _, one := range all {
+		if err = e.commit(ctx, one); err != nil && !errors.Is(err, store.ErrConflict) {
+			break
+		}
+	}
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return fromStore(err)
 }
 
 // commitExclusive commits a change that must not be mistaken for an equal one of another
