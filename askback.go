@@ -47,15 +47,23 @@ type Asker interface {
 	Ack(ctx context.Context, id string) (Ask, error)
 }
 
-// An Inbox is the interface of a person. Agents may use Get and List, too.
-//
-// Every method may return the errors that every method of [Asker] may return. If the
-// ask is settled, Answer, Decline, Claim and Reassign return it with [ErrSettled].
-type Inbox interface {
+// Asks is the interface to the asks that a principal may read. Its methods may return the
+// errors that every method of [Asker] may return.
+type Asks interface {
 	// Get returns the ask with this id.
 	Get(ctx context.Context, id string) (Ask, error)
 	// List returns a page of the asks that this principal may read.
 	List(ctx context.Context, q Query) (Page, error)
+	// Wait returns the ask once it is settled, like [Asker.Wait].
+	Wait(ctx context.Context, id string) (Ask, error)
+}
+
+// An Inbox is the interface of a person to asks.
+//
+// Every method may return the errors that every method of [Asker] may return. If the
+// ask is settled, Answer, Decline, Claim and Reassign return it with [ErrSettled].
+type Inbox interface {
+	Asks
 	// Answer settles a pending ask. If the same person repeats the same answer,
 	// it returns the ask without an error. The history records other answers
 	// to a settled ask, up to a limit.
@@ -89,24 +97,49 @@ type Drafts interface {
 	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
 }
 
-// A Client is everything that one principal can do. The engine and the client of a
-// server implement it. Functions should take only the interfaces that they use.
+// A Client has the methods of every kind of principal. The engine and the client of a server
+// implement it. A method returns [ErrForbidden] if its principal may never call it. Functions
+// should take only the interfaces that they use.
 type Client interface {
+	AgentClient
+	PersonClient
+	OperatorClient
+}
+
+// An AgentClient is what an agent can do.
+type AgentClient interface {
 	Asker
+	Asks
+	Sessions
+	Events
+	Deliveries
+	Endpoints
+	EndpointControl
+}
+
+// A PersonClient is what a person can do.
+type PersonClient interface {
 	Inbox
 	Drafts
 	Snoozer
 	Holder
 	Grants
-	Directory
-	DirectoryControl
 	Sessions
 	Events
+	Contacts
+	Directory
+}
+
+// An OperatorClient is what an operator or an admin can do besides.
+type OperatorClient interface {
+	Grants
+	Contacts
+	Directory
+	DirectoryControl
 	Tokens
 	Deliveries
 	Endpoints
 	EndpointControl
-	Contacts
 }
 
 // A Query selects asks. The zero value selects the pending ones.

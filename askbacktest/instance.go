@@ -96,7 +96,7 @@ func (i *Instance) As(p askback.Principal) askback.Client { return i.engine.As(p
 
 // Agent returns the client of an agent. Its Wait fails with [ErrUnscripted] if
 // no person will answer the ask.
-func (i *Instance) Agent(name string) askback.Client {
+func (i *Instance) Agent(name string) askback.AgentClient {
 	p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelAPI}
 	return agent{i.engine.As(p), i}
 }

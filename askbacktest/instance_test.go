@@ -76,7 +76,7 @@ func confirmation(tool string) askback.Request {
 }
 
 // askAndWait asks and waits for the outcome.
-func askAndWait(t *testing.T, c askback.Client, r askback.Request) (askback.Ask, error) {
+func askAndWait(t *testing.T, c askback.Asker, r askback.Request) (askback.Ask, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -17,9 +17,9 @@ import (
 var ErrUnscripted = errors.New("no script answers this ask")
 
 // A Person answers asks, either by a script or when the test calls the methods
-// of the embedded Client.
+// of the embedded client.
 type Person struct {
-	askback.Client
+	askback.PersonClient
 	Name string
 
 	instance *Instance
@@ -41,8 +41,8 @@ type scriptedReply struct {
 // [Person.Next] returns the asks for it. Person panics if a reply is the zero Reply.
 func (i *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
-		Client: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
-		Name:   name, instance: i, returned: map[string]bool{},
+		PersonClient: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
+		Name:         name, instance: i, returned: map[string]bool{},
 	}
 	for _, r := range script {
 		if r.send == nil {
@@ -152,7 +152,7 @@ func (i *Instance) match(a *askState) (*Person, *scriptedReply) {
 // send answers an ask with a reply. If the ask was settled in the meantime, the reply
 // does not count as used. For any other error, the test and the Wait calls fail.
 func (i *Instance) send(p *Person, r *scriptedReply, a askback.Ask) {
-	err := r.send(context.Background(), p.Client, a)
+	err := r.send(context.Background(), p.PersonClient, a)
 	if err == nil {
 		return
 	}
@@ -195,7 +195,7 @@ func (a *askState) fail(err error) {
 
 // agent is the client of an agent. Its Wait fails if no person will answer.
 type agent struct {
-	askback.Client
+	askback.AgentClient
 	instance *Instance
 }
 
@@ -211,7 +211,7 @@ func (g agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		}
 	}
 	g.instance.mu.Unlock()
-	a, err := g.Client.Wait(ctx, id)
+	a, err := g.AgentClient.Wait(ctx, id)
 	if a.Settled() {
 		g.instance.recordSettled(a)
 	}

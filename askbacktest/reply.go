@@ -14,7 +14,7 @@ import (
 type Reply struct {
 	source  string // the Go expression that made the reply
 	matches func(askback.Ask) bool
-	send    func(ctx context.Context, c askback.Client, a askback.Ask) error
+	send    func(ctx context.Context, c askback.PersonClient, a askback.Ask) error
 	times   int // number of asks it answers; 0 means all
 	fields  []field
 }
@@ -50,7 +50,7 @@ func (r Reply) with(question string, values []string) Reply {
 	r.matches = func(a askback.Ask) bool {
 		return !slices.ContainsFunc(fields, func(f field) bool { return f.questionID(a) == "" })
 	}
-	r.send = func(ctx context.Context, c askback.Client, a askback.Ask) error {
+	r.send = func(ctx context.Context, c askback.PersonClient, a askback.Ask) error {
 		var answer askback.Answer
 		for _, f := range fields {
 			answer.Answers = append(answer.Answers, askback.QuestionAnswer{ID: f.questionID(a), Selected: f.values})
@@ -78,7 +78,7 @@ func Give(about string, answer askback.Answer) Reply {
 	return Reply{
 		source: call("Give", about), times: 1,
 		matches: func(a askback.Ask) bool { return mentions(a, about) },
-		send: func(ctx context.Context, c askback.Client, a askback.Ask) error {
+		send: func(ctx context.Context, c askback.PersonClient, a askback.Ask) error {
 			_, err := c.Answer(ctx, a.ID, answer)
 			return err
 		},
@@ -105,7 +105,7 @@ func decide(function string, d askback.Decision, tool, reason string) Reply {
 func Decline(about, reason string) Reply {
 	r := Give(about, askback.Answer{})
 	r.source = call("Decline", about, reason)
-	r.send = func(ctx context.Context, c askback.Client, a askback.Ask) error {
+	r.send = func(ctx context.Context, c askback.PersonClient, a askback.Ask) error {
 		_, err := c.Decline(ctx, a.ID, reason)
 		return err
 	}
@@ -117,7 +117,7 @@ func Decline(about, reason string) Reply {
 func Ignore(about string) Reply {
 	r := Give(about, askback.Answer{})
 	r.source = call("Ignore", about)
-	r.send = func(context.Context, askback.Client, askback.Ask) error { return nil }
+	r.send = func(context.Context, askback.PersonClient, askback.Ask) error { return nil }
 	return r
 }
 

@@ -312,7 +312,7 @@ func (e *Engine) contactAt(ctx context.Context, channel, address string) (*conta
 // ContactClient returns the contact with an address, and what its person can do from there
 // through a channel. Its grants end with the token or the sign-in of the contact. The error is
 // as for [Engine.ContactAt].
-func (e *Engine) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+func (e *Engine) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
 		return nil, askback.Contact{}, err

@@ -210,7 +210,7 @@ func TestGrantEndsWithItsContact(t *testing.T) {
 	}
 	robot := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	for _, tt := range []struct {
-		who     askback.Client
+		who     askback.Inbox
 		tool    string
 		channel askback.Channel
 		end     func()

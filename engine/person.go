@@ -15,7 +15,7 @@ import (
 // it is, by the settings or the API. It is for channels: a chat, mail, or a signed link. For contacts see
 // [Engine.ContactClient]. The error is [askback.ErrForbidden] unless the settings or the
 // API name the person, or a valid token does.
-func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
+func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	ok, err := e.isPerson(ctx, name)
 	if err == nil && !ok {
 		err = askback.ErrForbidden

@@ -95,19 +95,19 @@ func unreadable(err error) error {
 // hookClient is the client of the caller of a hook. Its Ask is not cancelled when the
 // caller disconnects: an ask whose id is unknown could not be cancelled.
 type hookClient struct {
-	askback.Client
+	askback.AgentClient
 	call *call
 }
 
 // Ask implements [hook.Client].
 func (v hookClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	return v.Client.Ask(context.WithoutCancel(ctx), r)
+	return v.AgentClient.Ask(context.WithoutCancel(ctx), r)
 }
 
 // Wait returns an error if the token was revoked during the wait, so that no approval is
 // consumed for it.
 func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := v.Client.Wait(ctx, id)
+	a, err := v.AgentClient.Wait(ctx, id)
 	if err == nil {
 		err = v.call.reauthenticate(ctx)
 	}

@@ -10,7 +10,7 @@ import (
 // cancels or reads, because the body or the wait may take long. With a token that was revoked
 // in the meantime, a call changes nothing, reads no outcome and consumes no approval.
 type checkedClient struct {
-	askback.Client
+	Agent
 	authenticator Authenticator
 	secret        string
 }
@@ -26,7 +26,7 @@ func (c checkedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask,
 	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.Client.Ask(ctx, r)
+	return c.Agent.Ask(ctx, r)
 }
 
 // Cancel implements [askback.Asker].
@@ -34,26 +34,26 @@ func (c checkedClient) Cancel(ctx context.Context, id, reason string) (askback.A
 	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.Client.Cancel(ctx, id, reason)
+	return c.Agent.Cancel(ctx, id, reason)
 }
 
-// List implements [Agent].
+// List implements [askback.Asks].
 func (c checkedClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	if err := c.check(ctx); err != nil {
 		return askback.Page{}, err
 	}
-	return c.Client.List(ctx, q)
+	return c.Agent.List(ctx, q)
 }
 
 // Wait implements [askback.Asker].
 func (c checkedClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := c.Client.Wait(ctx, id)
+	a, err := c.Agent.Wait(ctx, id)
 	return c.ifValid(ctx, a, err)
 }
 
-// Get implements [Agent].
+// Get implements [askback.Asks].
 func (c checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := c.Client.Get(ctx, id)
+	a, err := c.Agent.Get(ctx, id)
 	return c.ifValid(ctx, a, err)
 }
 

@@ -62,10 +62,7 @@ import (
 // An Agent is the part of an [askback.Client] that this package uses.
 type Agent interface {
 	askback.Asker
-	// Get returns an ask of this agent.
-	Get(ctx context.Context, id string) (askback.Ask, error)
-	// List returns asks of this agent.
-	List(ctx context.Context, q askback.Query) (askback.Page, error)
+	askback.Asks
 }
 
 // Options configure a [Server]. The zero value is valid.

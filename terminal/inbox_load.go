@@ -28,7 +28,7 @@ type (
 )
 
 // A loader reads the list of open asks whenever an event changes it. It reads the whole list
-// and not single asks, so that it has what [askback.Inbox.List] returns, whatever was missed.
+// and not single asks, so that it has what [askback.Asks.List] returns, whatever was missed.
 type loader struct {
 	client InboxClient
 	send   func(tea.Msg)

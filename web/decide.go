@@ -105,7 +105,7 @@ func (s *site) decideOne(r request, id, digest string, answer askback.Answer) pa
 }
 
 // sendDecision sends the answer to one call.
-func (s *site) sendDecision(ctx context.Context, client askback.Client, id string, answer askback.Answer, shown pages.DecideResult) pages.DecideResult {
+func (s *site) sendDecision(ctx context.Context, client askback.Holder, id string, answer askback.Answer, shown pages.DecideResult) pages.DecideResult {
 	after, err := client.Hold(ctx, id, answer)
 	switch {
 	case err == nil:

@@ -26,7 +26,7 @@ type Links struct {
 	Signer *answerlink.Signer // for [answerlink.Page]
 	// Person returns the client of a person who got a link in a channel, or
 	// [askback.ErrForbidden] if no such person may answer now.
-	Person func(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+	Person func(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
 // linkPattern is the path of a link. The token in it is the only credential: cookies are not
@@ -53,7 +53,7 @@ func (s *site) handleLinks(mux *http.ServeMux) {
 type linkRequest struct {
 	*http.Request
 	link   answerlink.Link
-	client askback.Client // of its person
+	client askback.PersonClient // of its person
 	ask    askback.Ask
 	view   view.Ask
 	choice *notice.Choice // the only one that the link can answer with; nil: any answer

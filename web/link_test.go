@@ -37,7 +37,7 @@ func newLinkServer(t *testing.T) *linkServer {
 func (h *linkServer) serve() {
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{
 		Now: func() time.Time { return h.now }, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
-		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
+		Links: &web.Links{Signer: h.signer, Person: func(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 			if name == "ben" {
 				return nil, askback.ErrForbidden
 			}
@@ -51,7 +51,7 @@ func (h *linkServer) serve() {
 }
 
 // startedIt is the client of a person who started the session, and must not approve its calls.
-type startedIt struct{ askback.Client }
+type startedIt struct{ askback.PersonClient }
 
 func (startedIt) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrForbidden

@@ -78,7 +78,7 @@ func (h *Host) Close() error {
 func (h *Host) Client(p askback.Principal) askback.Client { return h.engine.As(p) }
 
 // you returns the client of [Person].
-func (h *Host) you() askback.Client {
+func (h *Host) you() askback.PersonClient {
 	return h.engine.As(askback.Principal{Kind: askback.Responder, Name: Person})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A wait waits for the end of a run, and has its asks answered.
 type wait struct {
-	client  askback.Client
+	client  askback.PersonClient
 	session string
 	answer  Answerer
 	family  map[string]bool // whether a session is the run, or one that it started; by id
@@ -29,7 +29,7 @@ type input struct {
 	err   error
 }
 
-func newWait(client askback.Client, session string, answer Answerer) *wait {
+func newWait(client askback.PersonClient, session string, answer Answerer) *wait {
 	return &wait{client: client, session: session, answer: answer, family: map[string]bool{"": false, session: true}, known: map[string]bool{}, done: make(chan error)}
 }
 

@@ -38,7 +38,7 @@ type fixture struct {
 	service Service
 	channel Channel
 	engine  *engine.Engine
-	agent   askback.Client
+	agent   askback.AgentClient
 	log     *logBuffer
 	offset  atomic.Int64 // of the clock
 	stop    func()       // the goroutine that takes answers
@@ -174,7 +174,7 @@ func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.offset
 func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
 // as returns what a person does on another channel.
-func (f *fixture) as(person string) askback.Client {
+func (f *fixture) as(person string) askback.PersonClient {
 	return f.engine.As(askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb})
 }
 

@@ -43,7 +43,7 @@ func (o *office) answerCalls() int {
 }
 
 // Person implements [email.Engine].
-func (o *office) Person(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
+func (o *office) Person(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	if name == "ben" {
 		return nil, askback.ErrForbidden
 	}
@@ -52,7 +52,7 @@ func (o *office) Person(_ context.Context, name string, via askback.Channel) (as
 
 // A clerk is a person who answers.
 type clerk struct {
-	askback.Client
+	askback.PersonClient
 	o    *office
 	name string
 	via  askback.Channel

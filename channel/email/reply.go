@@ -14,7 +14,7 @@ import (
 type Engine interface {
 	// Person returns a client for a person who answers through a channel. The error is
 	// [askback.ErrForbidden] if this person may not answer.
-	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
 // maxAgain is how many times a person is asked again about one ask. More would not help, and
@@ -98,7 +98,7 @@ func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 }
 
 // answer answers an ask with a message of a person.
-func (c *Channel) answer(ctx context.Context, client askback.Client, m received, to replyTo) (disposal, error) {
+func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, to replyTo) (disposal, error) {
 	a, err := client.Get(ctx, to.ask)
 	if err != nil {
 		return c.rejected(err, to)

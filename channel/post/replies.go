@@ -28,7 +28,7 @@ import (
 type Engine interface {
 	// Person returns the client of a person who answers through a channel, or
 	// [askback.ErrForbidden] if no such person may answer now.
-	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
 // Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a

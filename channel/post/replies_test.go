@@ -88,7 +88,7 @@ func (p *phone) start() {
 }
 
 // Person implements [post.Engine]. There are ana and ben.
-func (p *phone) Person(_ context.Context, name string, via askback.Channel) (askback.Client, error) {
+func (p *phone) Person(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -107,7 +107,7 @@ func (p *phone) fail(err error) {
 	p.failing = err
 }
 
-func (p *phone) person(name string) askback.Client {
+func (p *phone) person(name string) askback.PersonClient {
 	return p.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb})
 }
 

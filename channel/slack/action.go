@@ -24,7 +24,7 @@ type interaction struct {
 	engine Engine
 	where  where
 	name   string // of the person
-	client askback.Client
+	client askback.PersonClient
 }
 
 // The texts for people.

@@ -61,7 +61,7 @@ func TestAnswerIsCommittedBeforeItIsAcknowledged(t *testing.T) {
 
 // A stalledClient commits nothing until it is released, whatever the context says.
 type stalledClient struct {
-	askback.Client
+	askback.PersonClient
 	release chan struct{}
 }
 
@@ -75,7 +75,7 @@ type stalled struct {
 	release chan struct{}
 }
 
-func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error) {
+func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	c, err := s.Engine.Person(ctx, name, via)
 	return stalledClient{c, s.release}, err
 }

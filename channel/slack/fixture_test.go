@@ -21,7 +21,7 @@ type fixture struct {
 	testing.TB
 	slack  *slacktest.Server
 	engine *engine.Engine
-	agent  askback.Client
+	agent  askback.AgentClient
 	log    *lockedBuffer
 	*Channel
 }

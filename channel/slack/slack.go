@@ -68,7 +68,7 @@ const (
 type Engine interface {
 	// Person returns what a person can do. The error is [askback.ErrForbidden] if the person
 	// may not answer now.
-	Person(ctx context.Context, name string, via askback.Channel) (askback.Client, error)
+	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
 // A Channel sends asks to Slack and receives answers. It is safe for concurrent use.

@@ -30,10 +30,10 @@ type bot struct {
 	testing.TB
 	*telegramtest.Server
 	engine   *engine.Engine
-	agent    askback.Client
+	agent    askback.AgentClient
 	contacts *contacts
 	options  telegram.Options
-	wrap     func(askback.Client) askback.Client // of the clients of people
+	wrap     func(askback.PersonClient) askback.PersonClient // of the clients of people
 	log      *logBuffer
 	sender   *current
 
@@ -148,7 +148,7 @@ type wrapped struct {
 	b *bot
 }
 
-func (w wrapped) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+func (w wrapped) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
 	client, contact, err := w.linked.ContactClient(ctx, channel, address, via)
 	if err == nil && w.b.wrap != nil {
 		client = w.b.wrap(client)

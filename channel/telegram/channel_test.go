@@ -379,7 +379,7 @@ type linked struct {
 	engine *engine.Engine
 }
 
-func (l linked) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error) {
+func (l linked) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
 	contact, err := l.ContactAt(ctx, channel, address)
 	if err != nil {
 		return nil, contact, err

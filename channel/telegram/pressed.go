@@ -13,7 +13,7 @@ import (
 // A visit is what one person does in one chat because of one update.
 type visit struct {
 	*Channel
-	client askback.Client
+	client askback.PersonClient
 	person string
 	chat   chat
 }

@@ -16,7 +16,7 @@ type Engine interface {
 	// person approves there for later ends with the contact. The error is [askback.ErrNotFound]
 	// if there is no such contact or it has ended, and [askback.ErrForbidden] if the person may
 	// not answer now.
-	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.Client, askback.Contact, error)
+	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
 	// LinkContact links an address to the person who has a one-time code. The error is
 	// [askback.ErrNotFound] if no such code is valid.
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)

@@ -19,7 +19,7 @@ import (
 
 // answering is a client whose answers a test changes.
 type answering struct {
-	askback.Client
+	askback.PersonClient
 	answer func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error)
 }
 
@@ -33,7 +33,7 @@ func TestAnswerIsCommittedBeforeItsUpdateIsConfirmed(t *testing.T) {
 	b := newBot(t)
 	var busy, answered atomic.Int64
 	busy.Store(2)
-	b.wrap = func(c askback.Client) askback.Client {
+	b.wrap = func(c askback.PersonClient) askback.PersonClient {
 		return answering{c, func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 			offsets := b.Offsets()
 			if busy.Add(-1) >= 0 {
@@ -68,7 +68,7 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	b := newBot(t)
 	crash := make(chan struct{})
 	var once sync.Once
-	b.wrap = func(c askback.Client) askback.Client {
+	b.wrap = func(c askback.PersonClient) askback.PersonClient {
 		return answering{c, func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 			after, err := c.Answer(ctx, id, a)
 			once.Do(func() { close(crash); <-ctx.Done() }) // it is committed, and the process ends
@@ -103,13 +103,13 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 
 // drafting is a client that does something before it returns a draft.
 type drafting struct {
-	askback.Client
+	askback.PersonClient
 	before func()
 }
 
 func (c drafting) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	c.before()
-	return c.Client.Draft(ctx, id)
+	return c.PersonClient.Draft(ctx, id)
 }
 
 // If another person answers while the bot draws the buttons again, they do not stay (E10).
@@ -117,7 +117,7 @@ func TestButtonsThatAreDrawnTooLateGo(t *testing.T) {
 	b := newBot(t)
 	var drafts atomic.Int64
 	ask := make(chan askback.Ask, 1)
-	b.wrap = func(c askback.Client) askback.Client {
+	b.wrap = func(c askback.PersonClient) askback.PersonClient {
 		return drafting{c, func() {
 			if drafts.Add(1) != 2 { // the first is that of the press, the second that of the drawing
 				return

@@ -24,7 +24,7 @@ import (
 type desk struct {
 	t        *testing.T
 	engine   *engine.Engine
-	agent    askback.Client
+	agent    askback.AgentClient
 	receiver *askbacktest.Receiver
 	api      http.Handler
 	tokens   map[string]string

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -40,7 +39,7 @@ func describe(value, description string) candidate {
 
 // client returns a client for the server that the command would use, and a function that
 // closes it. It does not connect to a database, and writes nothing.
-func (c *completion) client() (connection.Client, func(), error) {
+func (c *completion) client() (askback.Client, func(), error) {
 	all := *c.all
 	all.DB, all.Config = c.path("db", all.DB), c.path("config", all.Config)
 	file, err := all.settings()

@@ -27,7 +27,7 @@ var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 
 // A lookup finds an ask by its id, by the beginning or end of its id, or by "latest".
 type lookup struct {
-	client  askback.Inbox
+	client  askback.Asks
 	verb    string // what the command does with the ask, for errors
 	decides bool   // the command settles the ask; see [lookup.find]
 }

@@ -20,14 +20,14 @@ type prompt struct {
 	conn    *connection.Connector
 	io      streams
 	id      string
-	command string            // the command that answers
-	ui      asker             // nil if the ask cannot be answered here
-	tty     *terminal.TTY     // nil for a pipe
-	lock    *instance.Lock    // of the terminal, while this prompt uses it
-	reason  string            // why the ask cannot be answered here
-	open    bool              // the prompt was still shown when ctx ended
-	here    bool              // the ask was settled at this prompt
-	waiter  connection.Client // waits for the outcome
+	command string         // the command that answers
+	ui      asker          // nil if the ask cannot be answered here
+	tty     *terminal.TTY  // nil for a pipe
+	lock    *instance.Lock // of the terminal, while this prompt uses it
+	reason  string         // why the ask cannot be answered here
+	open    bool           // the prompt was still shown when ctx ended
+	here    bool           // the ask was settled at this prompt
+	waiter  askback.Asker  // waits for the outcome
 }
 
 // An asker shows asks and returns the answers: a [terminal.Panel] or a [terminal.Prompt].

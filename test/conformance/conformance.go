@@ -79,7 +79,7 @@ func (f fixture) agent() askback.Client             { return f.as(askback.Agent,
 func (f fixture) person(name string) askback.Client { return f.as(askback.Responder, name) }
 
 // ask makes an ask and requires success.
-func (f fixture) ask(client askback.Client, q askback.Request) askback.Ask {
+func (f fixture) ask(client askback.Asker, q askback.Request) askback.Ask {
 	f.Helper()
 	a, err := client.Ask(f.ctx(), q)
 	if err != nil {

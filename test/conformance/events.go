@@ -46,7 +46,7 @@ type eventReader struct {
 	next func() (askback.Event, error, bool)
 }
 
-func (f fixture) follow(client askback.Client, session string, after askback.Cursor) eventReader {
+func (f fixture) follow(client askback.Events, session string, after askback.Cursor) eventReader {
 	ctx, cancel := context.WithCancelCause(f.ctx())
 	next, stop := iter.Pull2(client.Events(ctx, session, after))
 	f.Cleanup(func() {
@@ -204,7 +204,7 @@ func eventSnapshot(f fixture) {
 func eventVisibility(f fixture) {
 	agent, other, ana, ben := f.agent(), f.as(askback.Agent, "otherbot"), f.person("ana"), f.person("ben")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})
-	refused := func(client askback.Client, session string, want error) {
+	refused := func(client askback.Events, session string, want error) {
 		f.Helper()
 		next, stop := iter.Pull2(client.Events(f.ctx(), session, ""))
 		defer stop()

@@ -19,7 +19,7 @@ var listing = []testCase{
 }
 
 // list returns the items of all pages. It calls between before it reads another page.
-func (f fixture) list(client askback.Client, q askback.Query, between func()) []askback.Ask {
+func (f fixture) list(client askback.Asks, q askback.Query, between func()) []askback.Ask {
 	f.Helper()
 	var all []askback.Ask
 	for range 1000 {
@@ -73,7 +73,7 @@ func (f fixture) wantOrder(what string, got, want []askback.Ask) {
 // askSeveral makes n asks. If the subject is a [Clock], the clock is advanced once for every
 // three asks, so that the others may have the same time. They are listed in the order of
 // creation all the same.
-func (f fixture) askSeveral(client askback.Client, n int) []askback.Ask {
+func (f fixture) askSeveral(client askback.Asker, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)
 	for i := range asks {
@@ -162,7 +162,7 @@ func pages(f fixture) {
 func listVisibility(f fixture) {
 	agent, other := f.agent(), f.as(askback.Agent, "otherbot")
 	ana, ben := f.person("ana"), f.person("ben")
-	put := func(client askback.Client, to ...string) askback.Ask {
+	put := func(client askback.Asker, to ...string) askback.Ask {
 		q := database()
 		q.To, q.Agent = to, "deploybot" // a label is not an identity
 		return f.ask(client, q)

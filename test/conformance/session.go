@@ -33,7 +33,7 @@ func inSession(key string) askback.Request {
 }
 
 // start starts a session and requires success.
-func (f fixture) start(agent askback.Client, q askback.SessionRequest) askback.Session {
+func (f fixture) start(agent askback.Sessions, q askback.SessionRequest) askback.Session {
 	f.Helper()
 	one, err := agent.Start(f.ctx(), q)
 	if err != nil {
@@ -44,7 +44,7 @@ func (f fixture) start(agent askback.Client, q askback.SessionRequest) askback.S
 
 // wantSession requires this status and these numbers of asks of a session, and returns the
 // session.
-func (f fixture) wantSession(client askback.Client, id string, status askback.SessionStatus, pending, total int) askback.Session {
+func (f fixture) wantSession(client askback.Sessions, id string, status askback.SessionStatus, pending, total int) askback.Session {
 	f.Helper()
 	one, err := client.Session(f.ctx(), id)
 	if err != nil || one.Status != status || one.AsksPending != pending || one.AsksTotal != total {
@@ -53,7 +53,7 @@ func (f fixture) wantSession(client askback.Client, id string, status askback.Se
 	return one
 }
 
-func (f fixture) send(client askback.Client, id string, t askback.Command) askback.Session {
+func (f fixture) send(client askback.Sessions, id string, t askback.Command) askback.Session {
 	f.Helper()
 	one, err := client.Send(f.ctx(), id, t)
 	if err != nil {

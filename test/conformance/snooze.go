@@ -19,7 +19,7 @@ var snoozing = []testCase{
 func tomorrow() time.Time { return time.Now().Add(24 * time.Hour).UTC().Truncate(time.Millisecond) }
 
 // wantList requires the items and the snoozes of a list.
-func (f fixture) wantList(what string, client askback.Client, snoozed *bool, items []askback.Ask, marks ...askback.Snooze) {
+func (f fixture) wantList(what string, client askback.Asks, snoozed *bool, items []askback.Ask, marks ...askback.Snooze) {
 	f.Helper()
 	page, err := client.List(f.ctx(), askback.Query{Snoozed: snoozed})
 	if err != nil {
@@ -31,7 +31,7 @@ func (f fixture) wantList(what string, client askback.Client, snoozed *bool, ite
 	}
 }
 
-func (f fixture) snooze(client askback.Client, id string, until time.Time) askback.Snooze {
+func (f fixture) snooze(client askback.Snoozer, id string, until time.Time) askback.Snooze {
 	f.Helper()
 	s, err := client.Snooze(f.ctx(), id, until)
 	if want := (askback.Snooze{AskID: id, Until: until}); err != nil || s != want {

@@ -180,7 +180,7 @@ func TestApprovalOfTwoIsShownInTheirChannels(t *testing.T) {
 		Groups: map[string][]string{"owners": {"zoe", "ana", "ben"}},
 		Routes: []askback.Route{{Match: askback.Match{Kind: askback.Confirm}, To: []string{"@owners"}, Quorum: 2}},
 	}, time.Now())
-	as := func(person string) askback.Client {
+	as := func(person string) askback.PersonClient {
 		via := map[string]askback.Channel{"ana": askback.ChannelSlack, "ben": askback.ChannelTelegram}[person]
 		c, err := g.engine.Person(t.Context(), person, via)
 		if err != nil {

@@ -123,7 +123,7 @@ func TestAmbiguousResultEndsNoAsk(t *testing.T) {
 
 // blockedLister is a client whose List blocks until its context ends.
 type blockedLister struct {
-	askback.Client
+	askback.AgentClient
 	listed chan error
 }
 

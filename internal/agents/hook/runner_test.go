@@ -90,11 +90,11 @@ func TestRemainingHookGetsTheAnswer(t *testing.T) {
 }
 
 // slowClient takes a while to withdraw an ask.
-type slowClient struct{ askback.Client }
+type slowClient struct{ askback.AgentClient }
 
 func (s slowClient) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	<-time.After(3 * time.Second)
-	return s.Client.Cancel(ctx, id, reason)
+	return s.AgentClient.Cancel(ctx, id, reason)
 }
 
 // A hook that starts while the ask is being withdrawn makes a new ask.
@@ -116,7 +116,7 @@ func TestHookDuringWithdrawalAsksAgain(t *testing.T) {
 
 // failingWaiter is a client whose Wait fails when the channel is closed.
 type failingWaiter struct {
-	askback.Client
+	askback.AgentClient
 	when chan struct{}
 }
 

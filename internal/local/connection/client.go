@@ -13,26 +13,7 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A Client combines the interfaces that commands use.
-type Client interface {
-	askback.Asker
-	askback.Inbox
-	askback.Drafts
-	askback.Snoozer
-	askback.Holder
-	askback.Grants
-	askback.Directory
-	askback.DirectoryControl
-	askback.Events
-	askback.Sessions
-	askback.Tokens
-	askback.Deliveries
-	askback.Endpoints
-	askback.EndpointControl
-	askback.Contacts
-}
-
-// A client is a [Client] that repeats a lost call on the next connection. A repeated call
+// A client is an [askback.Client] that repeats a lost call on the next connection. A repeated call
 // has no further effect, except CreateToken, RotateEndpoint, TestEndpoint and ContactCode. Those of
 // RetryDelivery, DeletePerson and DeleteGroup may return [askback.ErrNotFound].
 type client struct {

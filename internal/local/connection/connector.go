@@ -65,9 +65,9 @@ func (o Options) engineOptions() *engine.Options {
 // database is open at the moment. That can change during the command: another process can
 // end, take over or hand over the database. Calls that were lost are then repeated.
 type Connector struct {
-	Agent  Client // asks
-	User   Client // makes the calls of commands
-	Person Client // answers at the prompt, always as the local user
+	Agent  askback.AgentClient  // asks
+	User   askback.Client       // makes the calls of commands
+	Person askback.PersonClient // answers at the prompt, always as the local user
 
 	options Options
 	isLocal bool // options.Remote is the server of the local database

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// These methods implement [Client]. They only repeat lost calls.
+// These methods implement [askback.Client]. They only repeat lost calls.
 
 func (c client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	return retry2(ctx, c, askback.Client.Cancel, id, reason)

@@ -26,7 +26,7 @@ func NewFixture(t *testing.T) *Fixture {
 }
 
 // Client returns the client of bot.
-func (f *Fixture) Client() askback.Client {
+func (f *Fixture) Client() askback.AgentClient {
 	return f.Engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 }
 
