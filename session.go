@@ -210,8 +210,6 @@ type MessagePage struct {
 // A Command changes a session or adds a message to it. It is a [SendMessage], [Report],
 // [EndTurn], [EndSession], [ResumeSession], [Complete] or [SetTodos].
 type Command interface {
-	// Action returns the action that the principal must be allowed to do.
-	Action() Action
 	// Check returns an [Invalid] if the command breaks a rule.
 	Check() error
 	command()
@@ -258,27 +256,6 @@ type Complete struct {
 type SetTodos struct {
 	Todos []Todo `request:"todos,manual,keep"`
 }
-
-// Action implements [Command].
-func (SendMessage) Action() Action { return ActMessage }
-
-// Action implements [Command].
-func (Report) Action() Action { return ActReport }
-
-// Action implements [Command].
-func (EndTurn) Action() Action { return ActEnd }
-
-// Action implements [Command].
-func (EndSession) Action() Action { return ActEnd }
-
-// Action implements [Command].
-func (ResumeSession) Action() Action { return ActResume }
-
-// Action implements [Command].
-func (Complete) Action() Action { return ActReport }
-
-// Action implements [Command].
-func (SetTodos) Action() Action { return ActReport }
 
 func (SendMessage) command()   {}
 func (Report) command()        {}

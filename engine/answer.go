@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/wire/jcs"
@@ -27,8 +28,8 @@ func isLoggedIn(via askback.Channel) bool {
 // checkDangerous returns an error if the action would settle a dangerous call through a channel
 // of people who have not logged in. These channels refuse it with a better explanation; this
 // check holds also for one that does not. A settled ask has its own error.
-func (c *client) checkDangerous(action askback.Action, a *askback.Ask) error {
-	settles := action == askback.ActAnswer || action == askback.ActDecline
+func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
+	settles := action == access.ActAnswer || action == access.ActDecline
 	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !isLoggedIn(c.who.Channel) {
 		return errDangerous
 	}

@@ -42,7 +42,7 @@ func (c *client) AskRevision(ctx context.Context, r askback.Request) (*revision.
 
 // ask returns a new ask, or the one with the same key. The cache may share it.
 func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, error) {
-	if !access.Allowed(c.who.Kind, askback.ActAsk, askback.Owner) {
+	if !access.Allowed(c.who.Kind, access.ActAsk, access.Owner) {
 		return nil, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
 	n := &newAsk{}

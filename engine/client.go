@@ -23,10 +23,10 @@ type client struct {
 // authorizeAsk returns an error unless this principal may do an action on an ask. The error
 // is [askback.ErrForbidden] if its kind may do the action on no ask. It is
 // [askback.ErrNotFound] if it may do the action on other asks only.
-func (c *client) authorizeAsk(action askback.Action, state *lifecycle.AskState) error {
-	handOver := action == askback.ActReassign && state.Ask.Kind == askback.Confirm
+func (c *client) authorizeAsk(action access.Action, state *lifecycle.AskState) error {
+	handOver := action == access.ActReassign && state.Ask.Kind == askback.Confirm
 	if handOver {
-		action = askback.ActHandOver
+		action = access.ActHandOver
 	}
 	err := c.authorizeRelation(action, c.relation(state))
 	switch {
@@ -41,13 +41,13 @@ func (c *client) authorizeAsk(action askback.Action, state *lifecycle.AskState) 
 
 // authorizeRelation is like authorizeAsk, for any ask or session to which this principal
 // has the given relation.
-func (c *client) authorizeRelation(action askback.Action, relation askback.Relation) error {
+func (c *client) authorizeRelation(action access.Action, relation access.Relation) error {
 	switch {
 	case access.Allowed(c.who.Kind, action, relation):
 		return nil
-	case relation == askback.Starter && access.Allowed(c.who.Kind, action, askback.Recipient):
+	case relation == access.Starter && access.Allowed(c.who.Kind, action, access.Recipient):
 		return askback.ErrSelfApproval
-	case relation == askback.Viewer && access.Allowed(c.who.Kind, action, askback.Recipient):
+	case relation == access.Viewer && access.Allowed(c.who.Kind, action, access.Recipient):
 		return askback.ErrNotApprover
 	case access.Ever(c.who.Kind, action):
 		return askback.ErrNotFound
@@ -59,24 +59,24 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 // owner. A principal that is not an agent is a recipient if the ask is addressed to it, unless
 // it started the session and must not settle the ask, or routes let only others decide it. Any
 // other principal is unrelated.
-func (c *client) relation(state *lifecycle.AskState) askback.Relation {
+func (c *client) relation(state *lifecycle.AskState) access.Relation {
 	switch {
 	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
-		return askback.Owner
+		return access.Owner
 	case c.who.Kind == askback.Agent || !state.Ask.Addressed(c.who.Name):
-		return askback.Unrelated
+		return access.Unrelated
 	case state.Ask.SelfApproval(c.who.Name):
-		return askback.Starter
+		return access.Starter
 	case !state.Ask.IsApprover(c.who.Name):
-		return askback.Viewer
+		return access.Viewer
 	}
-	return askback.Recipient
+	return access.Recipient
 }
 
 // act steps the ask with the given id, if this principal may do the action. The function
 // input returns the input of the step. If the error is neither nil nor [askback.ErrSettled],
 // the record is nil.
-func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*askRecord, error) {
+func (c *client) act(ctx context.Context, action access.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*askRecord, error) {
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if a, err = t.askNow(id); errors.Is(err, askback.ErrNotFound) {
@@ -142,7 +142,7 @@ func (c *client) AnswerRevision(ctx context.Context, id string, answer askback.A
 }
 
 func (c *client) answer(ctx context.Context, id string, answer askback.Answer) (*askRecord, error) {
-	return c.act(ctx, askback.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.act(ctx, access.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		return c.answered(t, a, answer)
 	})
 }
@@ -152,7 +152,7 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.copied(c.act(ctx, askback.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	}))
 }
@@ -163,14 +163,14 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	record, err := c.act(ctx, askback.ActReassign, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+	record, err := c.act(ctx, access.ActReassign, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		return c.reassigned(t, a, r)
 	})
 	if errors.Is(err, askback.ErrNotFound) {
 		record, err = c.reassignedBefore(ctx, id, r, err)
 	}
 	a, err := c.copied(record, err)
-	if a.ID != "" && c.authorizeAsk(askback.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
+	if a.ID != "" && c.authorizeAsk(access.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
 		a = withoutContent(a)
 	}
 	return a, err
@@ -214,14 +214,14 @@ func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reas
 
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, askback.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Claimed{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
 	}))
 }
 
 // Seen implements [askback.Inbox].
 func (c *client) Seen(ctx context.Context, id string) error {
-	_, err := c.act(ctx, askback.ActSeen, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	_, err := c.act(ctx, access.ActSeen, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Seen{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
 	})
 	return err
@@ -232,7 +232,7 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.copied(c.act(ctx, askback.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	}))
 }
@@ -249,7 +249,7 @@ func (c *client) actor() askback.Actor {
 // Consume implements [askback.Asker]. If it is unknown whether this call has spent the
 // approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, askback.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		t.exclusive = true
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
 	}))
@@ -257,7 +257,7 @@ func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 
 // Ack implements [askback.Asker].
 func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, askback.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Acked{At: t.now}, nil
 	}))
 }
@@ -271,10 +271,10 @@ func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 func (c *client) get(ctx context.Context, id string) (*askRecord, error) {
 	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = c.authorizeAsk(askback.ActGet, &a.state)
+		err = c.authorizeAsk(access.ActGet, &a.state)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", askback.ActGet, id, err)
+		return nil, fmt.Errorf("%s %s: %w", access.ActGet, id, err)
 	}
 	return a, nil
 }
@@ -310,7 +310,7 @@ func (c *client) copyAsk(out *askback.Ask, a *askRecord) {
 // would enlarge it by a copy of the ask. A wait that ends at once is not counted and starts no
 // timer.
 func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*askRecord, error) {
-	if a := c.engine.cache.get(id); a != nil && a.state.Ask.Outcome != nil && c.authorizeAsk(askback.ActGet, &a.state) == nil {
+	if a := c.engine.cache.get(id); a != nil && a.state.Ask.Outcome != nil && c.authorizeAsk(access.ActGet, &a.state) == nil {
 		return a, nil
 	}
 	w, err := c.beginWait(id)
@@ -377,7 +377,7 @@ func (c *client) readForWait(ctx context.Context, id string) (*askRecord, error)
 		a, err = c.engine.fetchApart(context.WithoutCancel(ctx), id)
 	}
 	if err == nil {
-		err = c.authorizeAsk(askback.ActGet, &a.state)
+		err = c.authorizeAsk(access.ActGet, &a.state)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)

@@ -177,11 +177,11 @@ func (c *client) binding(ctx context.Context) (binding, error) {
 
 // Contacts implements [askback.Contacts].
 func (c *client) Contacts(ctx context.Context) ([]askback.Contact, error) {
-	if err := c.authorize(askback.ActContacts); err != nil {
+	if err := c.authorize(access.ActContacts); err != nil {
 		return nil, err
 	}
 	person := c.who.Name
-	if access.Allowed(c.who.Kind, askback.ActContacts, askback.Unrelated) {
+	if access.Allowed(c.who.Kind, access.ActContacts, access.Unrelated) {
 		person = ""
 	}
 	list, err := c.engine.contacts.list(ctx, c.engine, person)
@@ -204,7 +204,7 @@ func (c *client) Contacts(ctx context.Context) ([]askback.Contact, error) {
 
 // AddContact implements [askback.Contacts].
 func (c *client) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
-	if err := cmp.Or(c.authorize(askback.ActContacts), r.Check()); err != nil {
+	if err := cmp.Or(c.authorize(access.ActContacts), r.Check()); err != nil {
 		return askback.Contact{}, err
 	}
 	channel, ok := c.engine.channels[r.Channel].(AddressChannel)
@@ -248,11 +248,11 @@ func (e *Engine) notLinked(channel string) error {
 
 // DeleteContact implements [askback.Contacts].
 func (c *client) DeleteContact(ctx context.Context, id string) (askback.Contact, error) {
-	if err := c.authorize(askback.ActContacts); err != nil {
+	if err := c.authorize(access.ActContacts); err != nil {
 		return askback.Contact{}, err
 	}
 	removed, err := c.engine.deleteContact(ctx, id, func(row store.Record) bool {
-		return access.Allowed(c.who.Kind, askback.ActContacts, c.relationToContact(row.Owner))
+		return access.Allowed(c.who.Kind, access.ActContacts, c.relationToContact(row.Owner))
 	})
 	if err != nil {
 		return askback.Contact{}, fmt.Errorf("remove contact %s: %w", id, err)
@@ -261,11 +261,11 @@ func (c *client) DeleteContact(ctx context.Context, id string) (askback.Contact,
 }
 
 // relationToContact returns the relation of this principal to a contact of a person.
-func (c *client) relationToContact(person string) askback.Relation {
+func (c *client) relationToContact(person string) access.Relation {
 	if c.who.Name == person && c.who.Kind != askback.Agent {
-		return askback.Owner
+		return access.Owner
 	}
-	return askback.Unrelated
+	return access.Unrelated
 }
 
 // deleteContact deletes a contact if may returns true for its record. Otherwise the error is

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
@@ -55,7 +56,7 @@ func codeKey(channel, code string) string {
 
 // ContactCode implements [askback.Contacts].
 func (c *client) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
-	if err := c.authorize(askback.ActContacts); err != nil {
+	if err := c.authorize(access.ActContacts); err != nil {
 		return askback.ContactCode{}, err
 	}
 	to, ok := c.engine.channels[channel].(CodeChannel)

@@ -27,7 +27,7 @@ func (c *client) Deliveries(ctx context.Context, q askback.DeliveryQuery) (askba
 }
 
 func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page askback.DeliveryPage, err error) {
-	if err := cmp.Or(c.authorize(askback.ActDeliveries), q.Check()); err != nil {
+	if err := cmp.Or(c.authorize(access.ActDeliveries), q.Check()); err != nil {
 		return page, err
 	}
 	from := deliveryCursor{list: listOpen}
@@ -43,7 +43,7 @@ func (c *client) deliveries(ctx context.Context, q askback.DeliveryQuery) (page 
 	switch {
 	case from.list == listOfState:
 		return c.deliveriesAbout(ctx, q, from)
-	case !access.Allowed(c.who.Kind, askback.ActDeliveries, askback.Unrelated):
+	case !access.Allowed(c.who.Kind, access.ActDeliveries, access.Unrelated):
 		return page, askback.Invalid{{Pointer: "?question_id", Detail: "you may list the deliveries of your own asks and sessions, one at a time", Fix: "question_id=ask_… or session_id=ses_…"}}
 	case from.list == listSent:
 		return c.sentDeliveries(ctx, q, from)
@@ -94,7 +94,7 @@ func (c *client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 		if err != nil {
 			return all, err
 		}
-		return sentRecord{a.state.Deliveries, a.state.Owner, a.state.Callback}, c.authorizeAsk(askback.ActDeliveries, &a.state)
+		return sentRecord{a.state.Deliveries, a.state.Owner, a.state.Callback}, c.authorizeAsk(access.ActDeliveries, &a.state)
 	case !ids.Valid(ids.Session, q.SessionID):
 		return all, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
 	}
@@ -102,7 +102,7 @@ func (c *client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 	if err != nil {
 		return all, err
 	}
-	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.authorizeSession(askback.ActDeliveries, s.Session.Owner)
+	return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, c.authorizeSession(access.ActDeliveries, s.Session.Owner)
 }
 
 // holders are the endpoints that a list has read, by key. One that is active is zero.
@@ -369,7 +369,7 @@ const deliveryPrefix = "dlv_"
 
 // RetryDelivery implements [askback.Deliveries].
 func (c *client) RetryDelivery(ctx context.Context, id string) (askback.Delivery, error) {
-	if err := c.authorize(askback.ActRetry); err != nil {
+	if err := c.authorize(access.ActRetry); err != nil {
 		return askback.Delivery{}, err
 	}
 	f, err := c.engine.deadLetter(ctx, id)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/directory"
 )
 
@@ -18,7 +19,7 @@ import (
 // changes its argument, and reports whether it did.
 func (c *client) changeDirectory(ctx context.Context, change func(now int64, d *storedDirectory) (changed bool, err error)) (*current, error) {
 	e := c.engine
-	if err := c.authorize(askback.ActDirectory); err != nil {
+	if err := c.authorize(access.ActDirectory); err != nil {
 		return nil, err
 	}
 	if err := e.ReadDirectory(ctx); err != nil {
@@ -75,7 +76,7 @@ func tooMany(what string, limit int) error {
 
 // PutPerson implements [askback.DirectoryControl].
 func (c *client) PutPerson(ctx context.Context, r askback.PersonRequest) (askback.Person, error) {
-	if err := c.authorize(askback.ActDirectory); err != nil {
+	if err := c.authorize(access.ActDirectory); err != nil {
 		return askback.Person{}, err
 	}
 	if err := directory.CheckPerson(r); err != nil {
@@ -225,7 +226,7 @@ func (e *Engine) notOfAPI(what, name string) error {
 
 // PutGroup implements [askback.DirectoryControl].
 func (c *client) PutGroup(ctx context.Context, name string, people []string) (askback.Group, error) {
-	if err := c.authorize(askback.ActDirectory); err != nil {
+	if err := c.authorize(access.ActDirectory); err != nil {
 		return askback.Group{}, err
 	}
 	if err := directory.CheckGroup(name, people); err != nil {
@@ -305,7 +306,7 @@ func unusedGroup(name string, routes []askback.Route) error {
 
 // PutRoutes implements [askback.DirectoryControl].
 func (c *client) PutRoutes(ctx context.Context, routes []askback.Route, revision int64) (askback.RouteList, error) {
-	if err := c.authorize(askback.ActDirectory); err != nil {
+	if err := c.authorize(access.ActDirectory); err != nil {
 		return askback.RouteList{}, err
 	}
 	if len(routes) > askback.MaxRoutes {

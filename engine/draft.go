@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/store"
 )
 
@@ -24,7 +25,7 @@ func (c *client) draftID(id string) string { return id + "/" + c.who.Name }
 
 // Draft implements [askback.Drafts].
 func (c *client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	if err := c.authorizePending(ctx, askback.ActDraft, id); err != nil {
+	if err := c.authorizePending(ctx, access.ActDraft, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
 		}
@@ -39,7 +40,7 @@ func (c *client) Draft(ctx context.Context, id string) (json.RawMessage, error) 
 
 // SaveDraft implements [askback.Drafts].
 func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	if err := c.authorizePending(ctx, askback.ActDraft, id); err != nil {
+	if err := c.authorizePending(ctx, access.ActDraft, id); err != nil {
 		return err
 	}
 	if err := askback.CheckDraft(draft); err != nil {
@@ -65,7 +66,7 @@ func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 
 // authorizePending returns an error unless this principal may do an action on an ask. The
 // error is [askback.ErrSettled] if the ask is settled.
-func (c *client) authorizePending(ctx context.Context, action askback.Action, id string) error {
+func (c *client) authorizePending(ctx context.Context, action access.Action, id string) error {
 	if err := c.authorize(action); err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func (t *tx) makeEndpoint(owner, address string, hasSecret bool) (r *endpointRec
 
 // Endpoints implements [askback.Endpoints].
 func (c *client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askback.EndpointPage, error) {
-	if err := c.authorize(askback.ActEndpoints); err != nil {
+	if err := c.authorize(access.ActEndpoints); err != nil {
 		return askback.EndpointPage{}, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Endpoint, q.Cursor)); err != nil {
@@ -121,7 +121,7 @@ func (c *client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askbac
 
 // CreateEndpoint implements [askback.Endpoints].
 func (c *client) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) (_ askback.Endpoint, secret string, err error) {
-	if err := c.authorize(askback.ActEndpoints); err != nil {
+	if err := c.authorize(access.ActEndpoints); err != nil {
 		return askback.Endpoint{}, "", err
 	}
 	if err := cmp.Or(r.Check(), c.engine.checkReceiver("/url", r.URL), c.checkEndpointOwner(&r)); err != nil {
@@ -157,17 +157,17 @@ func (c *client) checkEndpointOwner(r *askback.EndpointRequest) error {
 }
 
 // relationToEndpoint returns the relation of this principal to an endpoint.
-func (c *client) relationToEndpoint(e askback.Endpoint) askback.Relation {
+func (c *client) relationToEndpoint(e askback.Endpoint) access.Relation {
 	if c.who.Kind == askback.Agent && c.who.Name == e.Owner {
-		return askback.Owner
+		return access.Owner
 	}
-	return askback.Unrelated
+	return access.Unrelated
 }
 
 // mayChange returns an error unless this principal may change an endpoint that was read with
 // the error err. "Unknown" and "not yours" are the same error.
 func (c *client) mayChange(e askback.Endpoint, err error) error {
-	if err == nil && !access.Allowed(c.who.Kind, askback.ActEndpoints, c.relationToEndpoint(e)) {
+	if err == nil && !access.Allowed(c.who.Kind, access.ActEndpoints, c.relationToEndpoint(e)) {
 		err = askback.ErrNotFound
 	}
 	return fromStore(err)
@@ -176,7 +176,7 @@ func (c *client) mayChange(e askback.Endpoint, err error) error {
 // changeEndpoint calls change with an endpoint that this principal may change, in a tx. It
 // returns the endpoint after the commit.
 func (c *client) changeEndpoint(ctx context.Context, verb, id string, change func(*tx, *endpointRecord) error) (askback.Endpoint, error) {
-	if err := c.authorize(askback.ActEndpoints); err != nil {
+	if err := c.authorize(access.ActEndpoints); err != nil {
 		return askback.Endpoint{}, err
 	}
 	var r *endpointRecord

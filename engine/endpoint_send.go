@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -291,7 +292,7 @@ func (c *client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 
 // readEndpoint returns an endpoint that this principal may change.
 func (c *client) readEndpoint(ctx context.Context, id string) (lifecycle.EndpointState, error) {
-	if err := c.authorize(askback.ActEndpoints); err != nil {
+	if err := c.authorize(access.ActEndpoints); err != nil {
 		return lifecycle.EndpointState{}, err
 	}
 	row, err := c.engine.store.Read(ctx, kindEndpoint, id)

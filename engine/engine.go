@@ -248,7 +248,7 @@ func (e *Engine) as(p askback.Principal) *client {
 
 // May returns [askback.ErrForbidden] if principals of this kind may never do an
 // action. The methods of a client check this themselves.
-func (e *Engine) May(p askback.Principal, action askback.Action) error {
+func (e *Engine) May(p askback.Principal, action access.Action) error {
 	if !access.Ever(p.Kind, action) {
 		return fmt.Errorf("%s: %w", action, askback.ErrForbidden)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/wire/codec"
 	"github.com/askback/askback/store"
 )
@@ -138,9 +139,9 @@ func (f *eventStream) missingBefore(next store.Event) bool {
 // authorize returns an error unless the principal may follow the stream.
 func (f *eventStream) authorize(ctx context.Context) error {
 	if f.session == "" {
-		return f.client.authorize(askback.ActEvents)
+		return f.client.authorize(access.ActEvents)
 	}
-	_, err := f.client.findSession(ctx, askback.ActFollow, f.session)
+	_, err := f.client.findSession(ctx, access.ActFollow, f.session)
 	return err
 }
 
@@ -170,7 +171,7 @@ func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error
 		}
 	}
 	if f.session != "" {
-		one, err := f.client.findSession(ctx, askback.ActFollow, f.session)
+		one, err := f.client.findSession(ctx, access.ActFollow, f.session)
 		if err != nil {
 			return nil, err
 		}

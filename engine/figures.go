@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 )
 
 // Figures implements [askback.Reports]. Like [askback.Directory.Stats], it reads a bounded number
 // of asks: then Partial is set.
 func (c *client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.Figures, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return askback.Figures{}, err
 	}
 	b := newFiguresBuilder(c.engine.clock(), q)

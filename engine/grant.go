@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
@@ -59,7 +60,7 @@ func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (s
 
 // Grants implements [askback.Grants].
 func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	if err := c.authorize(askback.ActGrants); err != nil {
+	if err := c.authorize(access.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
@@ -101,7 +102,7 @@ func (e *Engine) makerEnded(ctx context.Context, g askback.Grant, now time.Time,
 
 // Revoke implements [askback.Grants].
 func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	if err := c.authorize(askback.ActRevoke); err != nil {
+	if err := c.authorize(access.ActRevoke); err != nil {
 		return askback.Grant{}, err
 	}
 	var g *grantRecord

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
 )
 
 // Hold implements [askback.Holder].
 func (c *client) Hold(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
-	return c.copied(c.act(ctx, askback.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		in, err := c.answered(t, a, answer)
 		if err != nil {
 			return nil, err
@@ -26,7 +27,7 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.copied(c.act(ctx, askback.ActDecline, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActDecline, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: askback.Answer{Reason: reason}, At: t.now}
 		return c.held(t, a, lifecycle.Held{Answered: in, Declines: true})
 	}))
@@ -46,7 +47,7 @@ func (c *client) held(t *tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycl
 
 // Undo implements [askback.Holder].
 func (c *client) Undo(ctx context.Context, id string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, askback.ActAnswer, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+	return c.copied(c.act(ctx, access.ActAnswer, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Undone{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
 	}))
 }
@@ -111,7 +112,7 @@ func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.
 			continue // stepping it logs the error
 		}
 		a := c.visible(&state)
-		if _, ok := a.HeldBy(p.Name); ok && c.authorizeAsk(askback.ActGet, &state) == nil {
+		if _, ok := a.HeldBy(p.Name); ok && c.authorizeAsk(access.ActGet, &state) == nil {
 			held = append(held, a)
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/store"
 )
 
 // HostedAgents implements [askback.Sessions].
 func (c *client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
-	if err := c.authorize(askback.ActRun); err != nil {
+	if err := c.authorize(access.ActRun); err != nil {
 		return nil, err
 	}
 	return c.engine.HostedAgents(), nil

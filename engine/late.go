@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
@@ -30,11 +31,11 @@ func (c *client) lateAnswers(ctx context.Context, id string) (late []askback.Lat
 		if err != nil {
 			return nil, false, err
 		}
-		if err := c.authorizeAsk(askback.ActGet, &a.state); err != nil {
+		if err := c.authorizeAsk(access.ActGet, &a.state); err != nil {
 			return nil, false, err
 		}
 		session, want = a.state.Ask.SessionID, a.state.Refused
-	} else if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+	} else if _, err := c.findSession(ctx, access.ActFollow, id); err != nil {
 		return nil, false, err
 	}
 	before := int64(0)
@@ -83,5 +84,5 @@ func (c *client) lateAnswer(ctx context.Context, row store.Event) (late askback.
 	return askback.LateAnswer{
 		AskID: row.Subject, Name: h.By, Channel: h.Via, At: row.At,
 		Answer: askback.Answer{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason},
-	}, c.authorizeAsk(askback.ActGet, &a.state) == nil, nil
+	}, c.authorizeAsk(access.ActGet, &a.state) == nil, nil
 }

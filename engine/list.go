@@ -18,7 +18,7 @@ import (
 
 // List implements [askback.Inbox].
 func (c *client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	if !access.Ever(c.who.Kind, askback.ActList) {
+	if !access.Ever(c.who.Kind, access.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
 	if err := cmp.Or(q.Check(), checkAskCursor(q)); err != nil {
@@ -93,7 +93,7 @@ func (c *client) startedRun(ctx context.Context, q askback.Query) (bool, error) 
 
 // eventsCursor returns the end of the event stream, or "" if this principal cannot follow it.
 func (c *client) eventsCursor(ctx context.Context) (askback.Cursor, error) {
-	if !access.Ever(c.who.Kind, askback.ActEvents) {
+	if !access.Ever(c.who.Kind, access.ActEvents) {
 		return "", nil
 	}
 	seq, n, err := c.engine.store.Head(ctx, "")
@@ -114,7 +114,7 @@ func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	if err != nil {
 		return askback.Page{}, fmt.Errorf("list: %w", err)
 	}
-	if c.authorizeAsk(askback.ActList, &state) != nil {
+	if c.authorizeAsk(access.ActList, &state) != nil {
 		return askback.Page{}, nil
 	}
 	return askback.Page{Items: []askback.Ask{state.Ask}}, nil
@@ -130,7 +130,7 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool, hidden s
 	}
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
 		state, err := decodeAsk(row)
-		if err != nil || !every && c.authorizeAsk(askback.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
+		if err != nil || !every && c.authorizeAsk(access.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
 			if err == nil && from.Newest && state.Ask.CreatedAt.Before(q.Since) {
 				err = errListEnd
 			}

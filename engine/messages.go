@@ -40,16 +40,16 @@ func (c *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 // authorizeSessions returns [askback.ErrForbidden] unless this principal may see
 // sessions, in full or without their contents.
 func (c *client) authorizeSessions() error {
-	if access.Ever(c.who.Kind, askback.ActFollow) {
+	if access.Ever(c.who.Kind, access.ActFollow) {
 		return nil
 	}
-	return c.authorize(askback.ActSessions)
+	return c.authorize(access.ActSessions)
 }
 
 // redactSession returns a session, without its contents unless principals of this kind
 // may follow sessions.
 func (c *client) redactSession(one askback.Session) askback.Session {
-	if access.Ever(c.who.Kind, askback.ActFollow) {
+	if access.Ever(c.who.Kind, access.ActFollow) {
 		return one
 	}
 	one.Title, one.Payload, one.Result, one.Error, one.Metadata, one.Todos = "", nil, nil, "", nil, nil
@@ -107,7 +107,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		return page, err
 	}
 	limit = cmp.Or(limit, askback.DefaultLimit)
-	one, err := c.findSession(ctx, askback.ActFollow, id)
+	one, err := c.findSession(ctx, access.ActFollow, id)
 	if err != nil {
 		return page, fmt.Errorf("messages %s: %w", id, err)
 	}
@@ -158,7 +158,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 // LastMessage returns the newest message of the agent in a session. It reads at most
 // the last maxScanned events and returns "" if none of them is such a message.
 func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
-	one, err := c.findSession(ctx, askback.ActFollow, id)
+	one, err := c.findSession(ctx, access.ActFollow, id)
 	if err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 )
 
 // The newest events of a session that [askback.Reports.SessionHistory] returns: their number and the
@@ -17,7 +18,7 @@ const (
 
 // SessionHistory implements [askback.Reports].
 func (c *client) SessionHistory(ctx context.Context, id string) (events []askback.Event, more bool, err error) {
-	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+	if _, err := c.findSession(ctx, access.ActFollow, id); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
 	}
 	f := eventStream{client: c, session: id, follower: c.engine.hub.follow(id)}

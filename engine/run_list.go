@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/store"
 )
 
 // Children implements [askback.Reports].
 func (c *client) Children(ctx context.Context, id string) (children []askback.Session, err error) {
-	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
+	if _, err := c.findSession(ctx, access.ActFollow, id); err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
 	}
 	r, err := c.engine.readRun(ctx, id)

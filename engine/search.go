@@ -279,7 +279,7 @@ func (c *client) foundAsk(ctx context.Context, q askback.Query, id string) (a as
 		return a, false, err
 	}
 	a, q.Search = found.state.Ask, ""
-	if c.authorizeAsk(askback.ActList, &found.state) != nil || !c.listsAsk(a) || !matchesQuery(q, a) {
+	if c.authorizeAsk(access.ActList, &found.state) != nil || !c.listsAsk(a) || !matchesQuery(q, a) {
 		return a, false, nil
 	}
 	ok = a.Settled() && (q.Status == askback.SettledStatus || q.Status == a.Outcome.Status) &&
@@ -293,5 +293,5 @@ func (c *client) listsAsk(a askback.Ask) bool {
 	if c.who.Kind == askback.Agent {
 		return a.Owner == c.who.Name
 	}
-	return access.Ever(c.who.Kind, askback.ActList) && a.Addressed(c.who.Name)
+	return access.Ever(c.who.Kind, access.ActList) && a.Addressed(c.who.Name)
 }

@@ -96,9 +96,9 @@ func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*ses
 
 // Start implements [askback.Sessions].
 func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
-	action := askback.ActStart
+	action := access.ActStart
 	if r.Hosted() {
-		action = askback.ActRun
+		action = access.ActRun
 	}
 	if err := c.authorize(action); err != nil {
 		return askback.Session{}, err
@@ -176,12 +176,12 @@ func (c *client) sessionByKey(t *tx, key, callback string) (askback.Session, err
 
 // authorizeSession returns an error unless this principal may do an action on a
 // session of this owner.
-func (c *client) authorizeSession(action askback.Action, owner string) error {
-	relation := askback.Recipient // people see all sessions, but only the asks addressed to them
+func (c *client) authorizeSession(action access.Action, owner string) error {
+	relation := access.Recipient // people see all sessions, but only the asks addressed to them
 	if c.who.Kind == askback.Agent {
-		relation = askback.Unrelated
+		relation = access.Unrelated
 		if owner == c.who.Name {
-			relation = askback.Owner
+			relation = access.Owner
 		}
 	}
 	return c.authorizeRelation(action, relation)
@@ -189,9 +189,9 @@ func (c *client) authorizeSession(action askback.Action, owner string) error {
 
 // Session implements [askback.Sessions].
 func (c *client) Session(ctx context.Context, id string) (askback.Session, error) {
-	action := askback.ActFollow
+	action := access.ActFollow
 	if !access.Ever(c.who.Kind, action) {
-		action = askback.ActSessions
+		action = access.ActSessions
 	}
 	one, err := c.findSession(ctx, action, id)
 	if err != nil {
@@ -202,7 +202,7 @@ func (c *client) Session(ctx context.Context, id string) (askback.Session, error
 
 // findSession returns a session, if this principal may do an action on it. It also
 // finds the implicit session of a single ask.
-func (c *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
+func (c *client) findSession(ctx context.Context, action access.Action, id string) (askback.Session, error) {
 	r, err := c.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
 		a, err := c.engine.read(ctx, ids.Swap(id, ids.Ask))
@@ -223,11 +223,11 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 
 // ownSession returns the implicit session of a single ask. It is waiting while the ask is
 // open and ends with it. A principal that may not see the ask may see the session only with
-// [askback.ActSessions]. If the ask belongs to another session, the error is
+// [access.ActSessions]. If the ask belongs to another session, the error is
 // [askback.ErrNotFound].
-func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
-	err := c.authorizeAsk(askback.ActGet, &state)
-	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
+func (c *client) ownSession(state lifecycle.AskState, action access.Action) (askback.Session, error) {
+	err := c.authorizeAsk(access.ActGet, &state)
+	if action == access.ActSessions { // the status of a session reveals nothing of the ask
 		err = c.authorize(action)
 	}
 	if err == nil && !state.OwnSession() {
@@ -252,14 +252,14 @@ func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (as
 
 // Send implements [askback.Sessions].
 func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askback.Session, error) {
-	if err := c.authorize(cmd.Action()); err != nil {
+	if err := c.authorize(access.OfCommand(cmd)); err != nil {
 		return askback.Session{}, err
 	}
 	if err := cmd.Check(); err != nil {
 		return askback.Session{}, err
 	}
 	var one askback.Session
-	hosted, err := c.hosts(ctx, cmd.Action(), id)
+	hosted, err := c.hosts(ctx, access.OfCommand(cmd), id)
 	if _, resumes := cmd.(askback.ResumeSession); err == nil && hosted && resumes && c.who.Kind == askback.Agent {
 		err = c.engine.limitStarts(c.who.Name) // each turn costs as much as a run
 	}
@@ -279,7 +279,7 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 		if err != nil {
 			return err
 		}
-		if err := c.authorizeSession(cmd.Action(), found.state.Session.Owner); err != nil {
+		if err := c.authorizeSession(access.OfCommand(cmd), found.state.Session.Owner); err != nil {
 			return err
 		}
 		err = found.step(t, lifecycle.SessionCommand{By: c.actor(), Via: c.who.Channel, Command: cmd, At: t.now})
@@ -294,7 +294,7 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 
 // hosts reports whether a session is that of a hosted run. If it is, the principal may do the
 // action on it.
-func (c *client) hosts(ctx context.Context, action askback.Action, id string) (bool, error) {
+func (c *client) hosts(ctx context.Context, action access.Action, id string) (bool, error) {
 	row, err := c.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
@@ -317,7 +317,7 @@ func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.
 	if err != nil {
 		return askback.Session{}, err
 	}
-	if _, err := c.ownSession(a.state, cmd.Action()); err != nil {
+	if _, err := c.ownSession(a.state, access.OfCommand(cmd)); err != nil {
 		return askback.Session{}, err
 	}
 	in := lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, At: t.now}
@@ -332,5 +332,5 @@ func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.
 	if err := a.step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return askback.Session{}, err
 	}
-	return c.ownSession(a.state, cmd.Action())
+	return c.ownSession(a.state, access.OfCommand(cmd))
 }

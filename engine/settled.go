@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
@@ -74,7 +75,7 @@ func (c *client) settledAsk(q askback.Query, row store.Record) (a askback.Ask, o
 		return a, false
 	}
 	a = state.Ask
-	return a, a.Settled() && c.authorizeAsk(askback.ActList, &state) == nil && matchesQuery(q, a)
+	return a, a.Settled() && c.authorizeAsk(access.ActList, &state) == nil && matchesQuery(q, a)
 }
 
 // settledQuery returns the part of a query of settled asks that the store evaluates.

@@ -38,7 +38,7 @@ func decodeSnooze(row store.Record) (askback.Snooze, error) {
 
 // Snooze implements [askback.Snoozer].
 func (c *client) Snooze(ctx context.Context, id string, until time.Time) (askback.Snooze, error) {
-	if err := c.authorizePending(ctx, askback.ActSnooze, id); err != nil {
+	if err := c.authorizePending(ctx, access.ActSnooze, id); err != nil {
 		return askback.Snooze{}, err
 	}
 	now := c.engine.clock()
@@ -94,7 +94,7 @@ func (c *client) checkSnoozes(t *tx) error {
 // Snoozed implements [askback.Snoozer].
 func (c *client) Snoozed(ctx context.Context, id string) (askback.Snooze, error) {
 	none := askback.Snooze{AskID: id}
-	if err := c.authorizePending(ctx, askback.ActSnooze, id); errors.Is(err, askback.ErrSettled) {
+	if err := c.authorizePending(ctx, access.ActSnooze, id); errors.Is(err, askback.ErrSettled) {
 		return none, nil
 	} else if err != nil {
 		return askback.Snooze{}, err
@@ -111,7 +111,7 @@ func (c *client) Snoozed(ctx context.Context, id string) (askback.Snooze, error)
 
 // Unsnooze implements [askback.Snoozer].
 func (c *client) Unsnooze(ctx context.Context, id string) error {
-	if err := c.authorizePending(ctx, askback.ActSnooze, id); err != nil && !errors.Is(err, askback.ErrSettled) {
+	if err := c.authorizePending(ctx, access.ActSnooze, id); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return err
 	}
 	err := c.engine.update(ctx, func(t *tx) error {
@@ -137,7 +137,7 @@ type snoozes map[string]askback.Snooze
 // snoozes returns the stored snoozes of this principal that a list needs. An agent has none,
 // and a settled ask is not snoozed.
 func (c *client) snoozes(ctx context.Context, q askback.Query) (snoozes, error) {
-	if q.Unacked || q.Status != "" && q.Status != askback.Pending && q.Status != askback.AnyStatus || !access.Ever(c.who.Kind, askback.ActSnooze) {
+	if q.Unacked || q.Status != "" && q.Status != askback.Pending && q.Status != askback.AnyStatus || !access.Ever(c.who.Kind, access.ActSnooze) {
 		return nil, nil
 	}
 	out := snoozes{}
@@ -189,7 +189,7 @@ func (s snoozes) of(asks []askback.Ask) (out []askback.Snooze) {
 // listSnoozed returns a page of the asks that this person hides now. It reads the snoozes, so
 // that it does not examine the other asks.
 func (c *client) listSnoozed(ctx context.Context, q askback.Query) (page askback.Page, err error) {
-	if !access.Ever(c.who.Kind, askback.ActSnooze) {
+	if !access.Ever(c.who.Kind, access.ActSnooze) {
 		return page, nil
 	}
 	limit, size, now := cmp.Or(q.Limit, askback.DefaultLimit), 0, c.engine.clock()
@@ -207,7 +207,7 @@ func (c *client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 		if err != nil {
 			return askback.Page{}, err
 		}
-		if c.authorizeAsk(askback.ActList, &a.state) != nil || a.state.Ask.Settled() || !selects(q, a.state.Ask) {
+		if c.authorizeAsk(access.ActList, &a.state) != nil || a.state.Ask.Settled() || !selects(q, a.state.Ask) {
 			continue
 		}
 		if n := len(page.Items); n == limit || n > 0 && size > listBytes {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 )
 
 // maxCounted is how many asks Stats reads at most, first of the open ones and then of all.
@@ -18,7 +19,7 @@ const maxCounted = 4000
 // People implements [askback.Directory]. It returns the people of the settings and of the API,
 // and those with a valid token of kind responder or admin.
 func (c *client) People(ctx context.Context) ([]askback.Person, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return nil, err
 	}
 	s, err := c.engine.current(ctx)
@@ -52,7 +53,7 @@ func (s *Settings) groupsOf(person string) (names []string) {
 
 // Groups implements [askback.Directory].
 func (c *client) Groups(ctx context.Context) ([]askback.Group, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return nil, err
 	}
 	s, err := c.engine.current(ctx)
@@ -68,7 +69,7 @@ func (c *client) Groups(ctx context.Context) ([]askback.Group, error) {
 
 // Routes implements [askback.Directory].
 func (c *client) Routes(ctx context.Context) (askback.RouteList, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return askback.RouteList{}, err
 	}
 	s, err := c.engine.current(ctx)
@@ -80,7 +81,7 @@ func (c *client) Routes(ctx context.Context) (askback.RouteList, error) {
 
 // Agents implements [askback.Directory].
 func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return nil, err
 	}
 	b, _, err := c.countOpen(ctx)
@@ -98,7 +99,7 @@ func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 // Stats implements [askback.Directory]. It counts the asks that this principal may see, or
 // all asks for an operator, but not more than maxCounted: then Partial is set.
 func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
-	if err := c.authorize(askback.ActPeople); err != nil {
+	if err := c.authorize(access.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
 	b, allOpen, err := c.countOpen(ctx)

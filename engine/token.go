@@ -7,6 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/internal/access"
 )
 
 // lastUseTime is how long Run may take to store the last uses of tokens when it ends.
@@ -30,11 +31,11 @@ func (e *Engine) useLoop(ctx context.Context) {
 
 // authorize returns [askback.ErrForbidden] unless the kind of this principal may do an
 // action. It is enough for actions that concern no single ask or session.
-func (c *client) authorize(action askback.Action) error { return c.engine.May(c.who, action) }
+func (c *client) authorize(action access.Action) error { return c.engine.May(c.who, action) }
 
 // CreateToken implements [askback.Tokens].
 func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	if err := c.authorize(askback.ActTokens); err != nil {
+	if err := c.authorize(access.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
 	if err := c.engine.checkNewName(ctx, "/name", r.Name, r.Kind); err != nil {
@@ -45,7 +46,7 @@ func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askba
 
 // Tokens implements [askback.Tokens].
 func (c *client) Tokens(ctx context.Context) (tokens []askback.Token, err error) {
-	if err := c.authorize(askback.ActTokenList); err != nil {
+	if err := c.authorize(access.ActTokenList); err != nil {
 		return nil, err
 	}
 	err = c.engine.EachToken(ctx, false, func(t askback.Token) { tokens = append(tokens, t) })
@@ -54,7 +55,7 @@ func (c *client) Tokens(ctx context.Context) (tokens []askback.Token, err error)
 
 // RevokeToken implements [askback.Tokens].
 func (c *client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	if err := c.authorize(askback.ActTokens); err != nil {
+	if err := c.authorize(access.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
 	t, err := c.engine.RevokeToken(ctx, id)
@@ -66,7 +67,7 @@ func (c *client) RevokeToken(ctx context.Context, id string) (askback.Token, err
 
 // LoginSecret implements [askback.Tokens].
 func (c *client) LoginSecret(ctx context.Context) (string, error) {
-	if err := c.authorize(askback.ActLogin); err != nil {
+	if err := c.authorize(access.ActLogin); err != nil {
 		return "", err
 	}
 	return c.engine.LoginSecret(ctx, c.who)

@@ -33,10 +33,10 @@ func (c *client) sharePart(ctx context.Context, p part) (bool, error) {
 	switch {
 	case c.who.Kind == askback.Agent: // the session is its own
 		return true, nil
-	case p.by != "" && p.by == c.who.Name && access.Ever(c.who.Kind, askback.ActAnswer):
+	case p.by != "" && p.by == c.who.Name && access.Ever(c.who.Kind, access.ActAnswer):
 		return true, nil
 	case p.ask != nil:
-		return c.authorizeAsk(askback.ActGet, p.ask) == nil, nil
+		return c.authorizeAsk(access.ActGet, p.ask) == nil, nil
 	case p.run != "":
 		return c.isAskedBy(ctx, p.run)
 	}
@@ -50,7 +50,7 @@ func (c *client) share(ctx context.Context, e *pageEvent) (access.Share, error) 
 		return access.None, nil
 	}
 	if e.ask != nil {
-		err := c.authorizeAsk(askback.ActGet, &e.ask.state)
+		err := c.authorizeAsk(access.ActGet, &e.ask.state)
 		if errors.Is(err, askback.ErrNotFound) {
 			return less, nil
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
@@ -61,7 +62,7 @@ func Paths() []string {
 // A Route is a copy of a route with exported fields.
 type Route struct {
 	Method, Path string
-	Action, Or   askback.Action
+	Action, Or   access.Action
 	Open, Body   bool
 	Limit        int64 // of the body, in bytes
 	Doc          openapi.Route

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/server/login"
 )
@@ -31,7 +32,7 @@ type Authenticator interface {
 	As(askback.Principal) askback.Client
 	// May returns [askback.ErrForbidden] if principals of this kind may never do an
 	// action. The client also checks the permission for each ask.
-	May(askback.Principal, askback.Action) error
+	May(askback.Principal, access.Action) error
 }
 
 // Options configure a [Handler]. The zero value is usable.
@@ -224,9 +225,9 @@ func (c *call) authenticate(rt *route) error {
 // forms of pages have checks of their own.
 func (rt *route) takesCookie() bool {
 	switch rt.action {
-	case askback.ActTokens, askback.ActTokenList, askback.ActYield, askback.ActDirectory:
+	case access.ActTokens, access.ActTokenList, access.ActYield, access.ActDirectory:
 		return false
-	case askback.ActContacts:
+	case access.ActContacts:
 		return rt.method != http.MethodPost
 	}
 	return true

@@ -149,19 +149,19 @@ func (s *routeFixture) body(rt httpapi.Route) string {
 
 // relation returns the relation of a principal to the object of a route. Sessions and
 // grants are visible to all people, the ask only to ana.
-func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
-	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == askback.ActAnswer
+func relation(who askback.Principal, rt httpapi.Route) access.Relation {
+	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == access.ActAnswer
 	switch {
-	case rt.Action == askback.ActContacts && who.Name == ana.Name:
-		return askback.Owner
-	case rt.Action == askback.ActContacts:
-		return askback.Unrelated
+	case rt.Action == access.ActContacts && who.Name == ana.Name:
+		return access.Owner
+	case rt.Action == access.ActContacts:
+		return access.Unrelated
 	case who.Kind == askback.Agent && who.Name == bot.Name:
-		return askback.Owner
+		return access.Owner
 	case who.Kind == askback.Agent || aboutAsk && who.Name != ana.Name:
-		return askback.Unrelated
+		return access.Unrelated
 	}
-	return askback.Recipient
+	return access.Recipient
 }
 
 // hasID reports whether a route names an object.
@@ -170,7 +170,7 @@ func hasID(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
 // wantStatus returns the status that follows from the table of package access, or 0 if it
 // depends on the request.
 func wantStatus(who string, p askback.Principal, rt httpapi.Route) int {
-	may := func(action askback.Action) bool { return action != "" && access.Ever(p.Kind, action) }
+	may := func(action access.Action) bool { return action != "" && access.Ever(p.Kind, action) }
 	action := rt.Action
 	if !may(action) {
 		action = rt.Or

@@ -4,19 +4,19 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/server/login"
 )
 
 // A route is an endpoint of the API (docs/wire.md §3). The table routes has all of them.
 type route struct {
 	method string
-	path   string         // a pattern of http.ServeMux
-	action askback.Action // the action to authorize; "" only if open is set
-	or     askback.Action // an alternative action, for another kind of principal
-	open   bool           // needs no token
-	signed bool           // takes a signature instead of a token
-	limit  int64          // maximum size of the body in bytes; 0: no body
+	path   string        // a pattern of http.ServeMux
+	action access.Action // the action to authorize; "" only if open is set
+	or     access.Action // an alternative action, for another kind of principal
+	open   bool          // needs no token
+	signed bool          // takes a signature instead of a token
+	limit  int64         // maximum size of the body in bytes; 0: no body
 	serve  func(*call) error
 	query  params // the only query keys that requests may have
 

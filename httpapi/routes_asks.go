@@ -1,17 +1,20 @@
 package httpapi
 
-import "github.com/askback/askback"
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
+)
 
 // askRoutes are the routes for asks and answers.
 var askRoutes = []route{
 	{
-		method: "POST", path: base + "/asks", action: askback.ActAsk, limit: maxBody, serve: (*call).ask,
+		method: "POST", path: base + "/asks", action: access.ActAsk, limit: maxBody, serve: (*call).ask,
 		tag: "asks", summary: "Create an ask.",
 		detail: "201 for a new ask; 200 for an existing ask with this key.",
 		who:    forAgents, in: "AskRequest", out: "Ask", query: params{queryWait}, header: params{headerKey, headerTrace}, statuses: []int{200, 201, 409, 429},
 	},
 	{
-		method: "GET", path: base + "/asks", action: askback.ActList, serve: (*call).list,
+		method: "GET", path: base + "/asks", action: access.ActList, serve: (*call).list,
 		tag: "asks", summary: "List asks.",
 		who: forBoth, out: "AskPage", query: params{
 			{Name: "status", Description: "pending by default; settled is every status but pending.", Values: []string{"pending", "answered", "declined", "cancelled", "expired", "settled", "all"}},
@@ -32,89 +35,89 @@ var askRoutes = []route{
 		},
 	},
 	{
-		method: "GET", path: base + "/asks/{id}", action: askback.ActGet, serve: (*call).get,
+		method: "GET", path: base + "/asks/{id}", action: access.ActGet, serve: (*call).get,
 		tag: "asks", summary: "Get an ask.",
 		detail: "With wait, the reply comes when the ask is settled, or after that time.",
 		who:    forBoth, out: "Ask", query: params{queryWait}, statuses: []int{200, 429},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).answer,
+		method: "POST", path: base + "/asks/{id}/answer", action: access.ActAnswer, limit: maxBody, serve: (*call).answer,
 		tag: "asks", summary: "Answer an ask.",
 		detail: "The first answer counts. A later one gets 409 with the outcome, unless the same person repeats the same answer. 202 if the answer is held, and can be undone until its sends_at.",
 		who:    forPeople, in: "AnswerRequest", out: "Ask", statuses: []int{200, 202, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/decline", action: askback.ActDecline, limit: maxBody, serve: (*call).decline,
+		method: "POST", path: base + "/asks/{id}/decline", action: access.ActDecline, limit: maxBody, serve: (*call).decline,
 		tag: "asks", summary: "Decline to answer.",
 		detail: "202 if that is held, and can be undone until its sends_at.",
 		who:    forPeople, in: "DeclineRequest", optional: true, out: "Ask", statuses: []int{200, 202, 409},
 	},
 	{
-		method: "DELETE", path: base + "/asks/{id}/held", action: askback.ActAnswer, serve: (*call).undo,
+		method: "DELETE", path: base + "/asks/{id}/held", action: access.ActAnswer, serve: (*call).undo,
 		tag: "asks", summary: "Undo your held answer to an ask.",
 		detail: "The ask stays pending. Without a held answer it changes nothing. 409 if the answer was sent, or another one before it.",
 		who:    forPeople, out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/reassign", action: askback.ActReassign, limit: maxBody, serve: (*call).reassign,
+		method: "POST", path: base + "/asks/{id}/reassign", action: access.ActReassign, limit: maxBody, serve: (*call).reassign,
 		tag: "asks", summary: "Give an ask to other people.",
 		detail: "With delegate, only your own part of it. An operator gets an ask without its content.",
 		who:    forScreens, in: "ReassignRequest", out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/claim", action: askback.ActClaim, limit: maxBody, serve: (*call).claim,
+		method: "POST", path: base + "/asks/{id}/claim", action: access.ActClaim, limit: maxBody, serve: (*call).claim,
 		tag: "asks", summary: "Claim an ask: show others that you are working on it.",
 		detail: "A claim pauses the deadline for a while. Others can still answer.",
 		who:    forPeople, in: "EmptyRequest", optional: true, out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/seen", action: askback.ActSeen, limit: maxBody, serve: (*call).seen,
+		method: "POST", path: base + "/asks/{id}/seen", action: access.ActSeen, limit: maxBody, serve: (*call).seen,
 		tag: "asks", summary: "Record that you have an ask on your screen.",
 		detail: "Then seen_at of your deliveries of it is set, once. It changes nothing else, and nothing in a settled ask.",
 		who:    forPeople, in: "EmptyRequest", optional: true, statuses: []int{204},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/cancel", action: askback.ActCancel, limit: maxBody, serve: (*call).cancel,
+		method: "POST", path: base + "/asks/{id}/cancel", action: access.ActCancel, limit: maxBody, serve: (*call).cancel,
 		tag: "asks", summary: "Withdraw an ask.",
 		who: forAgents, in: "Reason", optional: true, out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/consume", action: askback.ActConsume, limit: maxBody, serve: (*call).consume,
+		method: "POST", path: base + "/asks/{id}/consume", action: access.ActConsume, limit: maxBody, serve: (*call).consume,
 		tag: "asks", summary: "Consume an approval.",
 		detail: "An approval can be consumed once. The agent does so right before it runs the tool.",
 		who:    forAgents, in: "Digest", out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/ack", action: askback.ActAck, limit: maxBody, serve: (*call).ack,
+		method: "POST", path: base + "/asks/{id}/ack", action: access.ActAck, limit: maxBody, serve: (*call).ack,
 		tag: "asks", summary: "Acknowledge the outcome.",
 		detail: "Until then the outcome counts as not delivered, and list_open_questions over MCP lists it. A second ack changes nothing.",
 		who:    forAgents, in: "EmptyRequest", optional: true, out: "Ask", statuses: []int{200, 409},
 	},
 	{
-		method: "GET", path: base + "/asks/{id}/draft", action: askback.ActDraft, serve: (*call).draft,
+		method: "GET", path: base + "/asks/{id}/draft", action: access.ActDraft, serve: (*call).draft,
 		tag: "asks", summary: "Get your draft of an answer.",
 		who: forPeople, out: "Draft",
 	},
 	{
-		method: "PUT", path: base + "/asks/{id}/draft", action: askback.ActDraft, limit: askback.MaxDraft, serve: (*call).saveDraft,
+		method: "PUT", path: base + "/asks/{id}/draft", action: access.ActDraft, limit: askback.MaxDraft, serve: (*call).saveDraft,
 		tag: "asks", summary: "Save your draft of an answer.",
 		detail: "It is deleted when the ask is settled.",
 		who:    forPeople, in: "Draft", statuses: []int{204, 409},
 	},
 	{
-		method: "GET", path: base + "/asks/{id}/snooze", action: askback.ActSnooze, serve: (*call).snoozed,
+		method: "GET", path: base + "/asks/{id}/snooze", action: access.ActSnooze, serve: (*call).snoozed,
 		tag: "asks", summary: "Get your snooze of an ask.",
 		detail: "Its until is null if you have not snoozed the ask.",
 		who:    forPeople, out: "Snooze",
 	},
 	{
-		method: "PUT", path: base + "/asks/{id}/snooze", action: askback.ActSnooze, limit: maxBody, serve: (*call).snooze,
+		method: "PUT", path: base + "/asks/{id}/snooze", action: access.ActSnooze, limit: maxBody, serve: (*call).snooze,
 		tag: "asks", summary: "Snooze an ask: hide it from your own list until a time.",
 		detail: "It holds no deadline, and others cannot see it. For a week after that time, your list marks the ask.",
 		who:    forPeople, in: "SnoozeRequest", out: "Snooze", statuses: []int{200, 409},
 	},
 	{
-		method: "DELETE", path: base + "/asks/{id}/snooze", action: askback.ActSnooze, serve: (*call).unsnooze,
+		method: "DELETE", path: base + "/asks/{id}/snooze", action: access.ActSnooze, serve: (*call).unsnooze,
 		tag: "asks", summary: "End your snooze of an ask.",
 		who: forPeople, statuses: []int{204},
 	},

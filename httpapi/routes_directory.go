@@ -2,13 +2,14 @@ package httpapi
 
 import (
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
 // directoryRoutes are the routes for standing approvals, people and statistics.
 var directoryRoutes = []route{
 	{
-		method: "GET", path: base + "/grants", action: askback.ActGrants, serve: (*call).grants,
+		method: "GET", path: base + "/grants", action: access.ActGrants, serve: (*call).grants,
 		tag: "directory", summary: "List standing approvals.",
 		detail: "For an operator, the input is left out.",
 		who:    forScreens, out: "GrantPage", query: params{
@@ -17,64 +18,64 @@ var directoryRoutes = []route{
 		},
 	},
 	{
-		method: "DELETE", path: base + "/grants/{id}", action: askback.ActRevoke, serve: (*call).revokeGrant,
+		method: "DELETE", path: base + "/grants/{id}", action: access.ActRevoke, serve: (*call).revokeGrant,
 		tag: "directory", summary: "Revoke a standing approval.",
 		detail: "After the reply it approves no further ask.",
 		who:    forPeople, out: "Grant",
 	},
 	{
-		method: "GET", path: base + "/people", action: askback.ActPeople, serve: (*call).people,
+		method: "GET", path: base + "/people", action: access.ActPeople, serve: (*call).people,
 		tag: "directory", summary: "List people who may answer.",
 		who: forScreens, out: "PersonPage",
 	},
 	{
-		method: "GET", path: base + "/groups", action: askback.ActPeople, serve: (*call).groups,
+		method: "GET", path: base + "/groups", action: access.ActPeople, serve: (*call).groups,
 		tag: "directory", summary: "List groups of people.",
 		who: forScreens, out: "GroupPage",
 	},
 	{
-		method: "GET", path: base + "/routes", action: askback.ActPeople, serve: (*call).routes,
+		method: "GET", path: base + "/routes", action: access.ActPeople, serve: (*call).routes,
 		tag: "directory", summary: "List the routes, which decide who gets an ask.",
 		detail: "Those of the settings come first. The revision is for PUT /routes.",
 		who:    forScreens, out: "RoutePage",
 	},
 	{
-		method: "PUT", path: base + "/people/{name}", action: askback.ActDirectory, limit: maxBody, serve: (*call).putPerson,
+		method: "PUT", path: base + "/people/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putPerson,
 		tag: "directory", summary: "Make a person, or replace one that was made over the API.",
 		detail: "What is left out, the person does not have. A person of the settings cannot be changed.",
 		who:    forAdmins, in: "PersonRequest", out: "Person",
 	},
 	{
-		method: "DELETE", path: base + "/people/{name}", action: askback.ActDirectory, serve: (*call).deletePerson,
+		method: "DELETE", path: base + "/people/{name}", action: access.ActDirectory, serve: (*call).deletePerson,
 		tag: "directory", summary: "Remove a person that was made over the API.",
 		detail: "After the reply the person answers nothing, except with a token. Groups and routes that name the person skip them; the reply has a warning then.",
 		who:    forAdmins, out: "Person",
 	},
 	{
-		method: "PUT", path: base + "/groups/{name}", action: askback.ActDirectory, limit: maxBody, serve: (*call).putGroup,
+		method: "PUT", path: base + "/groups/{name}", action: access.ActDirectory, limit: maxBody, serve: (*call).putGroup,
 		tag: "directory", summary: "Make a group, or replace one that was made over the API.",
 		detail: "A group of the settings cannot be changed.",
 		who:    forAdmins, in: "GroupRequest", out: "Group",
 	},
 	{
-		method: "DELETE", path: base + "/groups/{name}", action: askback.ActDirectory, serve: (*call).deleteGroup,
+		method: "DELETE", path: base + "/groups/{name}", action: access.ActDirectory, serve: (*call).deleteGroup,
 		tag: "directory", summary: "Remove a group that was made over the API.",
 		detail: "If a route of the API names it, the reply is 422.",
 		who:    forAdmins, out: "Group",
 	},
 	{
-		method: "PUT", path: base + "/routes", action: askback.ActDirectory, limit: maxBody, serve: (*call).putRoutes,
+		method: "PUT", path: base + "/routes", action: access.ActDirectory, limit: maxBody, serve: (*call).putRoutes,
 		tag: "directory", summary: "Replace the routes of the API.",
 		detail: "They are matched after those of the settings, which cannot be changed. If their revision is not the given one, the reply is 409.",
 		who:    forAdmins, in: "RoutesRequest", out: "RoutePage", statuses: []int{200, 409},
 	},
 	{
-		method: "GET", path: base + "/agents", action: askback.ActPeople, serve: (*call).agents,
+		method: "GET", path: base + "/agents", action: access.ActPeople, serve: (*call).agents,
 		tag: "directory", summary: "List agents that ask.",
 		who: forScreens, out: "AgentPage",
 	},
 	{
-		method: "GET", path: base + "/deliveries", action: askback.ActDeliveries, serve: (*call).deliveries,
+		method: "GET", path: base + "/deliveries", action: access.ActDeliveries, serve: (*call).deliveries,
 		tag: "directory", summary: "List deliveries, newest first.",
 		detail: "Without a filter, those that have not arrived: all but the sent ones. An agent must name an ask or a session of its own.",
 		who:    []string{"agent", "operator"}, out: "DeliveryPage", query: params{
@@ -85,13 +86,13 @@ var directoryRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: base + "/deliveries/{id}/retry", action: askback.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
+		method: "POST", path: base + "/deliveries/{id}/retry", action: access.ActRetry, limit: maxBody, serve: (*call).retryDelivery,
 		tag: "directory", summary: "Send a delivery again that was given up.",
 		detail: "Its attempts begin again. It waits for another one of its ask that is queued.",
 		who:    forOperators, in: "EmptyRequest", optional: true, out: "Delivery",
 	},
 	{
-		method: "GET", path: base + "/stats", action: askback.ActPeople, serve: (*call).stats,
+		method: "GET", path: base + "/stats", action: access.ActPeople, serve: (*call).stats,
 		tag: "directory", summary: "Get statistics: how long agents wait, and for whom.",
 		who: forScreens, out: "Stats",
 	},
@@ -100,7 +101,7 @@ var directoryRoutes = []route{
 // endpointRoutes are the routes for the receivers of webhooks.
 var endpointRoutes = []route{
 	{
-		method: "GET", path: base + "/endpoints", action: askback.ActEndpoints, serve: (*call).endpoints,
+		method: "GET", path: base + "/endpoints", action: access.ActEndpoints, serve: (*call).endpoints,
 		tag: "endpoints", summary: "List receivers of webhooks, newest first.",
 		detail: "An agent gets its own.",
 		who:    forSenders, out: "EndpointPage", query: params{
@@ -112,43 +113,43 @@ var endpointRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: base + "/endpoints", action: askback.ActEndpoints, limit: maxBody, serve: (*call).createEndpoint,
+		method: "POST", path: base + "/endpoints", action: access.ActEndpoints, limit: maxBody, serve: (*call).createEndpoint,
 		tag: "endpoints", summary: "Make an endpoint with a secret of its own.",
 		detail: "The secret is only in this reply. If the receiver has an endpoint, the reply is 409.",
 		who:    forSenders, in: "EndpointRequest", out: "CreatedEndpoint", statuses: []int{201, 409},
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/rotate", action: askback.ActEndpoints, limit: maxBody, serve: (*call).rotateEndpoint,
+		method: "POST", path: base + "/endpoints/{id}/rotate", action: access.ActEndpoints, limit: maxBody, serve: (*call).rotateEndpoint,
 		tag: "endpoints", summary: "Replace the secret of an endpoint.",
 		detail: "The new secret is only in this reply. The old one signs as well for 24 hours.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "CreatedEndpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/pause", action: askback.ActEndpoints, limit: maxBody, serve: (*call).pauseEndpoint,
+		method: "POST", path: base + "/endpoints/{id}/pause", action: access.ActEndpoints, limit: maxBody, serve: (*call).pauseEndpoint,
 		tag: "endpoints", summary: "Keep deliveries to an endpoint until it is resumed.",
 		detail: "An endpoint that is not active stays as it is.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/resume", action: askback.ActEndpoints, limit: maxBody, serve: (*call).resumeEndpoint,
+		method: "POST", path: base + "/endpoints/{id}/resume", action: access.ActEndpoints, limit: maxBody, serve: (*call).resumeEndpoint,
 		tag: "endpoints", summary: "Make an endpoint active that is paused or disabled.",
 		detail: "What was kept is sent. What was given up is not: resend it.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "Endpoint",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/test", action: askback.ActEndpoints, limit: maxBody, serve: (*call).testEndpoint,
+		method: "POST", path: base + "/endpoints/{id}/test", action: access.ActEndpoints, limit: maxBody, serve: (*call).testEndpoint,
 		tag: "endpoints", summary: "Send a test message to an endpoint at once.",
 		detail: "It is signed, and sent whatever the status of the endpoint is, to the address with which it was made.",
 		who:    forSenders, in: "EmptyRequest", optional: true, out: "EndpointTest",
 	},
 	{
-		method: "POST", path: base + "/endpoints/{id}/resend", action: askback.ActEndpoints, limit: maxBody, serve: (*call).resend,
+		method: "POST", path: base + "/endpoints/{id}/resend", action: access.ActEndpoints, limit: maxBody, serve: (*call).resend,
 		tag: "endpoints", summary: "Send the deliveries to an endpoint again that were given up.",
 		detail: "Without since, all of them. Those of one ask are sent in order.",
 		who:    forSenders, in: "ResendRequest", optional: true, out: "Resent",
 	},
 	{
-		method: "DELETE", path: base + "/endpoints/{id}", action: askback.ActEndpoints, serve: (*call).deleteEndpoint,
+		method: "DELETE", path: base + "/endpoints/{id}", action: access.ActEndpoints, serve: (*call).deleteEndpoint,
 		tag: "endpoints", summary: "Delete an endpoint with its secret.",
 		detail: "The next message to its origin makes a new one. If it is paused or disabled, the reply is 409.",
 		who:    forSenders, out: "Endpoint", statuses: []int{200, 409},
@@ -158,25 +159,25 @@ var endpointRoutes = []route{
 // contactRoutes are the routes for the places where people get asks.
 var contactRoutes = []route{
 	{
-		method: "GET", path: base + "/contacts", action: askback.ActContacts, serve: (*call).contacts,
+		method: "GET", path: base + "/contacts", action: access.ActContacts, serve: (*call).contacts,
 		tag: "contacts", summary: "List the chats and browsers that get your asks, oldest first.",
 		detail: "An admin gets those of all people.",
 		who:    forPeople, out: "ContactPage",
 	},
 	{
-		method: "POST", path: base + "/contacts", action: askback.ActContacts, limit: maxBody, serve: (*call).addContact,
+		method: "POST", path: base + "/contacts", action: access.ActContacts, limit: maxBody, serve: (*call).addContact,
 		tag: "contacts", summary: "Add a contact, such as a browser that shows notifications.",
 		detail: "If its address is known, that contact becomes yours, bound to the token of this request.",
 		who:    forPeople, in: "ContactRequest", out: "Contact", statuses: []int{201},
 	},
 	{
-		method: "POST", path: base + "/contact-codes", action: askback.ActContacts, limit: maxBody, serve: (*call).contactCode,
+		method: "POST", path: base + "/contact-codes", action: access.ActContacts, limit: maxBody, serve: (*call).contactCode,
 		tag: "contacts", summary: "Make a code that links a chat to you.",
 		detail: "It can be used once, within 10 minutes. At most three are valid; a further one replaces the oldest.",
 		who:    forPeople, in: "ContactCodeRequest", out: "ContactCode", statuses: []int{201},
 	},
 	{
-		method: "DELETE", path: base + "/contacts/{id}", action: askback.ActContacts, serve: (*call).deleteContact,
+		method: "DELETE", path: base + "/contacts/{id}", action: access.ActContacts, serve: (*call).deleteContact,
 		tag: "contacts", summary: "Remove a contact.",
 		detail: "What waits for it is given up.",
 		who:    forPeople, out: "Contact",
@@ -186,28 +187,28 @@ var contactRoutes = []route{
 // tokenRoutes are the routes for tokens and log-in links.
 var tokenRoutes = []route{
 	{
-		method: "GET", path: base + "/tokens", action: askback.ActTokenList, serve: (*call).tokens,
+		method: "GET", path: base + "/tokens", action: access.ActTokenList, serve: (*call).tokens,
 		tag: "tokens", summary: "List tokens.",
 		who: forOperators, out: "TokenPage",
 	},
 	{
-		method: "POST", path: base + "/tokens", action: askback.ActTokens, limit: maxBody, serve: (*call).createToken,
+		method: "POST", path: base + "/tokens", action: access.ActTokens, limit: maxBody, serve: (*call).createToken,
 		tag: "tokens", summary: "Create a token.",
 		detail: "The secret is only in this reply.",
 		who:    forAdmins, in: "TokenRequest", out: "CreatedToken", statuses: []int{201},
 	},
 	{
-		method: "DELETE", path: base + "/tokens/{id}", action: askback.ActTokens, serve: (*call).revokeToken,
+		method: "DELETE", path: base + "/tokens/{id}", action: access.ActTokens, serve: (*call).revokeToken,
 		tag: "tokens", summary: "Revoke a token immediately.",
 		who: forAdmins, out: "Token",
 	},
 	{
-		method: "POST", path: base + "/logins", action: askback.ActLogin, limit: maxBody, serve: (*call).login,
+		method: "POST", path: base + "/logins", action: access.ActLogin, limit: maxBody, serve: (*call).login,
 		tag: "tokens", summary: "Create a link that logs one browser in as yourself.",
 		who: forScreens, in: "EmptyRequest", optional: true, out: "LoginLink", statuses: []int{201},
 	},
 	{
-		method: "POST", path: base + "/yield", action: askback.ActYield, limit: maxBody, serve: (*call).yield,
+		method: "POST", path: base + "/yield", action: access.ActYield, limit: maxBody, serve: (*call).yield,
 		tag: "server", summary: "Make the server release its local database.",
 		who: forAdmins, in: "EmptyRequest", optional: true, out: "HandOver", statuses: []int{202, 409},
 	},
@@ -228,7 +229,7 @@ var serverRoutes = []route{
 		out: "Health", statuses: []int{200, 503, 507},
 	},
 	{
-		method: "GET", path: "/metrics", action: askback.ActMetrics, serve: (*call).metrics,
+		method: "GET", path: "/metrics", action: access.ActMetrics, serve: (*call).metrics,
 		tag: "server", summary: "Get metrics in the format of Prometheus.",
 		detail: "Numbers only: no label has a question, an answer, or the name of an agent or a person.",
 		who:    forOperators, outType: openapi.Text, statuses: []int{200, 404},

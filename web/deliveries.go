@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
 
 // deliveries lists what is sent to people and programs, newest first.
 func (s *site) deliveries(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActDeliveries) != nil {
+	if s.auth.May(r.principal, access.ActDeliveries) != nil {
 		return errAdminOnly
 	}
 	values := r.URL.Query()
@@ -24,7 +25,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, askback.ActRetry) == nil, Sessions: s.auth.May(r.principal, askback.ActFollow) == nil, Endpoints: s.auth.May(r.principal, askback.ActEndpoints) == nil}
+	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, access.ActRetry) == nil, Sessions: s.auth.May(r.principal, access.ActFollow) == nil, Endpoints: s.auth.May(r.principal, access.ActEndpoints) == nil}
 	asks := map[string]*view.Ask{}
 	for _, d := range page.Items {
 		v := view.DeliveryOf(d)
@@ -49,7 +50,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 // headline returns the view of an ask for a list, or nil if the person may not see it. An
 // operator reads no asks. It reads each ask once.
 func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.Ask, error) {
-	if v, ok := asks[id]; ok || id == "" || s.auth.May(r.principal, askback.ActGet) != nil {
+	if v, ok := asks[id]; ok || id == "" || s.auth.May(r.principal, access.ActGet) != nil {
 		return v, nil
 	}
 	a, err := r.client.Get(r.Context(), id)
@@ -115,7 +116,7 @@ func (s *site) retryDelivery(w http.ResponseWriter, r request) error {
 // deliveriesOf returns what was sent about asks, and about a session unless it is "", if the
 // person may see it. It is oldest first for each of them.
 func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all []askback.Delivery, err error) {
-	if s.auth.May(r.principal, askback.ActDeliveries) != nil {
+	if s.auth.May(r.principal, access.ActDeliveries) != nil {
 		return nil, nil
 	}
 	queries := []askback.DeliveryQuery{}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/view"
@@ -19,7 +20,7 @@ func (s *site) endpoints(w http.ResponseWriter, r request) error {
 
 // renderEndpoints sends the list that values select, with the result of a form.
 func (s *site) renderEndpoints(w http.ResponseWriter, r request, status int, values url.Values, result *view.EndpointResult) error {
-	if s.auth.May(r.principal, askback.ActEndpoints) != nil {
+	if s.auth.May(r.principal, access.ActEndpoints) != nil {
 		return errAdminOnly
 	}
 	q := askback.EndpointQuery{Status: askback.EndpointStatus(values.Get("status")), Cursor: values.Get("cursor")}
@@ -41,7 +42,7 @@ const maxEndpointForm = 4 << 10
 // result, or the new secret.
 func (s *site) changeEndpoint(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	if s.auth.May(r.principal, askback.ActEndpoints) != nil {
+	if s.auth.May(r.principal, access.ActEndpoints) != nil {
 		return errAdminOnly
 	}
 	values, err := readValues(w, r.Request, maxEndpointForm)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -23,7 +24,7 @@ func (s *site) grants(w http.ResponseWriter, r request) error {
 		return err
 	}
 	list.Groups, list.Next = view.GroupGrants(grantViews(page.Items)), page.NextCursor
-	list.MayRevoke = s.auth.May(r.principal, askback.ActRevoke) == nil
+	list.MayRevoke = s.auth.May(r.principal, access.ActRevoke) == nil
 	if !q.Ended && q.Cursor == "" {
 		past, err := r.client.Grants(r.Context(), askback.GrantQuery{Ended: true, Agent: q.Agent, Limit: pastGrants})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
@@ -16,7 +17,7 @@ import (
 // heldBar returns what the person of a request can still undo. Without the right to answer, or if
 // it cannot be read, that is nothing.
 func (s *site) heldBar(r request) (bar pages.HeldBar) {
-	if s.auth.May(r.principal, askback.ActAnswer) != nil {
+	if s.auth.May(r.principal, access.ActAnswer) != nil {
 		return bar
 	}
 	held, err := s.engine.Held(r.Context(), r.principal)

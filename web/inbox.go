@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/view"
@@ -70,7 +71,7 @@ func (s *site) inbox(r request, current string) (pages.Inbox, error) {
 	if after != "" && i.Filter.Cursor == "" {
 		i.Live = livePath + "?" + liveQuery(i, after, r.frame.Now)
 	}
-	if s.auth.May(r.principal, askback.ActContacts) == nil {
+	if s.auth.May(r.principal, access.ActContacts) == nil {
 		i.PushKey = s.pushKey(r.Context())
 	}
 	if i.Done = s.done(r, values.Get("done")); i.Done == nil {

@@ -6,31 +6,32 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 )
 
 // A sitePage is an entry of the navigation, with the action that its page requires.
 type sitePage struct {
 	pages.PageLink
-	action askback.Action // "" for a page that every person may open
+	action access.Action // "" for a page that every person may open
 }
 
 // sitePages are the pages in the navigation, in order. The bar of a phone has room for
 // three of them and the link to the others.
 var sitePages = []sitePage{
-	{pages.PageLink{Name: "Inbox", Path: "/", Place: pages.InBar}, askback.ActList},
-	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, askback.ActList},
-	{pages.PageLink{Name: "Sessions", Path: pages.SessionsPath, Place: pages.InBar}, askback.ActFollow},
-	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, askback.ActGrants},
-	{pages.PageLink{Name: "Run an agent", Path: pages.RunPath, About: "Start an agent of this server, and follow what it does."}, askback.ActRun},
-	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, askback.ActPeople},
-	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, what is open for them, and the groups they are in."}, askback.ActPeople},
-	{pages.PageLink{Name: "Routes", Path: pages.RoutesPath, About: "Who gets which asks, and what follows if no one answers."}, askback.ActPeople},
-	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, askback.ActPeople},
-	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, askback.ActTokenList},
-	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What was sent to people and programs, and what did not arrive."}, askback.ActDeliveries},
-	{pages.PageLink{Name: "Endpoints", Path: pages.EndpointsPath, About: "The programs that get webhooks. Pause, test and resume them here."}, askback.ActEndpoints},
-	{pages.PageLink{Name: "Contacts", Path: pages.ContactsPath, About: "The chats and browsers where questions reach you. Link and remove them here."}, askback.ActContacts},
+	{pages.PageLink{Name: "Inbox", Path: "/", Place: pages.InBar}, access.ActList},
+	{pages.PageLink{Name: "History", Path: "/history", Place: pages.InBar}, access.ActList},
+	{pages.PageLink{Name: "Sessions", Path: pages.SessionsPath, Place: pages.InBar}, access.ActFollow},
+	{pages.PageLink{Name: "Standing approvals", Path: "/grants", Place: pages.InHeader, About: "Calls that run without asking you. Revoke them here."}, access.ActGrants},
+	{pages.PageLink{Name: "Run an agent", Path: pages.RunPath, About: "Start an agent of this server, and follow what it does."}, access.ActRun},
+	{pages.PageLink{Name: "Agents", Path: "/agents", About: "Who asks, how often, and how long they wait."}, access.ActPeople},
+	{pages.PageLink{Name: "People", Path: "/people", About: "Who may answer, what is open for them, and the groups they are in."}, access.ActPeople},
+	{pages.PageLink{Name: "Routes", Path: pages.RoutesPath, About: "Who gets which asks, and what follows if no one answers."}, access.ActPeople},
+	{pages.PageLink{Name: "Numbers", Path: "/numbers", About: "Time to answer, outcomes, and how much waited."}, access.ActPeople},
+	{pages.PageLink{Name: "Tokens", Path: "/tokens", About: "Secrets of agents and people. Make and revoke them here."}, access.ActTokenList},
+	{pages.PageLink{Name: "Deliveries", Path: pages.DeliveriesPath, About: "What was sent to people and programs, and what did not arrive."}, access.ActDeliveries},
+	{pages.PageLink{Name: "Endpoints", Path: pages.EndpointsPath, About: "The programs that get webhooks. Pause, test and resume them here."}, access.ActEndpoints},
+	{pages.PageLink{Name: "Contacts", Path: pages.ContactsPath, About: "The chats and browsers where questions reach you. Link and remove them here."}, access.ActContacts},
 	{pages.PageLink{Name: "Log-ins", Path: "/logins", About: "The browsers in which you are logged in."}, ""},
 }
 

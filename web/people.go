@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"
@@ -36,7 +37,7 @@ func (s *site) renderPeople(w http.ResponseWriter, r request, status int, done, 
 	if err != nil {
 		return err
 	}
-	p := pages.PeoplePage{People: view.OfPeople(f, people), Partial: f.Partial, Done: done, Problem: problem, MayChange: s.auth.May(r.principal, askback.ActDirectory) == nil}
+	p := pages.PeoplePage{People: view.OfPeople(f, people), Partial: f.Partial, Done: done, Problem: problem, MayChange: s.auth.May(r.principal, access.ActDirectory) == nil}
 	for _, g := range groups {
 		p.Groups = append(p.Groups, view.OfGroup(g))
 	}
@@ -70,7 +71,7 @@ func groupForm(name, people string, isNew bool) pages.EntryForm {
 
 // editPerson shows the form of a person that was made here, or of a new one.
 func (s *site) editPerson(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActDirectory) != nil {
+	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
 	}
 	name := r.URL.Query().Get("name")
@@ -99,7 +100,7 @@ func (r request) person(name string) (askback.Person, error) {
 
 // editGroup shows the form of a group that was made here, or of a new one.
 func (s *site) editGroup(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActDirectory) != nil {
+	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
 	}
 	name := r.URL.Query().Get("name")
@@ -119,7 +120,7 @@ func (s *site) editGroup(w http.ResponseWriter, r request) error {
 
 // readEntry returns the fields of a form of a person or a group, from an admin.
 func (s *site) readEntry(w http.ResponseWriter, r request) (url.Values, error) {
-	if s.auth.May(r.principal, askback.ActDirectory) != nil {
+	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return nil, errAdminOnly
 	}
 	values, err := readValues(w, r.Request, maxRouteForm)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -15,9 +16,9 @@ const maxReassignForm = 64 << 10
 
 // mayReassign reports whether the person may give an open ask that this person sees to others.
 func (s *site) mayReassign(r request, a askback.Ask) bool {
-	action := askback.ActReassign
+	action := access.ActReassign
 	if a.Kind == askback.Confirm {
-		action = askback.ActHandOver
+		action = access.ActHandOver
 	}
 	mine := a.MayDecide(r.principal.Name) || r.principal.Kind == askback.Admin
 	return mine && s.auth.May(r.principal, action) == nil

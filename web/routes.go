@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -30,7 +31,7 @@ func (s *site) renderRoutes(w http.ResponseWriter, r request, status int, proble
 	}
 	list := pages.RouteList{
 		Revision: strconv.FormatInt(all.Revision, 10), By: view.RawText(all.By).Text(), Problem: problem,
-		MayChange: s.auth.May(r.principal, askback.ActDirectory) == nil, Done: routesDone[r.URL.Query().Get("done")],
+		MayChange: s.auth.May(r.principal, access.ActDirectory) == nil, Done: routesDone[r.URL.Query().Get("done")],
 	}
 	for _, one := range all.Items {
 		list.Routes = append(list.Routes, view.OfRoute(one))
@@ -58,7 +59,7 @@ func checkRoutes(r request, routes []askback.Route) pages.RouteCheck {
 
 // editRoute shows the form of a route that was made here, or of a new one.
 func (s *site) editRoute(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActDirectory) != nil {
+	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
 	}
 	all, err := r.client.Routes(r.Context())
@@ -91,7 +92,7 @@ const maxRouteForm = 256 << 10
 
 // changeRoutes does what a form of a route asks for.
 func (s *site) changeRoutes(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActDirectory) != nil {
+	if s.auth.May(r.principal, access.ActDirectory) != nil {
 		return errAdminOnly
 	}
 	values, err := readValues(w, r.Request, maxRouteForm)

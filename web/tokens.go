@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/view"
@@ -28,7 +29,7 @@ var lifetimes = []lifetime{{"30d", 30 * day}, {"90d", 90 * day}, {"365d", 365 * 
 
 // tokens lists the tokens, and has the form for a new one.
 func (s *site) tokens(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActTokenList) != nil {
+	if s.auth.May(r.principal, access.ActTokenList) != nil {
 		return errAdminOnly
 	}
 	form := pages.TokenForm{Kind: string(askback.Agent), Lasts: "90d"}
@@ -40,7 +41,7 @@ func (s *site) renderTokens(w http.ResponseWriter, r request, status int, form p
 	if err != nil {
 		return err
 	}
-	page := pages.TokenPage{Form: form, MayChange: s.auth.May(r.principal, askback.ActTokens) == nil, AgentsOnly: !login.Secure(r.Request)}
+	page := pages.TokenPage{Form: form, MayChange: s.auth.May(r.principal, access.ActTokens) == nil, AgentsOnly: !login.Secure(r.Request)}
 	for _, t := range slices.Backward(tokens) {
 		v := view.OfToken(t)
 		if v.Ended(r.frame.Now) {
@@ -65,7 +66,7 @@ const maxTokenForm = 4 << 10
 // nothing are made.
 func (s *site) createToken(w http.ResponseWriter, r request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	if s.auth.May(r.principal, askback.ActTokens) != nil {
+	if s.auth.May(r.principal, access.ActTokens) != nil {
 		return errAdminOnly
 	}
 	values, err := readValues(w, r.Request, maxTokenForm)
@@ -102,7 +103,7 @@ func (s *site) createToken(w http.ResponseWriter, r request) error {
 
 // revokeToken ends a token.
 func (s *site) revokeToken(w http.ResponseWriter, r request) error {
-	if s.auth.May(r.principal, askback.ActTokens) != nil {
+	if s.auth.May(r.principal, access.ActTokens) != nil {
 		return errAdminOnly
 	}
 	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
@@ -33,7 +34,7 @@ type Authenticator interface {
 	// As returns the client of a principal.
 	As(p askback.Principal) askback.Client
 	// May returns [askback.ErrForbidden] if principals of this kind may never do an action.
-	May(p askback.Principal, action askback.Action) error
+	May(p askback.Principal, action access.Action) error
 }
 
 // Logins log browsers in and out.

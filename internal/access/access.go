@@ -10,85 +10,85 @@ import (
 
 // The sets of relations in the rules.
 var (
-	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter, askback.Viewer}
-	owner       = []askback.Relation{askback.Owner}
-	addressed   = []askback.Relation{askback.Recipient}
+	anyRelation = []Relation{Owner, Recipient, Unrelated, Starter, Viewer}
+	owner       = []Relation{Owner}
+	addressed   = []Relation{Recipient}
 	// A person who must not settle the asks of a session that this person started sees them, and so
 	// does one whom a confirmation is addressed to that others decide.
-	seen = []askback.Relation{askback.Recipient, askback.Starter, askback.Viewer}
+	seen = []Relation{Recipient, Starter, Viewer}
 )
 
 // A rule allows one action to one kind of principal, in the given relations.
 type rule struct {
 	kind      askback.Kind
-	action    askback.Action
-	relations []askback.Relation
+	action    Action
+	relations []Relation
 }
 
 // table has every rule. An action without a rule is forbidden: for example, an agent
 // may not answer, decline or claim an ask.
 var table = []rule{
-	{askback.Agent, askback.ActAsk, anyRelation},
-	{askback.Agent, askback.ActGet, owner},
-	{askback.Agent, askback.ActList, owner},
-	{askback.Agent, askback.ActCancel, owner},
-	{askback.Agent, askback.ActConsume, owner},
-	{askback.Agent, askback.ActAck, owner},
-	{askback.Agent, askback.ActDeliveries, owner},
+	{askback.Agent, ActAsk, anyRelation},
+	{askback.Agent, ActGet, owner},
+	{askback.Agent, ActList, owner},
+	{askback.Agent, ActCancel, owner},
+	{askback.Agent, ActConsume, owner},
+	{askback.Agent, ActAck, owner},
+	{askback.Agent, ActDeliveries, owner},
 
-	{askback.Agent, askback.ActEndpoints, owner},
-	{askback.Agent, askback.ActStart, anyRelation},
-	{askback.Agent, askback.ActRun, anyRelation},
-	{askback.Agent, askback.ActFollow, owner},
-	{askback.Agent, askback.ActReport, owner},
-	{askback.Agent, askback.ActEnd, owner},
-	{askback.Agent, askback.ActResume, owner},
+	{askback.Agent, ActEndpoints, owner},
+	{askback.Agent, ActStart, anyRelation},
+	{askback.Agent, ActRun, anyRelation},
+	{askback.Agent, ActFollow, owner},
+	{askback.Agent, ActReport, owner},
+	{askback.Agent, ActEnd, owner},
+	{askback.Agent, ActResume, owner},
 
-	{askback.Responder, askback.ActGet, seen},
-	{askback.Responder, askback.ActList, seen},
-	{askback.Responder, askback.ActAnswer, addressed},
-	{askback.Responder, askback.ActDecline, addressed},
-	{askback.Responder, askback.ActClaim, addressed},
-	{askback.Responder, askback.ActDraft, addressed},
-	{askback.Responder, askback.ActReassign, addressed},
-	{askback.Responder, askback.ActHandOver, addressed},
-	{askback.Responder, askback.ActSnooze, seen},
-	{askback.Responder, askback.ActSeen, seen},
-	{askback.Responder, askback.ActRun, anyRelation},
-	{askback.Responder, askback.ActFollow, addressed},
-	{askback.Responder, askback.ActMessage, addressed},
-	{askback.Responder, askback.ActEnd, addressed},
-	{askback.Responder, askback.ActResume, addressed},
-	{askback.Responder, askback.ActEvents, anyRelation},
-	{askback.Responder, askback.ActPeople, anyRelation},
-	{askback.Responder, askback.ActGrants, anyRelation},
-	{askback.Responder, askback.ActRevoke, anyRelation}, // any person may withdraw an approval
-	{askback.Responder, askback.ActLogin, owner},
-	{askback.Responder, askback.ActContacts, owner},
+	{askback.Responder, ActGet, seen},
+	{askback.Responder, ActList, seen},
+	{askback.Responder, ActAnswer, addressed},
+	{askback.Responder, ActDecline, addressed},
+	{askback.Responder, ActClaim, addressed},
+	{askback.Responder, ActDraft, addressed},
+	{askback.Responder, ActReassign, addressed},
+	{askback.Responder, ActHandOver, addressed},
+	{askback.Responder, ActSnooze, seen},
+	{askback.Responder, ActSeen, seen},
+	{askback.Responder, ActRun, anyRelation},
+	{askback.Responder, ActFollow, addressed},
+	{askback.Responder, ActMessage, addressed},
+	{askback.Responder, ActEnd, addressed},
+	{askback.Responder, ActResume, addressed},
+	{askback.Responder, ActEvents, anyRelation},
+	{askback.Responder, ActPeople, anyRelation},
+	{askback.Responder, ActGrants, anyRelation},
+	{askback.Responder, ActRevoke, anyRelation}, // any person may withdraw an approval
+	{askback.Responder, ActLogin, owner},
+	{askback.Responder, ActContacts, owner},
 
 	// An operator may read how the server is used, but not questions or answers.
-	{askback.Operator, askback.ActSessions, anyRelation},
-	{askback.Operator, askback.ActPeople, anyRelation},
-	{askback.Operator, askback.ActGrants, anyRelation},
-	{askback.Operator, askback.ActTokenList, anyRelation},
-	{askback.Operator, askback.ActDeliveries, anyRelation},
-	{askback.Operator, askback.ActRetry, anyRelation},
-	{askback.Operator, askback.ActEndpoints, anyRelation},
-	{askback.Operator, askback.ActReassign, anyRelation},
-	{askback.Operator, askback.ActMetrics, anyRelation},
-	{askback.Operator, askback.ActLogin, owner},
+	{askback.Operator, ActSessions, anyRelation},
+	{askback.Operator, ActPeople, anyRelation},
+	{askback.Operator, ActGrants, anyRelation},
+	{askback.Operator, ActTokenList, anyRelation},
+	{askback.Operator, ActDeliveries, anyRelation},
+	{askback.Operator, ActRetry, anyRelation},
+	{askback.Operator, ActEndpoints, anyRelation},
+	{askback.Operator, ActReassign, anyRelation},
+	{askback.Operator, ActMetrics, anyRelation},
+	{askback.Operator, ActLogin, owner},
 
-	{askback.Admin, askback.ActTokens, anyRelation},
-	{askback.Admin, askback.ActContacts, anyRelation},
-	{askback.Admin, askback.ActDirectory, anyRelation},
-	{askback.Admin, askback.ActYield, anyRelation},
-	{askback.Admin, askback.ActHandOver, anyRelation}, // an operator gives no approval to others
+	{askback.Admin, ActTokens, anyRelation},
+	{askback.Admin, ActContacts, anyRelation},
+	{askback.Admin, ActDirectory, anyRelation},
+	{askback.Admin, ActYield, anyRelation},
+	{askback.Admin, ActHandOver, anyRelation}, // an operator gives no approval to others
 }
 
 // Allowed reports whether a principal of this kind may do this action on a record
 // to which it has this relation. An admin may do everything that a responder or an
 // operator may do.
-func Allowed(kind askback.Kind, action askback.Action, relation askback.Relation) bool {
+func Allowed(kind askback.Kind, action Action, relation Relation) bool {
 	return slices.ContainsFunc(table, func(r rule) bool {
 		return appliesTo(r.kind, kind) && r.action == action && slices.Contains(r.relations, relation)
 	})
@@ -104,6 +104,6 @@ func appliesTo(rule, kind askback.Kind) bool {
 // relation. If not, the error for the action is [askback.ErrForbidden]. If so, the error
 // for a record on which the principal may not act is [askback.ErrNotFound], which does
 // not reveal that the record exists.
-func Ever(kind askback.Kind, action askback.Action) bool {
+func Ever(kind askback.Kind, action Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }

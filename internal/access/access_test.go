@@ -247,9 +247,9 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 		allowed[line] = true
 	}
 	for _, kind := range append(askback.Kinds, "", "stranger") {
-		for _, action := range append(askback.Actions, "", "else") {
+		for _, action := range append(access.Actions, "", "else") {
 			ever := false
-			for _, relation := range append(askback.Relations, "", "else") {
+			for _, relation := range append(access.Relations, "", "else") {
 				cell := fmt.Sprintf("%s %s %s", kind, action, relation)
 				got := access.Allowed(kind, action, relation)
 				if got != allowed[cell] {
@@ -269,7 +269,7 @@ func TestOnlyListedActionsAreAllowed(t *testing.T) {
 }
 
 func TestNoAgentMayAnswer(t *testing.T) {
-	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft, askback.ActSnooze, askback.ActReassign, askback.ActSeen} {
+	for _, action := range []access.Action{access.ActAnswer, access.ActDecline, access.ActClaim, access.ActDraft, access.ActSnooze, access.ActReassign, access.ActSeen} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/wire/revision"
 )
 
@@ -13,7 +14,7 @@ import (
 type Authenticator interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
-	May(p askback.Principal, a askback.Action) error
+	May(p askback.Principal, a access.Action) error
 }
 
 // BrowserLogins log browsers in and out.

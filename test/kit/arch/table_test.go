@@ -107,7 +107,7 @@ var layers = map[string][]string{
 	"internal/schedule":               {},
 	"internal/text/search":            {},
 	"internal/answerlink":             {".", "internal/mac"},
-	"internal/server/serverlog":       {".", "internal/answerlink", "internal/wire/revision"},
+	"internal/server/serverlog":       {".", "internal/access", "internal/answerlink", "internal/wire/revision"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
 	"internal/text/view":              {".", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling"},
