@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/directory"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Definition is a hosted agent: what it is told, its model and its tools (E12). docs/hosted.md
@@ -71,8 +72,8 @@ const (
 var builtIn = []string{AskUserQuestion, ConfirmAction, TodoWrite, SpawnAgents}
 
 var (
-	definitionName = lazyregexp.New(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
-	toolsetName    = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`)
+	definitionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`) })
+	toolsetName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,31}$`) })
 )
 
 // Check returns an error that has every mistake in the definition, one in a line. It does not

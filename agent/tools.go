@@ -6,13 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/directory"
-	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/text/spelling"
 )
 
@@ -182,8 +183,8 @@ const separator = "__"
 const maxModelName = 64
 
 var (
-	notModelName = lazyregexp.New(`[^a-zA-Z0-9_-]`)
-	endsInHash   = lazyregexp.New(`_[0-9a-f]{10}$`)
+	notModelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-zA-Z0-9_-]`) })
+	endsInHash   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`_[0-9a-f]{10}$`) })
 )
 
 // modelName returns the name of a tool for models: that of its server, the separator, and its

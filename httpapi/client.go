@@ -148,7 +148,7 @@ const pollTime = 50 * time.Second
 // Wait implements [askback.Asker]. It polls the server.
 func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	var last askback.Ask
-	for early := 0; ; {
+	for early := (pause.Backoff{First: 50 * time.Millisecond, Max: longestPollPause}); ; {
 		begun := time.Now()
 		a, err := c.poll(ctx, id)
 		if err == nil {
@@ -162,12 +162,12 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		case err != nil:
 			return askback.Ask{}, err
 		}
-		if early = early + 1; time.Since(begun) >= shortPoll {
-			early = 0
+		if time.Since(begun) >= shortPoll {
+			early.Reset()
 			continue
 		}
 		// A proxy or a busy server replied without waiting.
-		if pause.For(ctx, min(longestPollPause, 50*time.Millisecond<<min(early-1, 6))) != nil {
+		if early.Wait(ctx) != nil {
 			return c.lastState(ctx, id, last)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/notice"
 )
 
@@ -107,7 +107,7 @@ func (c *Channel) pageFor(a askback.Ask, person string) string {
 	if a.Confirmation == nil || !a.Confirmation.Dangerous {
 		page = c.options.Link(a, person)
 	}
-	if u, err := url.Parse(page); err != nil || loopback.IsHost(u.Host) {
+	if u, err := url.Parse(page); err != nil || egress.IsLoopback(u.Host) {
 		return "" // other devices cannot open it
 	}
 	return page

@@ -1,12 +1,13 @@
 package email
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/text/view"
 )
 
@@ -91,7 +92,7 @@ func decision(text string) (askback.Answer, unclear) {
 }
 
 // number matches the beginning of the answer to one of several questions.
-var number = lazyregexp.New(`^\s*([1-9])\s*[:.)]\s*(.*)$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([1-9])\s*[:.)]\s*(.*)$`) })
 
 // numbered returns the text for each question. A line without a number belongs to the answer
 // above it.
@@ -165,7 +166,7 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 }
 
 // onlyNumbers matches what must be numbers of options, even if there are no such options.
-var onlyNumbers = lazyregexp.New(`^[\s\d,;.#]+$`)
+var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
 
 // option returns the label of the option that a text names.
 func option(q askback.Question, text string) (label string, why unclear) {
@@ -233,13 +234,15 @@ func appendNew(labels []string, label string) []string {
 }
 
 // closing matches a line that ends a letter.
-var closing = lazyregexp.New(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
-	`(mit )?(freundlichen|freundliche|besten|beste|herzlichen|herzliche|schönen|schöne|lieben|liebe|vielen|viele) grüßen?|grüße|gruß|mfg|lg|vg|danke|vielen dank|` +
-	`cordialement|bien à vous|merci|saludos|un saludo|gracias|atentamente|saluti|cordiali saluti|grazie|obrigad[oa]|atenciosamente|abraços|` +
-	`met vriendelijke groet(en)?|groet(en)?|mvh|med vänlig(a)? hälsning(ar)?|hilsen|med vennlig hilsen|pozdrawiam|s pozdravem|с уважением)[ ,.!]*$`)
+var closing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
+		`(mit )?(freundlichen|freundliche|besten|beste|herzlichen|herzliche|schönen|schöne|lieben|liebe|vielen|viele) grüßen?|grüße|gruß|mfg|lg|vg|danke|vielen dank|` +
+		`cordialement|bien à vous|merci|saludos|un saludo|gracias|atentamente|saluti|cordiali saluti|grazie|obrigad[oa]|atenciosamente|abraços|` +
+		`met vriendelijke groet(en)?|groet(en)?|mvh|med vänlig(a)? hälsning(ar)?|hilsen|med vennlig hilsen|pozdrawiam|s pozdravem|с уважением)[ ,.!]*$`)
+})
 
 // postscript matches a line with something to be read after the end of a letter.
-var postscript = lazyregexp.New(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`)
+var postscript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`) })
 
 // withoutClosing returns a text without its end of a letter, which is the name of a person and
 // often that of a company. A text with a postscript is returned unchanged.

@@ -14,6 +14,8 @@ import (
 	"github.com/emersion/go-imap/v2"
 	"github.com/emersion/go-imap/v2/imapclient"
 	"github.com/emersion/go-sasl"
+
+	"github.com/askback/askback/internal/pause"
 )
 
 // How long to wait for a mailbox.
@@ -33,7 +35,7 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		return
 	}
 	box := &mailbox{c: c, e: e, changed: make(chan struct{}, 1)}
-	wait := c.options.Retry
+	waits := pause.Backoff{First: c.options.Retry, Max: lastRetry}
 	for {
 		worked, err := box.connect(ctx)
 		if ctx.Err() != nil {
@@ -41,14 +43,11 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		}
 		c.options.Log.Warn("the mailbox for replies cannot be read", "server", c.options.Inbound.Address(), "error", err)
 		if worked {
-			wait = c.options.Retry
+			waits.Reset()
 		}
-		select {
-		case <-ctx.Done():
+		if waits.Wait(ctx) != nil {
 			return
-		case <-time.After(wait):
 		}
-		wait = min(2*wait, lastRetry)
 	}
 }
 
@@ -187,15 +186,11 @@ func (b *mailbox) notify() {
 
 // wait returns when the mailbox may have changed, or after a while.
 func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
+	if !b.client.Caps().Has(imap.CapIdle) {
+		return pause.For(ctx, d)
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	if !b.client.Caps().Has(imap.CapIdle) {
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		return ctx.Err()
-	}
 	idle, err := b.client.Idle()
 	if err != nil {
 		return err

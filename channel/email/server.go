@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // A Server is a mail server and how to log in there. Its zero value is no server.
@@ -73,7 +73,7 @@ func ParseServer(protocol, address string) (s Server, problem string) {
 			return Server{}, "has a user without a password, or the other way round"
 		}
 	}
-	if s.TLS == StartTLS && loopback.IsHost(u.Host) {
+	if s.TLS == StartTLS && egress.IsLoopback(u.Host) {
 		s.TLS = PlainText
 	}
 	return s.options(u, protocol)

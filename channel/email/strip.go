@@ -1,10 +1,10 @@
 package email
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
-
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // answerAbove is the first line of the text of every message. In a reply, everything from it
@@ -91,16 +91,20 @@ func normalizeLines(text string) string {
 
 // wrote matches the line that mail programs write before a quotation, in the languages in
 // which they are used most.
-var wrote = lazyregexp.New(`(?i)^(on|am|le|el|il|em|op|den|dne|w dniu|dnia|il giorno|på|tor|man|fre|ons|tir|søn|lør|kl) .{4,300}` +
-	`( wrote| schrieb| a écrit| escribió| ha scritto| escreveu| schreef| skrev| napsal\(a\)| napsal| napisał\(a\)| napisał| написал\(а\)| írta| kirjoitti| yazdı)( .{0,200})?[:：]$`)
+var wrote = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(on|am|le|el|il|em|op|den|dne|w dniu|dnia|il giorno|på|tor|man|fre|ons|tir|søn|lør|kl) .{4,300}` +
+		`( wrote| schrieb| a écrit| escribió| ha scritto| escreveu| schreef| skrev| napsal\(a\)| napsal| napisał\(a\)| napisał| написал\(а\)| írta| kirjoitti| yazdı)( .{0,200})?[:：]$`)
+})
 
 // wroteFirst matches such a line in which the verb comes early, as in Japanese or in
 // "Ana <ana@example.com> schrieb am …:".
-var wroteFirst = lazyregexp.New(`(?i)^.{1,200}( schrieb am | wrote on | a écrit le | escribió el | ha scritto il | skrev den | schreef op |のメール| 写道|님이 작성:|さんは書きました).{0,200}[:：]$`)
+var wroteFirst = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^.{1,200}( schrieb am | wrote on | a écrit le | escribió el | ha scritto il | skrev den | schreef op |のメール| 写道|님이 작성:|さんは書きました).{0,200}[:：]$`)
+})
 
 // dated matches the line of mail programs that name no verb, as in
 // "2026-11-23 14:03 GMT+01:00 Askback <ask@example.com>:".
-var dated = lazyregexp.New(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`)
+var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`) })
 
 // attribution returns how many of the first lines are the line before a quotation, which mail
 // programs break in up to four, or 0.
@@ -144,10 +148,12 @@ func quoteFollows(lines []string) bool {
 }
 
 // original matches the line before the quotation in Outlook and in forwards.
-var original = lazyregexp.New(`(?i)^-{2,}\s*(original message|original appointment|forwarded message|ursprüngliche nachricht|ursprungliche nachricht|` +
-	`originalnachricht|weitergeleitete nachricht|message d'origine|message transféré|mensaje original|mensagem original|messaggio originale|` +
-	`oorspronkelijk bericht|ursprungligt meddelande|opprinnelig melding|oprindelig meddelelse|pôvodná správa|původní zpráva|wiadomość oryginalna|` +
-	`исходное сообщение|元のメッセージ|原始邮件|reply message|antwort)\s*-{2,}$`)
+var original = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^-{2,}\s*(original message|original appointment|forwarded message|ursprüngliche nachricht|ursprungliche nachricht|` +
+		`originalnachricht|weitergeleitete nachricht|message d'origine|message transféré|mensaje original|mensagem original|messaggio originale|` +
+		`oorspronkelijk bericht|ursprungligt meddelande|opprinnelig melding|oprindelig meddelelse|pôvodná správa|původní zpráva|wiadomość oryginalna|` +
+		`исходное сообщение|元のメッセージ|原始邮件|reply message|antwort)\s*-{2,}$`)
+})
 
 // isSeparator reports whether a line begins the quoted message in the way of Outlook.
 func isSeparator(line string) bool {
@@ -156,9 +162,13 @@ func isSeparator(line string) bool {
 
 // The names of fields in the header that Outlook and others repeat above a quotation.
 var (
-	fromField  = lazyregexp.New(`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`)
-	otherField = lazyregexp.New(`(?i)^\*?(sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|assunto|inviato|data|oggetto|a|` +
-		`verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|odesláno|komu|předmět|wysłano|do|temat|дата|кому|тема|lähetetty|konu|kime|发送时间|收件人|主题|送信日時|宛先|件名)\s?\*?\s?[:：]\*? ?\S`)
+	fromField = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`)
+	})
+	otherField = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\*?(sent|date|to|subject|cc|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|assunto|inviato|data|oggetto|a|` +
+			`verzonden|aan|onderwerp|skickat|till|ämne|sendt|til|emne|odesláno|komu|předmět|wysłano|do|temat|дата|кому|тема|lähetetty|konu|kime|发送时间|收件人|主题|送信日時|宛先|件名)\s?\*?\s?[:：]\*? ?\S`)
+	})
 )
 
 // isHeaderBlock reports whether lines begin with a header as Outlook repeats it: a sender and
@@ -177,11 +187,13 @@ func isHeaderBlock(lines []string) bool {
 }
 
 // footer matches a line that mail programs of phones add at the end.
-var footer = lazyregexp.New(`(?i)^(sent from my \S.{0,40}|sent from (outlook|yahoo|mail|proton|samsung|gmail|aol|blackberry|nine|spark|mobile).{0,60}|get outlook for .{1,40}|` +
-	`sent with .{1,40}|sent via .{1,40}|von mein(em|er) .{1,40} gesendet\.?|gesendet (mit|von|aus) .{1,60}|diese nachricht wurde von mein.{1,60} gesendet.{0,40}|` +
-	`outlook für (android|ios) .{0,30}|envoyé (de|depuis|à partir) .{1,60}|enviado (desde|do|de) .{1,60}|inviato da .{1,60}|verstuurd (vanaf|met) .{1,60}|` +
-	`verzonden vanaf .{1,60}|skickat från .{1,60}|sendt fra .{1,60}|wysłane z .{1,60}|odesláno z .{1,60}|отправлено (с|из) .{1,60}|iphoneから送信|发自我的.{1,20}|` +
-	`(obtener|télécharger|obtenir|holen sie sich|scarica) outlook .{1,40})( <?https?://\S+>?)?$`)
+var footer = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(sent from my \S.{0,40}|sent from (outlook|yahoo|mail|proton|samsung|gmail|aol|blackberry|nine|spark|mobile).{0,60}|get outlook for .{1,40}|` +
+		`sent with .{1,40}|sent via .{1,40}|von mein(em|er) .{1,40} gesendet\.?|gesendet (mit|von|aus) .{1,60}|diese nachricht wurde von mein.{1,60} gesendet.{0,40}|` +
+		`outlook für (android|ios) .{0,30}|envoyé (de|depuis|à partir) .{1,60}|enviado (desde|do|de) .{1,60}|inviato da .{1,60}|verstuurd (vanaf|met) .{1,60}|` +
+		`verzonden vanaf .{1,60}|skickat från .{1,60}|sendt fra .{1,60}|wysłane z .{1,60}|odesláno z .{1,60}|отправлено (с|из) .{1,60}|iphoneから送信|发自我的.{1,20}|` +
+		`(obtener|télécharger|obtenir|holen sie sich|scarica) outlook .{1,40})( <?https?://\S+>?)?$`)
+})
 
 // withoutFooter returns lines without empty lines and the footers of phones at the end.
 func withoutFooter(lines []string) []string {

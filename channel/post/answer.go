@@ -7,13 +7,13 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/notice"
 )
 
 // publicURL returns the address of the server, or "" if a phone cannot reach it.
 func publicURL(a askback.Ask) string {
-	if u, err := url.Parse(a.PageURL); err != nil || loopback.IsHost(u.Host) {
+	if u, err := url.Parse(a.PageURL); err != nil || egress.IsLoopback(u.Host) {
 		return ""
 	}
 	return strings.TrimSuffix(a.PageURL, askback.PagePath(a.ID))

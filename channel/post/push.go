@@ -2,10 +2,11 @@ package post
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/notice"
 )
 
@@ -164,7 +165,7 @@ const homeAssistantMaxBody = 3000
 
 // changedByAndroid matches what Home Assistant's app for Android would change: it reads HTML,
 // the escapes of line ends, and names of emoji.
-var changedByAndroid = lazyregexp.New(`[<&]|\\[rn]|:[-+\w|]+:`)
+var changedByAndroid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<&]|\\[rn]|:[-+\w|]+:`) })
 
 // drawHomeAssistant draws a message for Home Assistant: for an action notify, or for the
 // webhook of an automation, which finds the same members in trigger.json. A message with the

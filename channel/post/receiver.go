@@ -3,12 +3,13 @@ package post
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A Receiver is where messages go: a phone, or a room of a chat.
@@ -45,7 +46,7 @@ var Templates = []Template{Ntfy, Pushover, Gotify, Discord, Teams, Mattermost, H
 const pushoverURL = "https://api.pushover.net/1/messages.json"
 
 // topic is what ntfy accepts as the name of a topic.
-var topic = lazyregexp.New(`^[-_A-Za-z0-9]{1,64}$`)
+var topic = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
 
 // Check returns what is wrong with a receiver, and with which of its settings, or "". It does
 // not repeat an address or a token.

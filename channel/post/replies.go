@@ -22,6 +22,7 @@ import (
 	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/pause"
 )
 
 // An Engine makes the calls of people. Package engine has one.
@@ -100,29 +101,27 @@ const overlap = time.Minute
 
 // run reads the topic until ctx ends. After a break it goes on shortly before the last message.
 func (t *replyTopic) run(ctx context.Context) {
-	wait := t.channel.firstWait
+	waits := pause.Backoff{First: t.channel.firstWait, Max: lastWait}
 	for {
 		connected, err := t.read(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if connected {
-			wait = t.channel.firstWait
+			waits.Reset()
 		} else if !t.lost {
 			t.lost = true
 			t.log.Warn("replies of phones cannot be read; trying again", "server", t.origin, "error", err)
 		}
-		pause := wait/2 + rand.N(wait/2)
+		wait := waits.Next()
+		wait = wait/2 + rand.N(wait/2)
 		var sending *askback.SendError
 		if errors.As(err, &sending) {
-			pause = max(pause, min(sending.RetryAfter, 10*lastWait))
+			wait = max(wait, min(sending.RetryAfter, 10*lastWait))
 		}
-		select {
-		case <-ctx.Done():
+		if pause.For(ctx, wait) != nil {
 			return
-		case <-time.After(pause):
 		}
-		wait = min(2*wait, lastWait)
 	}
 }
 

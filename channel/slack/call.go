@@ -13,6 +13,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // receiptSeparator is between the parts of a receipt: the channel, the timestamp of the message
@@ -214,12 +215,5 @@ func (p *pacer) wait(ctx context.Context, key string) error {
 	}
 	p.next[key] = begin.Add(p.pause)
 	p.mu.Unlock()
-	pause := time.NewTimer(begin.Sub(now))
-	defer pause.Stop()
-	select {
-	case <-pause.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, begin.Sub(now))
 }

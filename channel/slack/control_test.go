@@ -24,7 +24,9 @@ func TestMessageOfAnEarlierReleaseIsAnswered(t *testing.T) {
 		Type: "button", ActionID: actApprove, Value: f.oldCode(a.ID, actApprove), Text: &slacktest.Text{Text: "Approve"},
 	}
 	f.slack.Act(slacktest.Ana, f.live(a), blockID(a.ID, actApprove), approve, nil)
-	f.outcome(a)
+	if f.working.Wait(); f.pending(a) {
+		t.Error("the button did nothing")
+	}
 
 	a = f.ask(choice(numbered(6)...))
 	given, err := f.chosen(a.ID, 0, a.Questions[0], []string{f.oldCode(a.ID, "option", ".0", ".2")})

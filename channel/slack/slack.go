@@ -23,7 +23,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/loopback"
 )
 
 // Room is the address of deliveries to the channel of the settings. Other addresses are ids of
@@ -131,7 +130,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	if n.Session != nil {
 		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
 	}
-	if u, err := url.Parse(n.Ask.PageURL); err != nil || loopback.IsHost(u.Host) {
+	if u, err := url.Parse(n.Ask.PageURL); err != nil || egress.IsLoopback(u.Host) {
 		n.Ask.PageURL = "" // a phone cannot open it
 	}
 	if c.options.Link != nil && n.Person != "" && !n.Ask.Settled() {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack/socketmode"
+
+	"github.com/askback/askback/internal/pause"
 )
 
 // maxReconnect is the longest pause between attempts to connect after the library has given up,
@@ -26,20 +28,18 @@ func (c *Channel) Run(ctx context.Context, engine Engine) {
 	if c.options.AppToken == "" {
 		return
 	}
-	for pause := c.options.Reconnect; ctx.Err() == nil; pause = min(2*pause, maxReconnect) {
+	for pauses := (pause.Backoff{First: c.options.Reconnect, Max: maxReconnect}); ctx.Err() == nil; {
 		began := time.Now()
 		err := c.connect(ctx, engine)
 		if ctx.Err() != nil {
 			return
 		}
 		if time.Since(began) > maxReconnect {
-			pause = c.options.Reconnect
+			pauses.Reset()
 		}
-		c.options.Log.Error("Slack: Socket Mode has no connection", "error", c.failed("apps.connections.open", err), "retry", pause)
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause + rand.N(pause/10)):
-		}
+		next := pauses.Next()
+		c.options.Log.Error("Slack: Socket Mode has no connection", "error", c.failed("apps.connections.open", err), "retry", next)
+		_ = pause.For(ctx, next+rand.N(next/10)) // the loop ends with ctx
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // The limits of Telegram (core.telegram.org/bots/faq, "My bot is hitting limits"): about thirty
@@ -52,14 +53,7 @@ func (l *limiter) wait(ctx context.Context, chatID int64) error {
 	case wait <= 0:
 		return nil
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-timer.C:
-		return nil
-	}
+	return pause.For(ctx, wait)
 }
 
 // reserve counts a message to a chat and returns the time until it may be sent. If that is

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // An Engine links chats to people, and lets them answer.
@@ -38,11 +39,10 @@ const (
 // Run reads updates and acts on them until ctx ends. An update is confirmed only after what it
 // caused was committed. If two processes run with the same token, they take turns.
 func (c *Channel) Run(ctx context.Context, e Engine) {
-	pause := firstPause
-	for !c.begin(ctx) && wait(ctx, pause) {
-		pause = min(2*pause, maxPause)
+	pauses := pause.Backoff{First: firstPause, Max: maxPause}
+	for !c.begin(ctx) && pauses.Wait(ctx) == nil {
 	}
-	pause = firstPause
+	pauses.Reset()
 	for offset := int64(0); ctx.Err() == nil; {
 		all, err := c.api.updates(ctx, offset)
 		if err == nil {
@@ -51,10 +51,9 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			wait(ctx, c.pollFailed(err, pause))
-			pause = min(2*pause, maxPause)
+			_ = pause.For(ctx, c.pollFailed(err, pauses.Next())) // the loop ends with ctx
 		default:
-			pause = firstPause
+			pauses.Reset()
 		}
 	}
 }
@@ -103,18 +102,6 @@ func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	}
 	c.options.Log.Warn("reading updates of Telegram failed", "error", failed, "retry", max(pause, failed.retryAfter))
 	return max(pause, failed.retryAfter)
-}
-
-// wait waits, and reports whether ctx has not ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // handleAll handles updates in their order. It returns the offset that confirms those that were

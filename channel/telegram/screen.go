@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
@@ -152,7 +152,7 @@ func (s screen) withLink(rows [][]button) [][]button {
 // address or has a dot.
 func isButtonURL(link string) bool {
 	u, err := url.Parse(link)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || loopback.IsHost(u.Host) {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || egress.IsLoopback(u.Host) {
 		return false
 	}
 	_, err = netip.ParseAddr(u.Hostname())

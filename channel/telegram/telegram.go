@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/lazyregexp"
-	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/notice"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -69,7 +68,7 @@ type Channel struct {
 }
 
 // tokenForm is the form of the token of a bot.
-var tokenForm = lazyregexp.New(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`)
+var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`) })
 
 // CheckToken returns what is wrong with a token, without repeating it, or "".
 func CheckToken(token string) string {
@@ -115,7 +114,7 @@ func (c *Channel) Close() { c.api.client.CloseIdleConnections() }
 // screen returns the screen of an ask in a chat.
 func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) screen {
 	link := c.options.Link(a, person)
-	if u, err := url.Parse(link); err != nil || loopback.IsHost(u.Host) {
+	if u, err := url.Parse(link); err != nil || egress.IsLoopback(u.Host) {
 		link = ""
 	}
 	a.PageURL = link

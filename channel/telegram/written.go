@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -26,7 +27,7 @@ func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 			_, err = c.api.send(ctx, out)
 		}
 		var failed *apiError
-		if !errors.As(err, &failed) || failed.code != http.StatusTooManyRequests || failed.retryAfter > maxPatience || !wait(ctx, failed.retryAfter) {
+		if !errors.As(err, &failed) || failed.code != http.StatusTooManyRequests || failed.retryAfter > maxPatience || pause.For(ctx, failed.retryAfter) != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ type Keeper interface {
 // Run gets the key of the server, which nothing is sent without, and returns when ctx ends. It
 // tries again if that fails.
 func (c *Channel) Run(ctx context.Context, k Keeper) {
-	for wait := time.Second; ctx.Err() == nil; wait = min(2*wait, time.Minute) {
+	for pauses := (pause.Backoff{First: time.Second, Max: time.Minute}); ctx.Err() == nil; {
 		secret, err := k.ChannelSecret(ctx, Name)
 		if err == nil {
 			err = c.use(secret)
@@ -100,8 +100,9 @@ func (c *Channel) Run(ctx context.Context, k Keeper) {
 			return
 		}
 		if ctx.Err() == nil {
-			c.options.Log.Error("push messages cannot be sent yet", "error", err, "again", wait)
-			_ = pause.For(ctx, wait) // the loop ends with ctx
+			next := pauses.Next()
+			c.options.Log.Error("push messages cannot be sent yet", "error", err, "again", next)
+			_ = pause.For(ctx, next) // the loop ends with ctx
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/web"
 )
@@ -96,7 +96,7 @@ func newChannelSet(file config.Config, o channelOptions) *channelSet {
 func (set *channelSet) linkVia(via askback.Channel) func(a askback.Ask, person string) string {
 	return func(a askback.Ask, person string) string {
 		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
-		if u, err := url.Parse(page); !ok || err != nil || loopback.IsHost(u.Host) {
+		if u, err := url.Parse(page); !ok || err != nil || egress.IsLoopback(u.Host) {
 			return ""
 		}
 		return set.pages.URL(page, answerlink.Link{AskID: a.ID, Person: person, Channel: via})

@@ -8,7 +8,7 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // debugHeaderTime is how long a client of the debug server may take to send a header.
@@ -17,7 +17,7 @@ const debugHeaderTime = 10 * time.Second
 // checkDebugAddress returns an error unless an address is on loopback. Profiles contain the
 // command line and the stacks of the server, and the debug server has no log-in.
 func checkDebugAddress(address string) error {
-	if _, _, err := net.SplitHostPort(address); err != nil || !loopback.IsHost(address) {
+	if _, _, err := net.SplitHostPort(address); err != nil || !egress.IsLoopback(address) {
 		return usage("--debug-listen must be a loopback address and port, as in 127.0.0.1:6060")
 	}
 	return nil
@@ -36,7 +36,7 @@ func serveDebug(address string, log *slog.Logger) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !loopback.IsHost(ln.Addr().String()) { // the machine resolves localhost to another address
+	if !egress.IsLoopback(ln.Addr().String()) { // the machine resolves localhost to another address
 		return nil, errors.Join(checkDebugAddress(ln.Addr().String()), ln.Close())
 	}
 	server := &http.Server{
@@ -67,7 +67,7 @@ func debugHandler() http.Handler {
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback.IsHost(r.Host) {
+		if !egress.IsLoopback(r.Host) {
 			http.Error(w, "this server does not serve this host name; use a loopback address", http.StatusMisdirectedRequest)
 			return
 		}

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/loopback"
 )
 
 // publicTime is how long each request to the public address may take, and how soon a
@@ -113,7 +113,7 @@ func (p publicCheck) checkAddress() bool {
 	case u.Scheme != "https":
 		p.fail(check, "put a proxy with https in front: docs/phone.md has three", "%s is not https, and browsers keep log-ins only over https", p.url)
 		return false
-	case loopback.IsHost(u.Host):
+	case egress.IsLoopback(u.Host):
 		p.warn(check, "give the address that the phone uses", "%s leads to this machine only", p.url)
 	}
 	return true

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
-	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/store"
 )
@@ -105,7 +105,7 @@ func (d *doctor) checkChannels() {
 	switch {
 	case d.file.PublicURL == "":
 		d.warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and what needs the page cannot be answered there", names)
-	case err == nil && loopback.IsHost(u.Host):
+	case err == nil && egress.IsLoopback(u.Host):
 		d.warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
 	default:
 		d.ok(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL, d.file.PublicURL)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
-	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/text/qrcode"
 	"github.com/askback/askback/terminal"
 	"github.com/askback/askback/web"
@@ -51,11 +51,11 @@ func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 // checkPhone returns an error if a phone cannot reach the pages, or cannot log in there.
 func checkPhone(pages string) error {
 	u, err := url.Parse(pages)
-	if err == nil && u.Scheme == "https" && !loopback.IsHost(u.Host) {
+	if err == nil && u.Scheme == "https" && !egress.IsLoopback(u.Host) {
 		return nil
 	}
 	why := "a phone cannot reach " + pages + ", which is an address of this machine only"
-	if err != nil || !loopback.IsHost(u.Host) {
+	if err != nil || !egress.IsLoopback(u.Host) {
 		why = "a phone cannot log in at " + pages + ", since browsers keep log-ins only over https"
 	}
 	return exitError{exitRefused, why + ": give the server an https address with askback serve --public-url; " +

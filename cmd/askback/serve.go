@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/gctune"
 	"github.com/askback/askback/internal/server/serverlog"
@@ -119,7 +119,7 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 
 // warnOfAddress logs a warning if people elsewhere may not reach the pages.
 func warnOfAddress(log *slog.Logger, o connection.Options) {
-	if !loopback.IsHost(o.Listen) && o.PublicURL == "" {
+	if !egress.IsLoopback(o.Listen) && o.PublicURL == "" {
 		log.Warn("without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS")
 	}
 }

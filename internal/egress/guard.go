@@ -2,7 +2,8 @@
 //
 // A connection is made only to addresses that are public, or that the operator allows. The
 // address is checked when the connection is made, so that a name cannot change what it means
-// after the check. Errors have no text of the receiver.
+// after the check. Errors have no text of the receiver. The package also recognizes the hosts
+// that only programs on this machine can reach.
 package egress
 
 import (

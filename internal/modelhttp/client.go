@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // CheckBaseURL returns an error unless keys may be sent to a base URL: it is https, or http to
@@ -26,7 +26,7 @@ func CheckBaseURL(base string, allowHTTP bool) error {
 	switch {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return errors.New("base_url has a user, a query or a fragment; write the key as api_key")
-	case u.Scheme == "https", u.Scheme == "http" && (allowHTTP || loopback.IsHost(u.Host)):
+	case u.Scheme == "https", u.Scheme == "http" && (allowHTTP || egress.IsLoopback(u.Host)):
 		return nil
 	}
 	return errors.New("base_url is neither https nor http to this machine")

@@ -17,3 +17,23 @@ func For(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// A Backoff is a series of pauses, each twice as long as the one before.
+type Backoff struct {
+	First, Max time.Duration
+
+	next time.Duration // 0: First
+}
+
+// Next returns the next pause.
+func (b *Backoff) Next() time.Duration {
+	d := max(b.First, b.next)
+	b.next = min(2*d, b.Max)
+	return d
+}
+
+// Reset begins the series again, after an attempt that succeeded.
+func (b *Backoff) Reset() { b.next = 0 }
+
+// Wait waits for the next pause. If ctx ends first, it returns context.Cause(ctx).
+func (b *Backoff) Wait(ctx context.Context) error { return For(ctx, b.Next()) }

@@ -25,3 +25,19 @@ func TestForWaitsOrReturnsTheCause(t *testing.T) {
 		}
 	})
 }
+
+// Pauses double up to the maximum; after a reset they begin again.
+func TestBackoffDoublesUpToItsMaximum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := pause.Backoff{First: time.Second, Max: 5 * time.Second}
+		for _, want := range []time.Duration{1, 2, 4, 5, 5} {
+			begun := time.Now()
+			if err := b.Wait(t.Context()); err != nil || time.Since(begun) != want*time.Second {
+				t.Errorf("got %v after %s, want nil after %d s", err, time.Since(begun), want)
+			}
+		}
+		if b.Reset(); b.Next() != time.Second || b.Next() != 2*time.Second {
+			t.Error("after a reset, the pauses do not begin again")
+		}
+	})
+}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // Name is the name of Codex in commands, and in the labels of its asks.
@@ -61,7 +61,9 @@ func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) 
 }
 
 // ownGuard matches the command of the guard, up to what follows its flags.
-var ownGuard = lazyregexp.New(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
+var ownGuard = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\baskback["']*\s+hook\s+codex\b[^|"\n]*\s--gate\b[^|"\n]*(?:"| \|\|)`)
+})
 
 // withGuard returns tables with the flags of a guard that is there.
 func withGuard(tables, guard string) string {

@@ -1,11 +1,12 @@
 package codex
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // With a terminal of its own, a command that a person approved can get further input from the
@@ -17,8 +18,8 @@ const (
 )
 
 var (
-	ttyKey      = lazyregexp.New(`(?m)^\s*["']?unified_exec_tty["']?\s*=`)
-	featuresKey = lazyregexp.New(`(?m)^\s*["']?features["']?\s*[=.]`)
+	ttyKey      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?unified_exec_tty["']?\s*=`) })
+	featuresKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?features["']?\s*[=.]`) })
 )
 
 // withoutTTYSetting returns the text without ttySetting, and without a table that has nothing

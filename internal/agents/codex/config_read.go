@@ -2,14 +2,17 @@ package codex
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // tomlText matches a key with a string on one line.
-var tomlText = lazyregexp.New(`(?:^|[\s{,])["']?(command|matcher)["']?\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
+var tomlText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[\s{,])["']?(command|matcher)["']?\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
+})
 
 // hooksIn returns the hooks of Askback in the configuration of Codex.
 func hooksIn(content []byte) (hooks []config.Hook) {

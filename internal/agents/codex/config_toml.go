@@ -1,12 +1,16 @@
 package codex
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // In a TOML file, the lines of Askback are a block that starts with tomlBegin and ends with
@@ -26,11 +30,25 @@ func isMarker(line string) bool {
 // The keys with which a person may have written what Askback adds. A table that was written so
 // cannot be extended.
 var (
-	rootKey   = lazyregexp.New(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
-	serverKey = lazyregexp.New(`(?m)^\s*["']?askback["']?\s*[.=]`)
-	hooksKey  = lazyregexp.New(`(?m)^\s*["']?hooks["']?\s*[=.]`)
-	eventKey  = lazyregexp.New(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`)
+	rootKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\s*["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)`)
+	})
+	serverKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?askback["']?\s*[.=]`) })
+	hooksKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?hooks["']?\s*[=.]`) })
+	eventKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?[A-Z][A-Za-z]+["']?\s*[=.]`) })
 )
+
+// checkTOML returns an error with a line if a text is not TOML: Codex would then not start, and
+// blame the last change.
+func checkTOML(text string) error {
+	var content map[string]any
+	err := toml.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &content)
+	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, _ := wrong.Position()
+		return fmt.Errorf("line %d: %s", line, strings.TrimPrefix(wrong.Error(), "toml: "))
+	}
+	return err
+}
 
 // editTOML adds, replaces or removes the block of Askback. A new block is added at the end,
 // where a table can always begin. Other tables keep every byte.
@@ -164,10 +182,12 @@ func isOwnServer(body string) bool {
 
 // ownHook matches the commands of the hooks that Askback adds, and those that its
 // documentation once recommended.
-var ownHook = lazyregexp.New(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
+var ownHook = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\baskback(\.exe)?["']*\s+hook\s+(codex|claude-code)\b`)
+})
 
 // commandKey matches the command of a hook.
-var commandKey = lazyregexp.New(`\bcommand["']?\s*=`)
+var commandKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bcommand["']?\s*=`) })
 
 // addOwnHooks sets own for the hooks that run Askback, and for their groups if these have no
 // other hooks.

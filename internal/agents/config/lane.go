@@ -2,9 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
-
-	"github.com/askback/askback/internal/lazyregexp"
+	"sync"
 )
 
 // A Lane is how a client reaches Askback over MCP, as its configuration has it: a command, or a
@@ -65,7 +65,9 @@ func (c *Client) LaneIn(content []byte) (l Lane, ok bool) {
 }
 
 // secret matches names of variables that Gemini CLI does not pass on.
-var secret = lazyregexp.New(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
+var secret = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL`)
+})
 
 // Environment returns the variables that the client passes to the command, of those in
 // environ (NAME=value).
@@ -85,7 +87,7 @@ func (l Lane) Environment(environ []string) map[string]string {
 }
 
 // reference matches a reference to an environment variable, in the forms of all clients.
-var reference = lazyregexp.New(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}|\$(\w+)`) })
 
 // Expand returns the headers with the values of environment variables. ok is false if one is
 // not set, or if the client asks its user for it.

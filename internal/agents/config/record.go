@@ -3,9 +3,11 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"strings"
+	"sync"
 
-	"github.com/askback/askback/internal/lazyregexp"
+	"github.com/askback/askback/internal/text/linediff"
 )
 
 // A Record is what is needed to restore a file as it was before Askback was added to it, to
@@ -30,17 +32,17 @@ type RecordStep struct {
 func NewRecord(original, after []byte) Record {
 	r := Record{Missing: original == nil, Sum: sumOf(after)}
 	var step RecordStep
-	for _, o := range compare(strings.SplitAfter(string(after), "\n"), strings.SplitAfter(string(original), "\n")) {
-		if o.mark == ' ' && (step.Drop > 0 || step.Insert != "") {
+	for _, o := range linediff.Compare(strings.SplitAfter(string(after), "\n"), strings.SplitAfter(string(original), "\n")) {
+		if o.Sign == ' ' && (step.Drop > 0 || step.Insert != "") {
 			r.Steps, step = append(r.Steps, step), RecordStep{}
 		}
-		switch o.mark {
+		switch o.Sign {
 		case ' ':
 			step.Keep++
 		case '-':
 			step.Drop++
 		case '+':
-			step.Insert += o.line
+			step.Insert += o.Text
 		}
 	}
 	r.Steps = append(r.Steps, step)
@@ -82,7 +84,7 @@ func SameExceptSpace(a, b []byte) bool { return squeeze(a) == squeeze(b) }
 func IsBlank(content []byte) bool { return squeeze(content) == "" }
 
 // emptyMember matches a member without content, and the comma after it.
-var emptyMember = lazyregexp.New(`"[^"\\]*":(\{\}|\[\]),?`)
+var emptyMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"[^"\\]*":(\{\}|\[\]),?`) })
 
 func squeeze(content []byte) string {
 	s := strings.Join(strings.Fields(string(content)), "")

@@ -2,10 +2,10 @@ package config
 
 import (
 	"maps"
+	"regexp"
 	"slices"
+	"sync"
 	"time"
-
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // Written describes what askback init writes on this machine. Files of a project can come from a
@@ -64,7 +64,9 @@ func (w Written) HasHook(c *Client, scope Scope, h Hook) bool {
 }
 
 // changeableFlags matches the flags of askback hook that a person may add or change.
-var changeableFlags = lazyregexp.New(` --(?:gate|strict|(?:limit|wait|defer) [0-9][0-9a-z.]*)\b`)
+var changeableFlags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(` --(?:gate|strict|(?:limit|wait|defer) [0-9][0-9a-z.]*)\b`)
+})
 
 func withoutFlags(command string) string { return changeableFlags().ReplaceAllString(command, "") }
 

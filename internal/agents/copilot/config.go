@@ -2,10 +2,11 @@ package copilot
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // Name is the name of GitHub Copilot CLI in commands, and in the labels of its asks.
@@ -84,7 +85,9 @@ func copilotHooks(path string, o config.Options) config.File {
 const copilotGuard = " hook " + copilotHookName + " --gate --wait 23h"
 
 // ownCopilotGuard matches the flag of a guard that Askback or a person wrote.
-var ownCopilotGuard = lazyregexp.New(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
+var ownCopilotGuard = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
+})
 
 // copilotHookName is the end of the command of each hook, before any flags.
 const copilotHookName = "copilot"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // ErrDetached is the cause of a context that ends because the answer cannot be delivered at
@@ -42,7 +43,7 @@ func Race(ctx context.Context, client Client, r askback.Request, failed func(err
 	open := "" // the id of an ask that may be open
 	defer func() { withdrawLost(ctx, client, open) }()
 	reported := false
-	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+	for pauses := (pause.Backoff{First: firstRetry, Max: lastRetry}); ; {
 		ask, err := raceOnce(ctx, client, r)
 		switch {
 		case ask.Settled():
@@ -57,10 +58,8 @@ func Race(ctx context.Context, client Client, r askback.Request, failed func(err
 			reported = true
 			failed(err)
 		}
-		select {
-		case <-ctx.Done():
-			return askback.Ask{}, context.Cause(ctx)
-		case <-time.After(pause):
+		if err := pauses.Wait(ctx); err != nil {
+			return askback.Ask{}, err
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // checkHost rejects requests to a loopback listener whose Host is neither a loopback
@@ -15,7 +15,7 @@ import (
 // attacker resolves to 127.0.0.1, so that a page from there has the same origin as this
 // server. The browser still sends that name as Host.
 func checkHost(listener net.Addr, public string, next http.Handler) http.Handler {
-	if !loopback.IsHost(listener.String()) {
+	if !egress.IsLoopback(listener.String()) {
 		return next
 	}
 	var publicHost string
@@ -23,7 +23,7 @@ func checkHost(listener net.Addr, public string, next http.Handler) http.Handler
 		publicHost = u.Hostname()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if loopback.IsHost(r.Host) || publicHost != "" && strings.EqualFold(withoutPort(r.Host), publicHost) {
+		if egress.IsLoopback(r.Host) || publicHost != "" && strings.EqualFold(withoutPort(r.Host), publicHost) {
 			next.ServeHTTP(w, r)
 			return
 		}

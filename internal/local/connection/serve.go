@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/store/sqlite"
 )
@@ -77,7 +77,7 @@ func (i *Instance) newListener() (net.Listener, error) {
 	last, _ := o.Place.Last()
 	addresses := []string{o.Listen, "127.0.0.1:0"}
 	for _, url := range []string{i.connector.lastURL, last.URL} {
-		if address, ok := strings.CutPrefix(url, "http://"); ok && loopback.IsHost(address) {
+		if address, ok := strings.CutPrefix(url, "http://"); ok && egress.IsLoopback(address) {
 			addresses = append([]string{address}, addresses...)
 		}
 	}

@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/internal/directory"
-	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/schedule"
 )
 
@@ -48,7 +49,7 @@ type Agent struct {
 var BuiltInTools = []string{"ask_user_question", "confirm_action", "todo_write", "spawn_agents"}
 
 // agentName is the form of the name of an agent, which is a part of an address.
-var agentName = lazyregexp.New(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`) })
 
 // LoadAgent reads the definition of an agent from a file with this name. As in [Load], its
 // error is an [Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The

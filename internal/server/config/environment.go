@@ -1,9 +1,9 @@
 package config
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/askback/askback/internal/lazyregexp"
+	"sync"
 )
 
 // expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
@@ -44,4 +44,4 @@ func (l *loader) expand(v value, text string) (string, bool) {
 
 // variablePattern matches a name of at most 200 characters that a shell can give to a
 // variable.
-var variablePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
+var variablePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`) })

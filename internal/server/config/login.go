@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // Login configures how people log in, in addition to the link that askback login prints.
@@ -60,7 +60,7 @@ func issuerProblem(s string) (problem string) {
 		return "is the metadata document of the issuer; remove /.well-known and what follows"
 	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
 		return "is not the address of an issuer"
-	case u.Scheme == "https" || u.Scheme == "http" && loopback.IsHost(u.Host):
+	case u.Scheme == "https" || u.Scheme == "http" && egress.IsLoopback(u.Host):
 		return ""
 	}
 	return "is not https"

@@ -4,10 +4,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"sync"
 
-	"github.com/askback/askback/internal/lazyregexp"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // An MCPServer configures an MCP server with tools of hosted agents. It has a command or a URL.
@@ -23,8 +24,8 @@ type MCPServer struct {
 var (
 	// serverName is the form of the name of a server. It has no dot, which is before the name
 	// of a tool, and no more letters than names of tools for models have room for.
-	serverName   = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
-	headerName   = lazyregexp.New("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
+	serverName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,31}$`) })
+	headerName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$") })
 	ownedHeaders = []string{"Accept", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Transfer-Encoding"}
 )
 
@@ -102,7 +103,7 @@ func endpointProblem(s string, allowHTTP bool) (problem string) {
 		return "is not the address of an endpoint"
 	case u.User != nil:
 		return "has a user or a password, which belong in headers"
-	case u.Scheme == "https" || u.Scheme == "http" && (allowHTTP || loopback.IsHost(u.Host)):
+	case u.Scheme == "https" || u.Scheme == "http" && (allowHTTP || egress.IsLoopback(u.Host)):
 		return ""
 	}
 	return "is neither https nor http to this machine; allow_http: true permits http to others"

@@ -2,14 +2,15 @@ package config
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback/agent/anthropic"
-	"github.com/askback/askback/internal/lazyregexp"
 	"github.com/askback/askback/internal/modelhttp"
 )
 
@@ -191,7 +192,7 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 }
 
 // price is the form of a price.
-var price = lazyregexp.New(`^[0-9]{1,6}(\.[0-9]{1,6})?$`)
+var price = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`) })
 
 // prices reads what a million tokens cost.
 func (l *loader) prices(v value, p *Prices) {

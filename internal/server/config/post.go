@@ -1,14 +1,15 @@
 package config
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // A PostReceiver is a phone or a room of a chat that gets the questions of a person.
@@ -19,7 +20,7 @@ type PostReceiver struct {
 
 // receiverName is what the names of receivers consist of, so that they can be written in a
 // command.
-var receiverName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,39}$`)
+var receiverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
 // post reads channels.post: receivers by name.
 func (l *loader) post(v value, c *Channels) {

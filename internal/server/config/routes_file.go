@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/lazyregexp"
 )
 
 // RouteFile are routes for the API, from a file.
@@ -23,7 +24,7 @@ type RouteFile struct {
 	from     []value // the place of each route in the file
 }
 
-var routePointer = lazyregexp.New(`^/items/(\d+)(/.*)?$`)
+var routePointer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/items/(\d+)(/.*)?$`) })
 
 // Locate returns err with the places of the file instead of the pointers of the API, if the
 // API has found problems in the routes.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // settings returns the top-level settings of askback.yaml (wire.md §10), which are read
@@ -97,7 +97,7 @@ func addressProblem(s string) (problem string) {
 }
 
 func loopbackProblem(s string) (problem string) {
-	if !loopback.IsHost(s) {
+	if !egress.IsLoopback(s) {
 		return "is not on loopback"
 	}
 	return ""

@@ -2,10 +2,11 @@ package config
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
+	"sync"
 
-	"github.com/askback/askback/internal/lazyregexp"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // Slack configures the app in a workspace of Slack. Without a token, the server does not use it.
@@ -19,8 +20,8 @@ type Slack struct {
 }
 
 var (
-	slackChannel = lazyregexp.New(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`)
-	slackTeam    = lazyregexp.New(`^T[A-Z0-9]{2,20}$`)
+	slackChannel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`) })
+	slackTeam    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^T[A-Z0-9]{2,20}$`) })
 )
 
 // slack reads channels.slack. Its problems do not repeat tokens and secrets.
@@ -56,7 +57,7 @@ func (l *loader) slack(v value, s *Slack) {
 		})},
 		{key: "api_url", read: l.text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
 			u, err := url.Parse(text)
-			if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && loopback.IsHost(u.Host)) {
+			if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && egress.IsLoopback(u.Host)) {
 				return "is not an address with https"
 			}
 			s.APIURL = strings.TrimSuffix(text, "/") + "/"

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // The names of the session cookie, by https and on loopback. A browser accepts the prefix
@@ -22,7 +22,7 @@ func cookieName(r *http.Request) string {
 	switch {
 	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":
 		return secureCookie
-	case loopback.IsHost(r.Host):
+	case egress.IsLoopback(r.Host):
 		return plainCookie
 	}
 	return ""

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/askback/askback/internal/text/linediff"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -13,11 +14,8 @@ type DiffLine struct {
 	Text Text
 }
 
-// The most pairs of lines that are compared, and the unchanged lines around a change.
-const (
-	maxDiffWork = 1 << 20
-	diffContext = 3
-)
+// diffContext is the number of unchanged lines around a change.
+const diffContext = 3
 
 // Diff compares two texts line by line. Lines that differ only in invisible characters are
 // different. It returns nil if the texts are equal.
@@ -25,70 +23,11 @@ func Diff(before, after string) []DiffLine {
 	if before == after {
 		return nil
 	}
-	return foldUnchanged(compare(strings.Split(before, "\n"), strings.Split(after, "\n")))
-}
-
-// compare returns all lines of both texts, with the longest common part unchanged. Very long
-// texts are returned as removed and added.
-func compare(a, b []string) (out []DiffLine) {
-	add := func(sign string, lines []string) {
-		for _, s := range lines {
-			out = append(out, DiffLine{sign, safetext.Code(s)})
-		}
+	var all []DiffLine
+	for _, l := range linediff.Compare(strings.Split(before, "\n"), strings.Split(after, "\n")) {
+		all = append(all, DiffLine{string(l.Sign), safetext.Code(l.Text)})
 	}
-	start := 0
-	for start < len(a) && start < len(b) && a[start] == b[start] {
-		start++
-	}
-	end := 0
-	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
-	}
-	add(" ", a[:start])
-	same := a[len(a)-end:]
-	a, b = a[start:len(a)-end], b[start:len(b)-end]
-	if len(a)*len(b) > maxDiffWork {
-		add("-", a)
-		add("+", b)
-		add(" ", same)
-		return out
-	}
-	common := commonLengths(a, b)
-	for len(a) > 0 || len(b) > 0 {
-		at := common[len(a)]
-		switch {
-		case len(a) > 0 && len(b) > 0 && a[0] == b[0]:
-			add(" ", a[:1])
-			a, b = a[1:], b[1:]
-		case len(b) == 0 || len(a) > 0 && common[len(a)-1][len(b)] >= at[len(b)-1]:
-			add("-", a[:1])
-			a = a[1:]
-		default:
-			add("+", b[:1])
-			b = b[1:]
-		}
-	}
-	add(" ", same)
-	return out
-}
-
-// commonLengths returns the length of the longest common subsequence of the last i lines of
-// a and the last j lines of b, at [i][j].
-func commonLengths(a, b []string) [][]int {
-	out := make([][]int, len(a)+1)
-	for i := range out {
-		out[i] = make([]int, len(b)+1)
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			if a[len(a)-i] == b[len(b)-j] {
-				out[i][j] = out[i-1][j-1] + 1
-			} else {
-				out[i][j] = max(out[i-1][j], out[i][j-1])
-			}
-		}
-	}
-	return out
+	return foldUnchanged(all)
 }
 
 // foldUnchanged replaces long runs of unchanged lines by their number.

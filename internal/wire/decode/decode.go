@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/spelling"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -165,29 +166,7 @@ func editDistance(a, b string) int {
 	case min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
 		return maxDistance + 1
 	}
-	return levenshtein(a, b)
-}
-
-// levenshtein returns the smallest number of bytes to insert, delete or replace to get b
-// from a.
-func levenshtein(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, corner+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return spelling.Distance([]rune(a), []rune(b))
 }
 
 func (r *reader) text(n node, into *string) {

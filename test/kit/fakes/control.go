@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback/channel/channeltest"
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 // Control returns a handler with which another process, or a person with curl, does what people
@@ -132,7 +132,7 @@ func reply(w http.ResponseWriter, out any, err error) {
 // onLoopback rejects requests that a page in a browser makes.
 func onLoopback(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback.IsHost(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
+		if !egress.IsLoopback(r.Host) || r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" {
 			http.Error(w, "only programs on this machine may control the fakes", http.StatusForbidden)
 			return
 		}

@@ -1,9 +1,9 @@
-package loopback_test
+package egress_test
 
 import (
 	"testing"
 
-	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/egress"
 )
 
 func TestOnlyLocalHostsAreLoopback(t *testing.T) {
@@ -36,8 +36,8 @@ func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 		"2130706433":             false,
 		"localhost\x00.evil.org": false,
 	} {
-		if got := loopback.IsHost(host); got != want {
-			t.Errorf("IsHost(%q) = %t, want %t", host, got, want)
+		if got := egress.IsLoopback(host); got != want {
+			t.Errorf("IsLoopback(%q) = %t, want %t", host, got, want)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 // Each request to a loopback address is checked.
 func TestCheckOfAddressAllocatesNothing(t *testing.T) {
 	for _, host := range []string{"127.0.0.1:7575", "localhost:7575", "[::1]:7575"} {
-		if n := testing.AllocsPerRun(100, func() { loopback.IsHost(host) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { egress.IsLoopback(host) }); n != 0 {
 			t.Errorf("%s: got %v allocations, want 0", host, n)
 		}
 	}

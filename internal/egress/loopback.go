@@ -1,5 +1,4 @@
-// Package loopback recognises hosts that only programs on this machine can reach.
-package loopback
+package egress
 
 import (
 	"net"
@@ -7,9 +6,9 @@ import (
 	"strings"
 )
 
-// IsHost reports whether host, with or without a port, is localhost or a loopback
-// address.
-func IsHost(host string) bool {
+// IsLoopback reports whether host, with or without a port, is localhost or a loopback
+// address, which only programs on this machine can reach.
+func IsLoopback(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	} else if inner, ok := strings.CutPrefix(host, "["); ok {
