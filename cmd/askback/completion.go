@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"embed"
-	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"time"
-)
 
-// completionScripts are the scripts for the shells, which call this program.
-//
-//go:embed completion
-var completionScripts embed.FS
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/completion"
+)
 
 // completionTime is how long the candidates may take, because a person waits for them after
 // each press of Tab.
@@ -27,7 +23,7 @@ type completionCommand struct {
 // wrong with the candidates is an error: the shell would print it into the command line.
 func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if len(c.Words) == 0 {
-		script, err := completionScripts.ReadFile("completion/askback." + c.Shell)
+		script, err := completion.Script(c.Shell)
 		if err == nil {
 			_, err = io.out.Write(script)
 		}
@@ -35,43 +31,52 @@ func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	found := make(chan candidates, 1)
-	go func() { found <- newCompletion(all, c.Shell, c.Words).find(ctx) }()
+	found := make(chan completion.Candidates, 1)
+	program := (&commands{}).parser().Model.Node
+	go func() { found <- completion.Read(program, all.completionSource(), c.Shell, c.Words).Find(ctx) }()
 	select {
 	case list := <-found:
-		return list.write(io.out)
+		return list.Write(io.out)
 	case <-ctx.Done(): // what still runs, such as a read of a file, ends with the process
-		return candidates{}.write(io.out)
+		return completion.Candidates{}.Write(io.out)
 	}
 }
 
-// A candidate is a word that completes a command line. Both strings are one line each, and
-// safe for a terminal. The scripts quote the value for the shell.
-type candidate struct {
-	value       string
-	description string // "" adds nothing
+func (all *commands) completionSource() completion.Source {
+	return completion.Source{
+		Client: all.clientFor, Clients: agentNames(), Latest: latest, Grants: allGrants, Endpoints: allEndpoints, TokenUse: usedBy,
+		Get: func(ctx context.Context, client askback.Inbox, typed string) (askback.Ask, error) {
+			return lookup{client: client, verb: "answer", decides: true}.get(ctx, typed)
+		},
+		Each: func(ctx context.Context, client askback.Inbox, status askback.Status, do func(askback.Ask)) error {
+			return lookup{client: client}.each(ctx, status, do)
+		},
+	}
 }
 
-// candidates is the result of a completion.
-type candidates struct {
-	files bool // the shell completes the name of a file itself
-	list  []candidate
-}
-
-// write writes the candidates for a script: first a line with the kind, files or words, and
-// then a line for each word, with a tab in front of the description.
-func (c candidates) write(out io.Writer) error {
-	w := bufio.NewWriter(out)
-	if c.files {
-		fmt.Fprintln(w, "files")
-	} else {
-		fmt.Fprintln(w, "words")
+// clientFor returns a client for the server that the command on a line would use, and a function
+// that closes it. It does not connect to a database, and writes nothing.
+func (all commands) clientFor(line *completion.Line) (askback.Client, func(), error) {
+	all.DB, all.Config = line.Path("db", all.DB), line.Path("config", all.Config)
+	file, err := all.settings()
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, a := range c.list {
-		if a.description != "" {
-			a.value += "\t" + a.description
-		}
-		fmt.Fprintln(w, a.value)
+	database, err := all.database(file)
+	if err == nil {
+		_, err = os.Stat(filepath.Dir(database)) // otherwise, options would create it
 	}
-	return w.Flush()
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := all.options(file, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	o.ServerOnly = true
+	conn, err := connector(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return conn.User, func() { _ = conn.Close() }, nil
 }

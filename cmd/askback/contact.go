@@ -43,7 +43,7 @@ func (c *contactList) Run(ctx context.Context, io streams, conn *connection.Conn
 		ids, width = shortIDs(ids), screen.Width()-1
 	}
 	for i, one := range all {
-		printLine(io.out, fit(safetext.Line(contactLine(ids[i], one)), width))
+		printLine(io.out, safetext.Fit(safetext.Line(contactLine(ids[i], one)), width))
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func printFitted(io streams, lines []string) {
 		width = screen.Width() - 1
 	}
 	for _, line := range lines {
-		printLine(io.out, fit(safetext.Line(line), width))
+		printLine(io.out, safetext.Fit(safetext.Line(line), width))
 	}
 }
 
@@ -290,20 +290,4 @@ func readRoutes(path string, in io.Reader) (config.RouteFile, error) {
 	}
 	defer f.Close()
 	return config.ReadRoutes(path, f)
-}
-
-// groups returns the names of the groups.
-func (c *completion) groups(ctx context.Context) (all []candidate) {
-	client, done, err := c.client()
-	if err != nil {
-		return nil
-	}
-	defer done()
-	groups, err := client.Groups(ctx)
-	for _, g := range groups {
-		if err == nil && !strings.HasPrefix(g.Name, "-") {
-			all = append(all, describe(g.Name, strings.Join(g.People, ", ")))
-		}
-	}
-	return all
 }

@@ -150,7 +150,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 	if c.Status != string(askback.Pending) {
 		outcome = len("OUTCOME")
 		for i, ask := range asks {
-			ends[i] = fit(safetext.Line(briefOutcome(ask)), maxOutcome)
+			ends[i] = safetext.Fit(safetext.Line(briefOutcome(ask)), maxOutcome)
 			outcome = max(outcome, safetext.Width(safetext.Line(ends[i])))
 		}
 	}
@@ -159,7 +159,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 		if outcome > 0 {
 			line += padded(end, outcome) + "  "
 		}
-		printLine(w, line+fit(safetext.Line(rest), width-1-safetext.Width(safetext.Line(line))))
+		printLine(w, line+safetext.Fit(safetext.Line(rest), width-1-safetext.Width(safetext.Line(line))))
 	}
 	row("ID", "AGE", "OUTCOME", "QUESTION")
 	for i, ask := range asks {
@@ -201,23 +201,6 @@ func (c *listCommand) title(page askback.Page) string {
 // padded appends spaces to text until it is width columns wide.
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(safetext.Line(text))))
-}
-
-// fit returns text as one line of at most width columns. If it is cut, an ellipsis is at
-// the end.
-func fit(text safetext.Text, width int) string {
-	text = safetext.Line(text.String())
-	if safetext.Width(text) <= width {
-		return text.String()
-	}
-	end, cells := 0, 0
-	for piece, wide := range safetext.Pieces(text.String(), max(1, width-1)) {
-		if cells+wide > width-1 {
-			break
-		}
-		end, cells = end+len(piece), cells+wide
-	}
-	return text.String()[:end] + "…"
 }
 
 // briefOutcome returns the answer, or how else an ask ended, in a few words. For a pending

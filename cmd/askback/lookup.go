@@ -193,7 +193,7 @@ func ambiguous(typed string, found []askback.Ask) error {
 			b.WriteString("\n  …")
 			break
 		}
-		fmt.Fprintf(&b, "\n  %s  %s", safetext.Line(a.ID), fit(view.Of(a).Headline(), 60))
+		fmt.Fprintf(&b, "\n  %s  %s", safetext.Line(a.ID), safetext.Fit(view.Of(a).Headline(), 60))
 	}
 	return usage(b.String())
 }

@@ -73,7 +73,7 @@ func (c *tokenList) Run(ctx context.Context, io streams, conn *connection.Connec
 		ids, width = shortIDs(ids), screen.Width()-1
 	}
 	for i, t := range tokens {
-		printLine(io.out, fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
+		printLine(io.out, safetext.Fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (c *webhookList) Run(ctx context.Context, io streams, conn *connection.Conn
 		ids, width = shortIDs(ids), screen.Width()-1
 	}
 	for i, e := range all {
-		printLine(io.out, fit(safetext.Line(endpointLine(ids[i], e, time.Now())), width))
+		printLine(io.out, safetext.Fit(safetext.Line(endpointLine(ids[i], e, time.Now())), width))
 	}
 	return nil
 }

@@ -94,3 +94,20 @@ func pieces(cluster string) iter.Seq2[string, int] {
 		yield(cluster[start:], cells)
 	}
 }
+
+// Fit returns text as one line of at most width columns. If it is cut, an ellipsis is at
+// the end.
+func Fit(text Text, width int) string {
+	text = Line(text.String())
+	if Width(text) <= width {
+		return text.String()
+	}
+	end, cells := 0, 0
+	for piece, wide := range Pieces(text.String(), max(1, width-1)) {
+		if cells+wide > width-1 {
+			break
+		}
+		end, cells = end+len(piece), cells+wide
+	}
+	return text.String()[:end] + "…"
+}

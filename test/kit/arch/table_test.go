@@ -24,6 +24,7 @@ var layers = map[string][]string{
 	"agent/openai":                  {"agent", "conversation", "internal/modelhttp"},
 	"agent/openai/openaitest":       {"internal/modelhttp/modeltest"},
 	"agent/mcptools":                {"agent", "conversation"},
+	"internal/completion":           {".", "internal/text/safetext", "internal/text/view"},
 	"internal/demo":                 {"agent", "conversation", "internal/pause"},
 	"internal/modelhttp":            {"agent", "internal/egress"},
 	"internal/modelhttp/modeltest":  {"agent", "conversation"},
@@ -217,7 +218,7 @@ var owners = map[string]owner{
 	"github.com/nats-io/nats-server/v2": {packages: []string{"test/bench/peers/nats"}},
 	"github.com/nats-io/nats.go":        {packages: []string{"test/bench/peers/nats"}},
 
-	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
+	"github.com/alecthomas/kong": {[]string{"cmd/askback", "internal/completion"}, "one describes the command line, the other completes lines by the description"},
 
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
 	"github.com/sashabaranov/go-openai":      {packages: []string{"agent/openai"}},

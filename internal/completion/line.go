@@ -1,4 +1,4 @@
-package main
+package completion
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// A completion is a command line whose last word is completed. It reads the line with the
-// same description of commands and flags as the parser, but accepts an unfinished line.
-type completion struct {
-	all   *commands
-	shell string
-	word  string // the last word
-	kept  string // the beginning of word that stays: the shell replaces only what follows
+// A Line is a command line whose last word is completed. It is read with the same description
+// of commands and flags as the parser has, but may be unfinished.
+type Line struct {
+	source Source
+	shell  string
+	word   string // the last word
+	kept   string // the beginning of word that stays: the shell replaces only what follows
 
 	node  *kong.Node          // the command so far
 	help  bool                // the line is askback help COMMAND
@@ -28,9 +28,9 @@ type completion struct {
 	ended bool                // after --, words that begin with - are arguments
 }
 
-// newCompletion reads the words of a command line, without the name of the program.
-func newCompletion(all *commands, shell string, words []string) *completion {
-	c := &completion{all: all, shell: shell, node: (&commands{}).parser().Model.Node, given: map[string][]string{}}
+// Read reads the words of a command line of a program, without its name.
+func Read(program *kong.Node, source Source, shell string, words []string) *Line {
+	c := &Line{source: source, shell: shell, node: program, given: map[string][]string{}}
 	quoted := false
 	if shell == "bash" { // the others pass words without quotes
 		words, c.kept = joinAssignments(words)
@@ -94,7 +94,7 @@ func unquote(word string) string {
 }
 
 // read reads a word in front of the one that is completed.
-func (c *completion) read(word string) {
+func (c *Line) read(word string) {
 	name, value, assigned := strings.Cut(word, "=")
 	switch f := c.flag(name); {
 	case c.next != nil:
@@ -116,12 +116,12 @@ func (c *completion) read(word string) {
 	}
 }
 
-func (c *completion) give(f *kong.Flag, value string) {
+func (c *Line) give(f *kong.Flag, value string) {
 	c.given[f.Name], c.next = append(c.given[f.Name], value), nil
 }
 
 // flags returns the flags of the command, and then those of the program.
-func (c *completion) flags() (all []*kong.Flag) {
+func (c *Line) flags() (all []*kong.Flag) {
 	for _, group := range slices.Backward(c.node.AllFlags(true)) {
 		all = append(all, group...)
 	}
@@ -129,7 +129,7 @@ func (c *completion) flags() (all []*kong.Flag) {
 }
 
 // flag returns the flag that a word such as --json or -v names, or nil.
-func (c *completion) flag(word string) *kong.Flag {
+func (c *Line) flag(word string) *kong.Flag {
 	for _, f := range c.flags() {
 		if slices.Contains(flagNames(f), word) || f.Short != 0 && word == "-"+string(f.Short) {
 			return f
@@ -146,29 +146,29 @@ func flagNames(f *kong.Flag) []string {
 	return []string{"--" + f.Name}
 }
 
-// find returns the candidates for the last word.
-func (c *completion) find(ctx context.Context) candidates {
+// Find returns the candidates for the last word.
+func (c *Line) Find(ctx context.Context) Candidates {
 	found := c.candidates(ctx)
 	out := found.list[:0]
 	for _, a := range found.list {
-		after, ok := strings.CutPrefix(a.value, c.kept)
-		if a.value = after; ok && c.allows(a) {
+		after, ok := strings.CutPrefix(a.Value, c.kept)
+		if a.Value = after; ok && c.allows(a) {
 			out = append(out, a)
 		}
 	}
-	return candidates{found.files, slices.CompactFunc(out, func(a, b candidate) bool { return a.value == b.value })}
+	return Candidates{found.files, slices.CompactFunc(out, func(a, b Candidate) bool { return a.Value == b.Value })}
 }
 
-// allows reports whether the shell can complete the last word with a candidate, whose text
+// allows reports whether the shell can complete the last word with a Candidate, whose text
 // may be that of an agent. Only a value without hidden characters is allowed, which the
 // shell shows as it is. Bash gets only what matches, and inside of quotes only what needs
 // none: it does not escape there. The other shells match themselves, by their settings.
-func (c *completion) allows(a candidate) bool {
-	if a.value == "" || strings.ContainsAny(a.value, "\n\t") || safetext.Line(a.value).String() != a.value {
+func (c *Line) allows(a Candidate) bool {
+	if a.Value == "" || strings.ContainsAny(a.Value, "\n\t") || safetext.Line(a.Value).String() != a.Value {
 		return false
 	}
 	bash := strings.HasPrefix(c.shell, "bash")
-	return !bash || strings.HasPrefix(c.kept+a.value, c.word) && (c.shell == "bash" || !strings.ContainsFunc(a.value, needsQuotes))
+	return !bash || strings.HasPrefix(c.kept+a.Value, c.word) && (c.shell == "bash" || !strings.ContainsFunc(a.Value, needsQuotes))
 }
 
 // needsQuotes reports whether a character may have a meaning for a shell.
@@ -176,50 +176,50 @@ func needsQuotes(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@=+,", r))
 }
 
-func (c *completion) candidates(ctx context.Context) candidates {
+func (c *Line) candidates(ctx context.Context) Candidates {
 	name, _, assigned := strings.Cut(c.word, "=")
 	switch f := c.flag(name); {
 	case c.next != nil:
 		return c.values(ctx, c.next.Value)
 	case !c.ended && strings.HasPrefix(c.word, "-") && assigned:
 		if f == nil {
-			return candidates{}
+			return Candidates{}
 		}
 		found := c.values(ctx, f.Value)
 		for i := range found.list {
-			found.list[i].value = name + "=" + found.list[i].value
+			found.list[i].Value = name + "=" + found.list[i].Value
 		}
 		return found
 	case !c.ended && strings.HasPrefix(c.word, "-"):
-		return candidates{list: c.flagCandidates()}
+		return Candidates{list: c.flagCandidates()}
 	case len(c.node.Children) > 0:
-		return candidates{list: c.commandCandidates()}
+		return Candidates{list: c.commandCandidates()}
 	case len(c.node.Positional) == 0 || c.help:
-		return candidates{}
+		return Candidates{}
 	}
 	p := c.node.Positional[min(len(c.args), len(c.node.Positional)-1)]
 	if len(c.args) >= len(c.node.Positional) && !p.IsCumulative() {
-		return candidates{}
+		return Candidates{}
 	}
 	return c.values(ctx, p)
 }
 
 // commandCandidates returns the commands below the one so far.
-func (c *completion) commandCandidates() (all []candidate) {
+func (c *Line) commandCandidates() (all []Candidate) {
 	for _, n := range c.node.Children {
 		if !n.Hidden {
-			all = append(all, describe(n.Name, n.Help))
+			all = append(all, Describe(n.Name, n.Help))
 		}
 	}
 	if c.node.Parent == nil && !c.help {
-		all = append(all, candidate{"help", "Describe a command."})
+		all = append(all, Candidate{"help", "Describe a command."})
 	}
 	return all
 }
 
 // flagCandidates returns the flags that can still be given: each once unless it collects
 // values, and only one of those that exclude each other.
-func (c *completion) flagCandidates() (all []candidate) {
+func (c *Line) flagCandidates() (all []Candidate) {
 	flags := c.flags()
 	excluded := func(f *kong.Flag) bool {
 		return slices.ContainsFunc(flags, func(g *kong.Flag) bool {
@@ -232,7 +232,7 @@ func (c *completion) flagCandidates() (all []candidate) {
 			continue
 		}
 		for _, name := range flagNames(f) {
-			all = append(all, describe(name, f.Help))
+			all = append(all, Describe(name, f.Help))
 		}
 	}
 	return all
@@ -240,7 +240,7 @@ func (c *completion) flagCandidates() (all []candidate) {
 
 // values returns the candidates for the value of a flag or an argument: those of its tag
 // enum or values, or of the kind in its tag complete.
-func (c *completion) values(ctx context.Context, v *kong.Value) candidates {
+func (c *Line) values(ctx context.Context, v *kong.Value) Candidates {
 	listed := v.Tag.Enum
 	if listed == "" {
 		listed = v.Tag.Get("values")
@@ -248,22 +248,22 @@ func (c *completion) values(ctx context.Context, v *kong.Value) candidates {
 	kind := v.Tag.Get("complete")
 	switch {
 	case listed != "":
-		var all []candidate
+		var all []Candidate
 		for value := range strings.SplitSeq(listed, ",") {
-			all = append(all, candidate{value: value})
+			all = append(all, Candidate{Value: value})
 		}
-		return candidates{list: all}
+		return Candidates{list: all}
 	case kind == "file":
-		return candidates{files: true}
+		return Candidates{files: true}
 	case completers[kind] == nil:
-		return candidates{}
+		return Candidates{}
 	}
-	return candidates{list: completers[kind](c, ctx)}
+	return Candidates{list: completers[kind](c, ctx)}
 }
 
-// path returns the value of a flag with a path, or of its variable. A shell would replace ~
+// Path returns the value of a flag with a path, or byDefault. A shell would replace ~
 // by the home folder.
-func (c *completion) path(flag, byDefault string) string {
+func (c *Line) Path(flag, byDefault string) string {
 	given := c.given[flag]
 	if len(given) == 0 {
 		return byDefault
