@@ -29,20 +29,21 @@ func (c *call) claudeHook() error {
 	if err != nil {
 		return err
 	}
+	job, err := claudecode.Handle(ev)
+	if err != nil {
+		return problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
+	}
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	if _, defers := claudecode.Defer(ev); defers && wait > 0 {
+	if job.Call != nil && job.Call.Deferred != nil && wait > 0 {
 		limited, late := context.WithTimeout(ctx, wait)
 		defer late()
 		ctx = limited
 	}
 	w := c.newHeartbeatWriter("application/json", "\n", c.h.heartbeatTime, cancel) // white space may precede JSON
 	defer w.stop()
-	reply, err := claudecode.Run(ctx, &c.h.hooks, c.principal.Name, hookClient{c.client, c}, ev)
-	if errors.Is(err, claudecode.ErrCannotAsk) {
-		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
-	}
+	reply, err := c.h.hooks.Do(ctx, c.principal.Name, hookClient{c.client, c}, job)
 	if err == nil {
 		err = c.reauthenticate(context.WithoutCancel(ctx)) // the token may have been revoked since the last check
 	}

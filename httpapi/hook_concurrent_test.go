@@ -105,8 +105,8 @@ func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := claudecode.Request(ev)
-		if _, err := w.engine.As(bot).Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
+		call, _ := claudecode.Call(ev)
+		if _, err := w.engine.As(bot).Ask(t.Context(), call.Request); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
 		wantReply(t, w.send("POST", claudecode.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)

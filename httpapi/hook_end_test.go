@@ -133,8 +133,8 @@ func TestAskOfKilledServerIsCancelled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := claudecode.Request(ev)
-		if _, err := client.Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
+		call, _ := claudecode.Call(ev)
+		if _, err := client.Ask(t.Context(), call.Request); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)

@@ -47,11 +47,11 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
 				ev := hookEvent(t, test.tool, test.input)
-				r, ok := claudecode.Request(ev)
+				call, ok := claudecode.Call(ev)
 				if !ok {
 					t.Fatal("the hook asks nothing")
 				}
-				want, err := f.engine.As(bot).Ask(t.Context(), r)
+				want, err := f.engine.As(bot).Ask(t.Context(), call.Request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +89,11 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 // checkDecision checks that the arguments in the reply are those that the hook returns.
 func checkDecision(t *testing.T, ev claudecode.Event, ask askback.Ask, got map[string]any) {
 	t.Helper()
-	out, ok := claudecode.Decision(ev, ask)
+	call, ok := claudecode.Call(ev)
+	if !ok {
+		t.Fatal("the hook asks nothing")
+	}
+	out, ok := call.Decide(ask)
 	var want struct {
 		Output struct {
 			Decision map[string]any `json:"decision"`
@@ -116,12 +120,12 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 		if got := permissionReply(t, <-done); got["behavior"] != "allow" {
 			t.Fatalf("got %v", got)
 		}
-		r, _ := claudecode.Request(hookEvent(t, tool, `{"title": "y"}`))
-		if ask, err := f.engine.As(bot).Ask(t.Context(), r); err != nil || !ask.Outcome.Approved() {
+		call, _ := claudecode.Call(hookEvent(t, tool, `{"title": "y"}`))
+		if ask, err := f.engine.As(bot).Ask(t.Context(), call.Request); err != nil || !ask.Outcome.Approved() {
 			t.Errorf("from the prompt to the hook: got %+v, %v", ask.Outcome, err)
 		}
-		r, _ = claudecode.Request(hookEvent(t, "Bash", `{"command": "ls"}`))
-		ask, err := f.engine.As(bot).Ask(t.Context(), r)
+		call, _ = claudecode.Call(hookEvent(t, "Bash", `{"command": "ls"}`))
+		ask, err := f.engine.As(bot).Ask(t.Context(), call.Request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +196,11 @@ func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 		} {
 			ev := hookEvent(t, "Bash", step.input)
 			ev.Name, ev.SessionID, ev.ToolUseID = step.name, step.session, "toolu_1"
-			if _, err := claudecode.Run(t.Context(), new(hook.Runner), "", f.engine.As(bot), ev); err != nil {
+			job, err := claudecode.Handle(ev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := new(hook.Runner).Do(t.Context(), "", f.engine.As(bot), job); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(f.pendingAsks()); got != step.left {

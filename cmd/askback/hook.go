@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"time"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/agents/claudecode"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
@@ -18,29 +23,134 @@ import (
 )
 
 type hookCommand struct {
-	Claude   hookClaude   `cmd:"" name:"claude-code" help:"Read the event of a hook of Claude Code from standard input, ask, and print the decision."`
-	Codex    hookCodex    `cmd:"" name:"codex" help:"Read the event of a hook of Codex from standard input, ask, and print the decision."`
-	Cursor   hookCursor   `cmd:"" name:"cursor" help:"Read the event of a hook of Cursor from standard input, ask, and print the decision."`
-	Gemini   hookGemini   `cmd:"" name:"gemini" help:"Read the event of a hook of Gemini CLI from standard input, ask, and print the decision."`
-	OpenCode hookOpenCode `cmd:"" name:"opencode" help:"Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply."`
-	Copilot  hookCopilot  `cmd:"" name:"copilot" help:"Read the event of a hook of GitHub Copilot CLI from standard input, ask, and print the decision."`
+	kong.Plugins // a command for each agent; see hookCommands
 }
 
-type hookClaude struct {
-	Defer  time.Duration `default:"${patience}" help:"Wait this long for an answer in a run of claude -p; then the run ends, and can be resumed when there is one."`
-	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
+// hookCommands returns a struct with a command for each agent that has hooks.
+func hookCommands() kong.Plugins {
+	var fields []reflect.StructField
+	for i, a := range agents.All() {
+		if a.Hook == nil {
+			continue
+		}
+		help := cmp.Or(a.HookHelp, "Read the event of a hook of "+a.Title+" from standard input, ask, and print the decision.")
+		fields = append(fields, reflect.StructField{
+			Name: fmt.Sprint("Agent", i), Type: reflect.TypeOf(a.Hook).Elem(),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q help:%q`, a.Name, help)),
+		})
+	}
+	return kong.Plugins{reflect.New(reflect.StructOf(fields)).Interface()}
+}
+
+// Run answers one hook of the selected agent.
+func (c *hookCommand) Run(ctx context.Context, in streams, all *commands, parsed *kong.Context) error {
+	command, ok := parsed.Selected().Target.Addr().Interface().(hook.Command)
+	if !ok {
+		return errors.New("this command is no hook")
+	}
+	return answerHook(ctx, in, all, command)
+}
+
+// A runningHook answers one hook of an agent.
+type runningHook struct {
+	all     *commands
+	command hook.Command
+	traits  hook.Traits
+	guard   atomic.Int64 // a [hook.Guard]
+}
+
+// answerHook answers one hook: it reads the event, waits for the decision, prints it and then
+// acknowledges it. Without a decision it prints nothing and exits with 0, so that the agent follows
+// its own rules, unless the hook is a guard.
+func answerHook(ctx context.Context, in streams, all *commands, command hook.Command) error {
+	h := &runningHook{all: all, command: command, traits: command.Traits()}
+	h.guard.Store(int64(h.traits.Guard))
+	if h.traits.EndsWithParent {
+		limited, cancel := whileParentLives(ctx)
+		defer cancel()
+		ctx = limited
+	}
+	if h.traits.Limit == 0 {
+		return h.answer(ctx, in)
+	}
+	end := func() error { return h.end(in, nil, errNoDecision) }
+	return withinLimit(ctx, in, h.traits.Limit, end, h.answer)
+}
+
+// end returns the result of the hook. err is an error before the decision, and unwritten one of
+// printing it.
+func (h *runningHook) end(in streams, unwritten, err error) error {
+	guard := hook.Guard(h.guard.Load())
+	if guard == hook.BlockNothing && (errors.Is(err, hook.ErrForeign) || errors.Is(err, hook.ErrNotAsked)) {
+		return nil
+	}
+	return endHook(in, guard != hook.BlockNothing, unwritten, err)
+}
+
+// answer reads the event and does what its agent's hook does about it.
+func (h *runningHook) answer(ctx context.Context, in streams) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	raw, err := h.readEvent(in, cancel)
+	if err != nil && h.traits.Line {
+		return err
+	}
+	var job hook.Job
+	if err == nil {
+		job, err = h.command.Read(raw, hookEnv())
+		h.guard.Store(int64(job.Guard))
+	}
+	switch {
+	case err != nil:
+		return h.end(in, nil, err)
+	case job.Output != nil:
+		_, unwritten := in.out.Write(append(job.Output, '\n'))
+		return h.end(in, unwritten, nil)
+	case job.Call == nil && job.Withdraw == nil:
+		return nil
+	case job.Call != nil && h.traits.NeedsServer:
+		if err := requireServer(ctx, h.all); err != nil {
+			return h.end(in, nil, err)
+		}
+	}
+	if job.Wait > 0 {
+		limited, late := context.WithTimeout(ctx, job.Wait)
+		defer late()
+		ctx = limited
+	}
+	unwritten, err := runHook(ctx, in, h.all, job)
+	return h.end(in, unwritten, err)
+}
+
+// readEvent reads the event of a hook. If it is a line, readEvent calls ended at the end of the input.
+func (h *runningHook) readEvent(in streams, ended func()) ([]byte, error) {
+	noteReading(in)
+	if !h.traits.Line {
+		raw, err := io.ReadAll(io.LimitReader(in.in, hook.MaxEvent+1))
+		if err == nil && len(raw) > hook.MaxEvent {
+			err = fmt.Errorf("the event is longer than %d bytes", hook.MaxEvent)
+		}
+		return raw, err
+	}
+	lines := bufio.NewReader(in.in)
+	raw, err := readLine(lines)
+	if err == nil {
+		go func() {
+			_, _ = io.Copy(io.Discard, lines) // until the agent closes it, or ends
+			ended()
+		}()
+	}
+	return raw, err
+}
+
+// hookEnv returns what hooks look up on this machine.
+func hookEnv() hook.Env {
+	home, _ := os.UserHomeDir() // without one, it has no settings
+	return hook.Env{Home: home, Getenv: os.Getenv, ReadFile: readClientFile, Server: ownServer, Followed: isFollowed}
 }
 
 // exitBlock is the exit code with which a hook makes an agent block the tool call.
 const exitBlock = 2
-
-// Run answers one hook. After an error before the decision, it prints no decision and exits
-// with 0, so that Claude Code shows its own dialog. With --strict, any error blocks the
-// call instead.
-func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
-	unwritten, err := c.answer(ctx, in, all)
-	return endHook(in, c.Strict, unwritten, err)
-}
 
 // endHook returns the result of a hook command. err is an error before the decision, and
 // unwritten one of printing it. Without strict, err is only a note on standard error.
@@ -56,78 +166,6 @@ func endHook(in streams, strict bool, unwritten, err error) error {
 	return unwritten
 }
 
-// answer reads the event, waits for the decision, prints it and then acknowledges it. If
-// the decision could not be printed, unwritten is the error.
-func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
-	raw, err := readEvent(in)
-	if err != nil {
-		return nil, err
-	}
-	ev, err := claudecode.Read(raw, os.Getenv(claudecode.EntrypointVariable))
-	if errors.Is(err, claudecode.ErrForeign) || err == nil && c.isForeign(ev) {
-		return nil, nil // another program runs this hook, which then must print nothing
-	}
-	if err != nil {
-		return nil, err
-	}
-	ev.Project = os.Getenv(claudecode.ProjectVariable)
-	if out, ok := claudecode.AllowOwnTool(ev); ok {
-		_, unwritten = in.out.Write(append(out, '\n'))
-		return unwritten, nil
-	}
-	if settingsHave(ev) {
-		return nil, nil
-	}
-	if claudecode.CannotAsk(ev) {
-		return nil, claudecode.ErrCannotAsk
-	}
-	if _, defers := claudecode.Defer(ev); defers && c.Defer > 0 {
-		limited, cancel := context.WithTimeout(ctx, c.Defer)
-		defer cancel()
-		ctx = limited
-	}
-	_, asks := claudecode.Request(ev)
-	return runHook(ctx, in, all, asks, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-		return claudecode.Run(ctx, new(hook.Runner), "", client, ev)
-	})
-}
-
-// isForeign reports whether the environment shows that another program runs this hook. A hook
-// that must block calls is not silent because a variable is missing.
-func (c *hookClaude) isForeign(ev claudecode.Event) bool {
-	started := os.Getenv(claudecode.EntrypointVariable) != "" || c.Strict
-	return !started || ev.IsInherited(os.Getenv(claudecode.SessionVariable))
-}
-
-// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
-// another one of Askback for the same event. The plugin's must then do nothing, because Claude
-// Code runs both, and people would be asked twice.
-func settingsHave(ev claudecode.Event) bool {
-	if os.Getenv(claudecode.PluginVariable) == "" {
-		return false
-	}
-	home, _ := os.UserHomeDir() // without one, it has no settings
-	for _, folder := range []string{os.Getenv(claudecode.ProjectVariable), home} {
-		for _, name := range []string{"settings.json", "settings.local.json"} {
-			settings, err := readClientFile(filepath.Join(folder, ".claude", name))
-			if folder != "" && err == nil && claudecode.HasHook(settings, ev.Name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// readEvent reads the event of a hook.
-func readEvent(in streams) ([]byte, error) {
-	noteReading(in)
-	raw, err := io.ReadAll(io.LimitReader(in.in, hook.MaxEvent+1))
-	if err == nil && len(raw) > hook.MaxEvent {
-		err = fmt.Errorf("the event is longer than %d bytes", hook.MaxEvent)
-	}
-	return raw, err
-}
-
 // noteReading writes what a hook waits for, if a person runs it at a terminal.
 func noteReading(in streams) {
 	if terminal.IsTerminal(in.in) {
@@ -135,29 +173,51 @@ func noteReading(in streams) {
 	}
 }
 
-// runHook connects to Askback, calls run, prints the output of its reply and then acknowledges
-// it. asks is false for an event that only withdraws earlier asks. If the output could not be
-// printed, unwritten is the error.
-func runHook(ctx context.Context, in streams, all *commands, asks bool, run func(context.Context, hook.Client) (hook.Reply, error)) (unwritten, err error) {
+// readLine reads a line of at most [hook.MaxEvent] bytes. At the end of the input, the line
+// may lack its end.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > hook.MaxEvent:
+			return nil, errors.New("the event is too long")
+		case err == nil || errors.Is(err, io.EOF):
+			return bytes.TrimSpace(line), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+// runHook connects to Askback, does a job, prints the output of its reply and then acknowledges it.
+// If the output could not be printed, unwritten is the error.
+func runHook(ctx context.Context, in streams, all *commands, job hook.Job) (unwritten, err error) {
 	kind := instance.KindAsk
-	if !asks {
+	if job.Call == nil {
 		kind = ""
 	}
 	conn, err := all.connector(kind)
 	if err != nil {
 		return nil, err
 	}
-	if _, served := conn.Place().Last(); !asks && conn.IsLocal() && !served {
+	if _, served := conn.Place().Last(); job.Call == nil && conn.IsLocal() && !served {
 		return nil, nil // no server has run here, so no ask is open
 	}
-	unwritten, err = printReply(ctx, in, conn, run)
+	unwritten, err = printReply(ctx, in, conn, job)
 	return unwritten, thenClose(streams{err: io.Discard}, conn, err)
 }
 
-func printReply(ctx context.Context, in streams, conn *connection.Connector, run func(context.Context, hook.Client) (hook.Reply, error)) (unwritten, err error) {
-	reply, err := run(ctx, attending(conn))
-	if err != nil || reply.Output == nil {
+func printReply(ctx context.Context, in streams, conn *connection.Connector, job hook.Job) (unwritten, err error) {
+	reply, err := new(hook.Runner).Do(ctx, "", attending(conn), job)
+	switch {
+	case err != nil:
 		return nil, err
+	case reply.Output == nil && job.Guard == hook.BlockUndecided:
+		return nil, errNoDecision
+	case reply.Output == nil:
+		return nil, nil
 	}
 	if _, unwritten = in.out.Write(append(reply.Output, '\n')); unwritten == nil {
 		reply.Ack(ctx)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/local/connection"
 )
 
@@ -160,9 +159,10 @@ func withHelpFlag(args []string) []string {
 
 // parser returns the parser of the command line. A test compares docs/cli.md with it.
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
+	all.Hook.Plugins = hookCommands()
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(agentNames(), ", "), "guarded": guardedTitles(), "patience": claudecode.DefaultWait.String(), "version": versionLine()},
+		kong.Vars{"clients": strings.Join(agentNames(), ", "), "guarded": guardedTitles(), "version": versionLine()},
 		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
 			"An ask is one or more questions, or a call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {

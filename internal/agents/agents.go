@@ -36,7 +36,12 @@ type Agent struct {
 	ACP string
 	// Config is its configuration.
 	Config *config.Client
-	// Canaries returns what askback doctor asks through a hook. It is nil for an agent without hooks.
+	// Hook is the type of the command askback hook NAME, as a nil pointer. It is nil for an agent
+	// without hooks.
+	Hook hook.Command
+	// HookHelp is the help of the command if it does not read the event of a hook, or "".
+	HookHelp string
+	// Canaries returns what askback doctor asks through a hook.
 	Canaries func(config.Hook) []hook.Canary
 }
 
@@ -45,27 +50,28 @@ var list = []Agent{
 	{Name: antigravity.Name, Title: "Antigravity", Config: &antigravity.Config},
 	{
 		Name: claudecode.Name, Title: "Claude Code", MCP: "claude-code", ACP: "claude",
-		Config: &claudecode.Config, Canaries: claudecode.Canaries,
+		Config: &claudecode.Config, Hook: (*claudecode.Hook)(nil), Canaries: claudecode.Canaries,
 	},
 	{
 		Name: codex.Name, Title: "Codex", MCP: "codex", MCPWait: 240 * time.Second, ACP: "codex",
-		Config: &codex.Config, Canaries: codex.Canaries,
+		Config: &codex.Config, Hook: (*codex.Hook)(nil), Canaries: codex.Canaries,
 	},
 	{
 		Name: copilot.Name, Title: "GitHub Copilot CLI", MCP: "copilot", ACP: "copilot",
-		Config: &copilot.Config, Canaries: copilot.Canaries,
+		Config: &copilot.Config, Hook: (*copilot.Hook)(nil), Canaries: copilot.Canaries,
 	},
 	{
 		Name: cursor.Name, Title: "Cursor", MCP: "cursor", ACP: "cursor",
-		Config: &cursor.Config, Canaries: cursor.Canaries,
+		Config: &cursor.Config, Hook: (*cursor.Hook)(nil), Canaries: cursor.Canaries,
 	},
 	{
 		Name: gemini.Name, Title: "Gemini CLI", MCP: "gemini-cli", MCPWait: 9 * time.Minute, ACP: "gemini",
-		Config: &gemini.Config, Canaries: gemini.Canaries,
+		Config: &gemini.Config, Hook: (*gemini.Hook)(nil), Canaries: gemini.Canaries,
 	},
 	{
 		Name: opencode.Name, Title: "OpenCode", MCP: "opencode", ACP: "opencode",
-		Config: &opencode.Config, Canaries: opencode.Canaries,
+		Config: &opencode.Config, Hook: (*opencode.Hook)(nil), Canaries: opencode.Canaries,
+		HookHelp: "Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply.",
 	},
 	{Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config},
 }
@@ -103,7 +109,7 @@ func OverACP(agent string) string {
 
 // WithHooks returns the programs in the labels of agents that have hooks, or that an editor runs.
 func WithHooks() []string {
-	return append(Names(func(a Agent) bool { return a.Canaries != nil }), acp.Name)
+	return append(Names(func(a Agent) bool { return a.Hook != nil }), acp.Name)
 }
 
 // find returns the first agent for which is reports true.

@@ -38,7 +38,7 @@ func TestReadAllocatesAtMostTwoCopies(t *testing.T) {
 		if took := allocated(func() { ev, err = claudecode.Read(raw, "") }); took > 2*claudecode.MaxInput || err != nil {
 			t.Errorf("%.30s…: %d bytes allocate %d, %v", member, len(raw), took, err)
 		}
-		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !claudecode.CannotAsk(ev) {
+		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !cannotAsk(ev) {
 			t.Errorf("%.30s…: %d bytes are kept, and it can be asked", member, held)
 		}
 	}
@@ -56,7 +56,7 @@ func TestTooLongStringIsRejected(t *testing.T) {
 	form := `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"m","message":%q,"requested_schema":{"properties":{"ok":{"type":"boolean"}}}}`
 	for length, want := range map[int]bool{100: true, 5_000: true, askback.MaxQuestion: false} {
 		message := strings.Repeat("x", length-4) + " EUR"
-		r, ok := claudecode.Request(event(t, fmt.Sprintf(form, message)))
+		r, ok := requestOf(event(t, fmt.Sprintf(form, message)))
 		if ok != want || ok && !strings.Contains(r.Title+r.Questions[0].Text, message) {
 			t.Errorf("a message of %d: asked %t, want %t with all of it", length, ok, want)
 		}
@@ -77,13 +77,13 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 	cost := func(asks int) uint64 {
 		client := engine.New(memstore.New(), &engine.Options{MaxOpen: 1000}).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for i := range asks {
-			r, _ := claudecode.Request(event(t, strings.Replace(runBash, "make", fmt.Sprintf("make %d", i), 1)))
+			r, _ := requestOf(event(t, strings.Replace(runBash, "make", fmt.Sprintf("make %d", i), 1)))
 			if _, err := client.Ask(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return allocated(func() {
-			if err := claudecode.WithdrawEnded(t.Context(), client, ran); err != nil {
+			if err := withdrawEnded(t.Context(), client, ran); err != nil {
 				t.Error(err)
 			}
 		})
@@ -121,8 +121,8 @@ func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 		for _, tool := range own {
 			full := "mcp__askback__" + tool
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+full+`"`, 1))
-			if _, asks := claudecode.Request(ev); asks || claudecode.CannotAsk(ev) || !slices.Contains(allowed.Permissions.Allow, full) {
-				t.Errorf("%s: asked %t, cannot be asked %t, or not among %q", full, asks, claudecode.CannotAsk(ev), allowed.Permissions.Allow)
+			if _, asks := requestOf(ev); asks || cannotAsk(ev) || !slices.Contains(allowed.Permissions.Allow, full) {
+				t.Errorf("%s: asked %t, cannot be asked %t, or not among %q", full, asks, cannotAsk(ev), allowed.Permissions.Allow)
 			}
 		}
 		for tool, want := range map[string]bool{
@@ -130,7 +130,7 @@ func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 			"mcp__Askback__get_answer": true, "get_answer": true, "mcp____Bash": false, "mcp____": false, "mcp__": false, "mcp__askback": false, "mcp__askback__": false,
 		} {
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+tool+`"`, 1))
-			if _, asks := claudecode.Request(ev); asks != want || claudecode.CannotAsk(ev) == want {
+			if _, asks := requestOf(ev); asks != want || cannotAsk(ev) == want {
 				t.Errorf("%s: asked %t, want %t", tool, asks, want)
 			}
 			if c := claudecode.Permission(tool, nil).Confirmation; !want && (c.ToolName != tool || c.Server != "") {

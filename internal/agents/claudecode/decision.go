@@ -38,23 +38,21 @@ type elicitationOutput struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Decision returns the output of a hook for the outcome of its ask. It reports false if there
+// decide returns the output of a hook for the outcome of its ask. It reports false if there
 // is no decision: Claude Code then shows its own dialog. The caller must consume an approval
-// first, as [Run] does.
-func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
-	p, ok := prepare(ev)
-	if !ok || !ask.Settled() {
-		return nil, false
-	}
+// first, as [hook.Runner.Run] does.
+func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
-	case ev.Name == Elicitation:
+	case !ask.Settled():
+		return nil, false
+	case p.event.Name == Elicitation:
 		return p.elicitationResult(ask)
 	case p.request.Confirmation == nil:
-		return p.answerOutput(ev, ask)
+		return p.answerOutput(ask)
 	case !hook.IsAbout(*p.request.Confirmation, ask):
 		return nil, false
 	}
-	return decisionOutput(ev, ask)
+	return decisionOutput(p.event, ask)
 }
 
 func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
@@ -67,20 +65,20 @@ func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 
 // answerOutput returns the output that allows [QuestionTool], with the answers in its
 // arguments. Without an answer, it denies the call for PreToolUse, and else reports false.
-func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
+func (p prepared) answerOutput(ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
-	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
+	if none, ok := errors.AsType[*compat.Unanswered](err); ok && p.event.Name == PreToolUse {
 		// The session is not interactive, so Claude Code cannot show a dialog.
-		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
+		return encodeOutput(toolOutput{Event: p.event.Name, Decision: "deny", Reason: none.Error()})
 	}
 	if err != nil {
 		return nil, false
 	}
-	input, ok := MergeAnswers(ev.Input, result)
+	input, ok := MergeAnswers(p.event.Input, result)
 	if !ok {
 		return nil, false
 	}
-	return allowed(ev, "", input)
+	return allowed(p.event, "", input)
 }
 
 // answerFields are the members of the input of [QuestionTool] that only a person may set. If a
@@ -138,13 +136,14 @@ func denied(ev Event, reason string) ([]byte, bool) {
 	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "deny", Message: reason}})
 }
 
-// Defer returns the output that defers a call until Claude Code is resumed. It reports
-// false for a call that cannot be deferred, such as one in an interactive session.
-func Defer(ev Event) (out []byte, ok bool) {
+// deferred returns the output that defers a call until Claude Code is resumed. It is nil for a call
+// that cannot be deferred, such as one in an interactive session.
+func deferred(ev Event) []byte {
 	if !deferrable(ev) {
-		return nil, false
+		return nil
 	}
-	return encodeOutput(toolOutput{Event: ev.Name, Decision: "defer"})
+	out, _ := encodeOutput(toolOutput{Event: ev.Name, Decision: "defer"})
+	return out
 }
 
 func deferrable(ev Event) bool {

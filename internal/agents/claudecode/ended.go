@@ -11,12 +11,9 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// WithdrawEnded withdraws the asks that an event makes obsolete. It may continue for
+// withdrawEnded withdraws the asks that an event makes obsolete. It may continue for
 // [hook.WithdrawTime] after ctx ends, because a session that ends does not wait for its hooks.
-func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
-	if !canEndAsks(ev.Name) {
-		return nil
-	}
+func withdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 	ctx, cancel := withGracePeriod(ctx, hook.WithdrawTime)
 	defer cancel()
 	ids, err := endedAsks(ctx, client, ev)
@@ -62,11 +59,6 @@ func canEndAsks(name string) bool {
 	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name)
 }
 
-// EndsAsk reports whether an event makes an open ask obsolete: its tool ran, its form was
-// answered, or its turn is over. The end of a turn or session does not end the ask of a
-// deferrable call, because a resumed session may wait for it.
-func EndsAsk(ev Event, ask askback.Ask) bool { return newEndingEvent(ev).endsAsk(ask) }
-
 // endingEvent is an event that may make many asks obsolete.
 type endingEvent struct {
 	ev Event
@@ -81,6 +73,9 @@ func newEndingEvent(ev Event) endingEvent {
 	return endingEvent{ev, sync.OnceValues(func() (prepared, bool) { return prepare(asking) })}
 }
 
+// endsAsk reports whether the event makes an open ask obsolete: its tool ran, its form was
+// answered, or its turn is over. The end of a turn or session does not end the ask of a
+// deferrable call, because a resumed session may wait for it.
 func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
 	if !ok || c.SessionID != e.ev.SessionID || !hook.IsBy(ask, Name) {

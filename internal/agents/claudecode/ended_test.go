@@ -17,7 +17,7 @@ import (
 // start runs a hook of the process of f.
 func start(f *hooktest.Fixture, ev claudecode.Event) (leave func()) {
 	leave, _ = f.Start(func(ctx context.Context) (hook.Reply, error) {
-		return claudecode.Run(ctx, &f.Runner, "bot", f.Client(), ev)
+		return runEvent(ctx, &f.Runner, "bot", f.Client(), ev)
 	})
 	return leave
 }
@@ -36,7 +36,7 @@ func TestOnlyDeferrableCallsNeedNoHook(t *testing.T) {
 		"a call in claude -p":     {headless(t, runBash), false},
 		"a question in claude -p": {headless(t, askDB), false},
 	} {
-		r, ok := claudecode.Request(c.ev)
+		r, ok := requestOf(c.ev)
 		if got := hook.NeedsHook(askback.Ask{Agent: r.Agent, Context: r.Context}, []string{claudecode.Name}); !ok || got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
@@ -51,7 +51,7 @@ func TestResumedCallFindsItsAsk(t *testing.T) {
 		ana := server.Person("ana")
 		client, ev := server.Agent("local"), headless(t, runBash)
 		ev.Headless = headlessFirst
-		r, _ := claudecode.Request(ev)
+		r, _ := requestOf(ev)
 		ask, err := client.Ask(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -84,16 +84,16 @@ func TestToolThatRanEndsOnlyItsOwnAsk(t *testing.T) {
 		start(f, of(claudecode.PermissionRequest, "reviewer", ""))
 		start(f, of(claudecode.PreToolUse, "", "toolu_9"))
 		for _, name := range []string{claudecode.PostToolUse, claudecode.PostToolUseFailure} {
-			if err := claudecode.WithdrawEnded(t.Context(), f.Client(), of(name, "builder", "toolu_1")); err != nil {
+			if err := withdrawEnded(t.Context(), f.Client(), of(name, "builder", "toolu_1")); err != nil {
 				t.Error(err)
 			}
 		}
 		f.WantAsks("another call ran", askback.Pending, askback.Pending)
-		if err := claudecode.WithdrawEnded(t.Context(), f.Client(), of(claudecode.PostToolUse, "reviewer", "toolu_2")); err != nil {
+		if err := withdrawEnded(t.Context(), f.Client(), of(claudecode.PostToolUse, "reviewer", "toolu_2")); err != nil {
 			t.Error(err)
 		}
 		f.WantAsks("the first ran", askback.Cancelled, askback.Pending)
-		if err := claudecode.WithdrawEnded(t.Context(), f.Client(), of(claudecode.PostToolUse, "builder", "toolu_9")); err != nil {
+		if err := withdrawEnded(t.Context(), f.Client(), of(claudecode.PostToolUse, "builder", "toolu_9")); err != nil {
 			t.Error(err)
 		}
 		f.WantAsks("both ran", askback.Cancelled, askback.Cancelled)
@@ -108,13 +108,13 @@ func TestAmbiguousResultEndsNoAsk(t *testing.T) {
 		done := event(t, `{"session_id":"s1","hook_event_name":"ElicitationResult","mcp_server_name":"tickets","action":"accept"}`)
 		first := start(f, event(t, form))
 		start(f, event(t, strings.Replace(form, "Which?", "And which?", 1)))
-		if err := claudecode.WithdrawEnded(t.Context(), f.Client(), done); err != nil {
+		if err := withdrawEnded(t.Context(), f.Client(), done); err != nil {
 			t.Error(err)
 		}
 		f.WantAsks("ambiguous result", askback.Pending, askback.Pending)
 		first()
 		f.WantAsks("the first is gone", askback.Cancelled, askback.Pending)
-		if err := claudecode.WithdrawEnded(t.Context(), f.Client(), done); err != nil {
+		if err := withdrawEnded(t.Context(), f.Client(), done); err != nil {
 			t.Error(err)
 		}
 		f.WantAsks("there is one left", askback.Cancelled, askback.Cancelled)
@@ -142,7 +142,7 @@ func TestWithdrawingContinuesForALimitedTime(t *testing.T) {
 		gone()
 		done := make(chan error, 1)
 		go func() {
-			done <- claudecode.WithdrawEnded(ctx, client, claudecode.Event{Name: claudecode.SessionEnd, SessionID: "s1"})
+			done <- withdrawEnded(ctx, client, claudecode.Event{Name: claudecode.SessionEnd, SessionID: "s1"})
 		}()
 		if err := <-client.listed; err != nil {
 			t.Errorf("List was called with an ended context: %v", err)

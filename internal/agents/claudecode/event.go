@@ -75,7 +75,7 @@ type Event struct {
 
 // ErrForeign is the error for an event of another program: of Codex, or of one that also runs the
 // hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
-var ErrForeign = errors.New("this hook was run by another program than Claude Code")
+var ErrForeign = fmt.Errorf("%w than Claude Code", hook.ErrForeign)
 
 // The maximum sizes of a string and of a form in an event, in bytes. A longer string is an
 // error. A larger form is ignored, because people cannot be asked about it.

@@ -65,22 +65,22 @@ func (ev Event) isOfPlugin() bool {
 	return ev.ToolServer == ToolServer{Name: pluginName, Source: sourcePlugin}
 }
 
-// AllowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's
+// allowOwnTool returns the output that lets the model call a tool of Askback in Claude Code's
 // plugin without a dialog. These tools only ask people. What askback init writes as rules, a
 // plugin cannot have. ok is false for every other event, also about a tool of a server that
 // merely has the same name.
 //
 // The rules of the user take precedence: Claude Code ignores the output if one of them asks or
 // denies.
-func AllowOwnTool(ev Event) (out []byte, ok bool) {
+func allowOwnTool(ev Event) (out []byte, ok bool) {
 	if ev.Name != PreToolUse || !isOwn(ev) || !ev.isOfPlugin() {
 		return nil, false
 	}
 	return []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`), true
 }
 
-// IsInherited reports whether a program that Claude Code started sent the event. It has the
+// isInherited reports whether a program that Claude Code started sent the event. It has the
 // environment of Claude Code, but events of its own. session is the value of [SessionVariable].
-func (ev Event) IsInherited(session string) bool {
+func (ev Event) isInherited(session string) bool {
 	return ev.foreign && session != "" && session != ev.SessionID
 }

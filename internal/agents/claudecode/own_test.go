@@ -36,7 +36,7 @@ func TestOnlyToolsOfThePluginAreAllowed(t *testing.T) {
 			if out, ok := claudecode.AllowOwnTool(ev); ok != c.allowed || ok != (out != nil) {
 				t.Errorf("allowed: got %v, %s", ok, out)
 			}
-			if _, asks := claudecode.Request(ev); asks != c.asks {
+			if _, asks := requestOf(ev); asks != c.asks {
 				t.Errorf("asks: got %v", asks)
 			}
 		})

@@ -80,12 +80,12 @@ func TestAllAsksOfASessionAreEnded(t *testing.T) {
 	server.Person("ana")
 	client := pagedClient{server.Agent("local")}
 	for i := range 5 {
-		r, _ := claudecode.Request(event(t, strings.Replace(runBash, `"make"`, fmt.Sprintf(`"make %d"`, i), 1)))
+		r, _ := requestOf(event(t, strings.Replace(runBash, `"make"`, fmt.Sprintf(`"make %d"`, i), 1)))
 		if _, err := client.Ask(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := claudecode.WithdrawEnded(t.Context(), client, claudecode.Event{Name: claudecode.Stop, SessionID: "s1"}); err != nil {
+	if err := withdrawEnded(t.Context(), client, claudecode.Event{Name: claudecode.Stop, SessionID: "s1"}); err != nil {
 		t.Fatal(err)
 	}
 	for i, ask := range server.Asks() {
@@ -100,7 +100,7 @@ func TestAllAsksOfASessionAreEnded(t *testing.T) {
 func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 	ev := event(t, `{"session_id":"s1","prompt_id":"p1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`)
 	for comment, want := range map[string]bool{"": true, "only if it is urgent": false} {
-		r, ok := claudecode.Request(ev)
+		r, ok := requestOf(ev)
 		if !ok {
 			t.Fatal("the event has no request")
 		}
@@ -111,7 +111,7 @@ func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 		ask.Status, ask.Outcome = askback.Answered, &askback.Outcome{
 			Status: askback.Answered, Comment: comment, Answers: []askback.QuestionAnswer{{ID: ask.Questions[0].ID, Question: ask.Questions[0].Text, Other: "42"}},
 		}
-		if out, ok := claudecode.Decision(ev, ask); ok != want || want != json.Valid(out) {
+		if out, ok := decisionOf(ev, ask); ok != want || want != json.Valid(out) {
 			t.Errorf("with %q: got %s, %t; want %t", comment, out, ok, want)
 		}
 	}

@@ -11,16 +11,20 @@ import (
 	"github.com/askback/askback/internal/wire/compat"
 )
 
-// Request returns the ask for an event, if there is one. It has questions, a confirmation with
-// the exact arguments of a tool, or the form of another MCP server. Equal events have the same
-// key, so that a repeated hook finds its ask.
-func Request(ev Event) (askback.Request, bool) {
+// Call returns the call that an event asks about, if there is one. Its request has questions, a
+// confirmation with the exact arguments of a tool, or the form of another MCP server. Equal events
+// have the same key, so that a repeated hook finds its ask.
+func Call(ev Event) (hook.Call, bool) {
 	p, ok := prepare(ev)
-	return p.request, ok
+	if !ok {
+		return hook.Call{}, false
+	}
+	return hook.Call{Request: p.request, Unique: ev.ToolUseID != "", Deferred: deferred(ev), Program: program, Decide: p.decide}, true
 }
 
 // prepared is the request for an event, with the data to convert its outcome.
 type prepared struct {
+	event   Event
 	request askback.Request
 	call    compat.Call // for questions
 	form    form        // for an elicitation
@@ -42,6 +46,7 @@ func prepare(ev Event) (prepared, bool) {
 	if !ok {
 		return prepared{}, false
 	}
+	p.event = ev
 	r := &p.request
 	r.Agent, r.SessionKey, r.Key = hook.Label(Name, cmp.Or(ev.Project, ev.CWD)), ev.SessionID, key(ev)
 	r.Context = originJSON(ev)

@@ -47,7 +47,7 @@ func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 
 // runHook handles an event in a process of its own.
 func runHook(ctx context.Context, client hook.Client, ev claudecode.Event) (hook.Reply, error) {
-	return claudecode.Run(ctx, new(hook.Runner), "", client, ev)
+	return runEvent(ctx, new(hook.Runner), "", client, ev)
 }
 
 // A hook waits for the answer, and consumes an approval (F7, F9).
@@ -186,7 +186,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 	server.Person("ana")
 	client := server.Agent("local")
 	for _, raw := range []string{runBash, strings.Replace(runBash, `"s1"`, `"s2"`, 1), askDB} {
-		r, ok := claudecode.Request(event(t, raw))
+		r, ok := requestOf(event(t, raw))
 		if !ok {
 			t.Fatalf("%s has no request", raw)
 		}
@@ -206,7 +206,7 @@ func TestToolThatRanEndsItsAsk(t *testing.T) {
 	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
 		t.Errorf("got %v, want the first cancelled", got)
 	}
-	if err := claudecode.WithdrawEnded(t.Context(), client, claudecode.Event{Name: claudecode.Stop, SessionID: "s1"}); err != nil {
+	if err := withdrawEnded(t.Context(), client, claudecode.Event{Name: claudecode.Stop, SessionID: "s1"}); err != nil {
 		t.Error(err)
 	}
 	if got := status(); got[1] != askback.Pending || got[2] != askback.Cancelled {
@@ -321,17 +321,17 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, ok := claudecode.Request(ev)
+		r, ok := requestOf(ev)
 		ask := askback.Ask{Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title}
 		if _, err := r.Normalize(); ok && err != nil {
 			t.Errorf("%s: the request is rejected: %v", raw, err)
 		}
-		if out, decided := claudecode.Decision(ev, ask); decided {
+		if out, decided := decisionOf(ev, ask); decided {
 			t.Errorf("%s: got the decision %s for a pending ask", raw, out)
 		}
 		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
 			ask.Status, ask.Outcome = status, &askback.Outcome{Status: status}
-			if out, _ := claudecode.Decision(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
+			if out, _ := decisionOf(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
 				t.Errorf("%s: %s is a decision that allows: %s", raw, status, out)
 			}
 		}
@@ -345,7 +345,7 @@ func TestKeysAreStable(t *testing.T) {
 		runBash: "claude-code:980f8bd0ad6dbc72e2ba9ea7db96e2ae7a9fe9496a9ee1d31554acd288d4e741",
 		strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1): "claude-code:547aac08588cc4837304d421525f07d1f186f638bb84b409dfe79051d902fd1f",
 	} {
-		if r, _ := claudecode.Request(event(t, raw)); r.Key != want {
+		if r, _ := requestOf(event(t, raw)); r.Key != want {
 			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
 		}
 	}

@@ -52,11 +52,11 @@ func (p *player) play(line string) string {
 		entrypoint, raw, _ := strings.Cut(as, " ")
 		return p.event(raw, entrypoint, claudecode.IsHeadless(entrypoint))
 	case "other":
-		return format(claudecode.Decision(p.read(rest), p.ask))
+		return format(decisionOf(p.read(rest), p.ask))
 	case "output":
 		return p.output()
 	case "defer":
-		return format(claudecode.Defer(p.ev))
+		return format(deferredBy(p.ev))
 	case "ends":
 		return fmt.Sprintln(claudecode.EndsAsk(p.read(rest), p.ask))
 	case "granted":
@@ -97,7 +97,7 @@ func (p *player) event(raw, entrypoint string, headless bool) string {
 	}
 	ev.Headless = headless
 	p.ev = ev
-	r, ok := claudecode.Request(ev)
+	r, ok := requestOf(ev)
 	if !ok {
 		return "no request\n"
 	}
@@ -134,7 +134,7 @@ func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error)
 	return o, nil
 }
 
-func (p *player) output() string { return format(claudecode.Decision(p.ev, p.ask)) }
+func (p *player) output() string { return format(decisionOf(p.ev, p.ask)) }
 
 func format(out []byte, ok bool) string {
 	if !ok {

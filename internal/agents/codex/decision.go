@@ -28,21 +28,20 @@ type toolOutput struct {
 	UpdatedInput json.RawMessage `json:"updatedInput,omitempty"`
 }
 
-// Decision returns the output of a hook for the outcome of its ask. It reports false if there
-// is no decision. The caller must consume an approval first, as [Run] does.
-func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
-	p, ok := prepare(ev)
+// decide returns the output of a hook for the outcome of its ask. It reports false if there
+// is no decision. The caller must consume an approval first, as [hook.Runner.Run] does.
+func (p prepared) decide(ask askback.Ask) (out []byte, ok bool) {
 	switch {
-	case !ok || !ask.Settled():
+	case !ask.Settled():
 		return nil, false
 	case p.request.Confirmation == nil:
 		return p.answer(ask)
 	case !hook.IsAbout(*p.request.Confirmation, ask):
 		return nil, false
-	case ev.Name == PermissionRequest:
+	case p.event.Name == PermissionRequest:
 		return permission(*p.request.Confirmation, ask)
 	}
-	return approval(ev, ask)
+	return approval(p.event, ask)
 }
 
 // answer returns the output for questions. The only way to give the model an answer is the

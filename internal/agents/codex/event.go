@@ -54,7 +54,7 @@ type Event struct {
 }
 
 // ErrForeign is the error for an event of another program than Codex.
-var ErrForeign = errors.New("this hook was run by another program than Codex")
+var ErrForeign = fmt.Errorf("%w than Codex", hook.ErrForeign)
 
 const (
 	maxText  = 64 << 10 // the maximum size of a string in an event, in bytes

@@ -13,15 +13,19 @@ import (
 // example, it is too large, or it asks for a secret.
 var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
-// Request returns the ask for an event that asks, or false. It has the questions, or a
+// Call returns the call that an event asks about, or false. Its request has the questions, or a
 // confirmation with the exact arguments of a tool.
-func Request(ev Event) (askback.Request, bool) {
+func Call(ev Event) (hook.Call, bool) {
 	p, ok := prepare(ev)
-	return p.request, ok
+	if !ok {
+		return hook.Call{}, false
+	}
+	return hook.Call{Request: p.request, Program: program, Decide: p.decide}, true
 }
 
 // prepared is the request for an event, with the data to convert its outcome.
 type prepared struct {
+	event   Event
 	request askback.Request
 	call    compat.Call // for questions
 }
@@ -34,13 +38,14 @@ func prepare(ev Event) (prepared, bool) {
 		if err != nil {
 			return prepared{}, false
 		}
-		p = prepared{call.Request, call}
+		p.request, p.call = call.Request, call
 	case ev.Name != PermissionRequest && ev.Name != PreToolUse || !Asks(ev, true) || !hook.IsShowable(ev.Tool, ev.Input):
 		return prepared{}, false
 	default:
 		p.request = hook.Permission(Name, ev.Tool, ev.Input)
 		p.request.Confirmation.NoEdit = ev.Name == PermissionRequest // Codex rejects changed arguments
 	}
+	p.event = ev
 	r := &p.request
 	r.Agent, r.SessionKey, r.Key, r.Context = hook.Label(Name, ev.CWD), ev.SessionID, key(ev), originJSON(ev)
 	normal, err := r.Normalize()

@@ -30,7 +30,11 @@ func event(t *testing.T, raw string) codex.Event {
 
 // run handles an event in a process of its own.
 func run(ctx context.Context, client hook.Client, ev codex.Event) (hook.Reply, error) {
-	return codex.Run(ctx, new(hook.Runner), client, ev, true)
+	job, err := codex.Handle(ev, true)
+	if err != nil {
+		return hook.Reply{}, err
+	}
+	return new(hook.Runner).Do(ctx, "", client, job)
 }
 
 // The model repeats the id of a call, or Codex sends no id. The same question and the same call
@@ -84,13 +88,13 @@ func TestOtherCallsHaveOtherKeys(t *testing.T) {
 		{`"cwd"`, `"agent_type":"explorer","cwd"`},
 	} {
 		raw := strings.Replace(call, change[0], change[1], 1)
-		r, ok := codex.Request(event(t, raw))
+		r, ok := requestOf(event(t, raw))
 		if before, known := keys[r.Key]; !ok || known {
 			t.Errorf("%s has the key of %s", raw, before)
 		}
 		keys[r.Key] = raw
 	}
-	if r, _ := codex.Request(event(t, strings.Replace(call, `{"command":"make"}`, `{ "command" : "make" }`, 1))); keys[r.Key] != call {
+	if r, _ := requestOf(event(t, strings.Replace(call, `{"command":"make"}`, `{ "command" : "make" }`, 1))); keys[r.Key] != call {
 		t.Error("the same call has another key")
 	}
 }
@@ -163,12 +167,12 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, ok := codex.Request(ev)
+		r, ok := requestOf(ev)
 		if _, err := r.Normalize(); ok && err != nil {
 			t.Errorf("%s: the request is rejected: %v", raw, err)
 		}
 		ask := askOf(r)
-		if out, decided := codex.Decision(ev, ask); decided {
+		if out, decided := decisionOf(ev, ask); decided {
 			t.Errorf("%s: got the decision %s for a pending ask", raw, out)
 		}
 		outcomes := []askback.Outcome{{Status: askback.Answered, Decision: askback.Deny, Reason: text, Input: json.RawMessage(`{}`)}, {Status: askback.Answered, Comment: text}}
@@ -177,7 +181,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, o := range outcomes {
 			ask.Status, ask.Outcome = o.Status, &o
-			out, decided := codex.Decision(ev, ask)
+			out, decided := decisionOf(ev, ask)
 			if allows(t, out) {
 				t.Errorf("%s: %+v is a decision that allows: %s", raw, o, out)
 			}
@@ -218,7 +222,7 @@ func TestKeysAreStable(t *testing.T) {
 		permit: "codex:f47ca899770473f0267036001d8eec8321ffc09d1591b763f3bb9962366c5028",
 		call:   "codex:6f39688dc94c1d9600de81cc12463b939585923f1c9560d5cde0bc306de10781",
 	} {
-		if r, _ := codex.Request(event(t, raw)); r.Key != want {
+		if r, _ := requestOf(event(t, raw)); r.Key != want {
 			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
 		}
 	}

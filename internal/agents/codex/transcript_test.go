@@ -83,7 +83,7 @@ func (p *player) event(raw string) string {
 	}
 	p.ev = ev
 	without, with := codex.Asks(ev, false), codex.Asks(ev, true)
-	r, ok := codex.Request(ev)
+	r, ok := requestOf(ev)
 	if !ok {
 		return fmt.Sprintf("asks %t, as a gate %t; no request\n", without, with)
 	}
@@ -125,7 +125,7 @@ func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error)
 }
 
 func (p *player) output() string {
-	out, ok := codex.Decision(p.ev, p.ask)
+	out, ok := decisionOf(p.ev, p.ask)
 	if !ok {
 		return "no decision\n"
 	}

@@ -79,13 +79,13 @@ func (c *connection) ask(ctx context.Context, d *dialog.Dialog[Event]) {
 	if ev.Name == PermissionAsked {
 		ev.Args = c.f.server.arguments(ctx, ev)
 	}
-	request, err := Request(ev)
+	p, err := prepare(ev)
 	if err != nil {
 		c.f.asker.NoteUnasked(err)
 		return
 	}
-	c.f.asker.Ask(ctx, request, func(ask askback.Ask) bool {
-		reply, ok := Decide(ev, ask)
+	c.f.asker.Ask(ctx, p.request, func(ask askback.Ask) bool {
+		reply, ok := p.decide(ask)
 		if !c.dialogs.Close(d) || !ok {
 			return false
 		}

@@ -59,12 +59,9 @@ type Properties struct {
 	Args       json.RawMessage `json:"args"`
 }
 
-// ErrForeign is the error for an event that makes no ask.
-var ErrForeign = errors.New("this is not a question, a permission or a tool call of OpenCode")
-
 var errForm = errors.New("the event does not have the form that OpenCode gives it")
 
-// Read reads an event that the plugin wrote. The error is [ErrForeign] for other events.
+// Read reads an event that the plugin wrote. The error is [hook.ErrForeign] for other events.
 func Read(raw []byte) (Event, error) {
 	var in struct {
 		Type       string          `json:"type"`
@@ -87,7 +84,7 @@ func Read(raw []byte) (Event, error) {
 	return ev, err
 }
 
-// NewEvent returns the event with the given name and properties. The error is [ErrForeign] if
+// NewEvent returns the event with the given name and properties. The error is [hook.ErrForeign] if
 // it makes no ask.
 func NewEvent(name string, p Properties) (Event, error) {
 	ev := Event{Name: name, ID: p.ID, SessionID: p.SessionID}
@@ -109,7 +106,7 @@ func NewEvent(name string, p Properties) (Event, error) {
 			return Event{}, errForm
 		}
 	default:
-		return Event{}, ErrForeign
+		return Event{}, hook.ErrForeign
 	}
 	if ev.ID == "" || ev.SessionID == "" {
 		return Event{}, errors.New("the event has no id or no session")

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 
@@ -45,15 +44,14 @@ const (
 	denied   = "denied"
 )
 
-// Decide returns the reply for the outcome of the ask of an event. It reports false if there
+// decide returns the reply for the outcome of the ask of an event. It reports false if there
 // is no reply: then the dialog of OpenCode decides. The caller must consume an approval first, as
-// [Run] does.
-func Decide(ev Event, ask askback.Ask) (r Reply, ok bool) {
-	p, err := prepare(ev)
-	if err != nil || !ask.Settled() {
+// [hook.Runner.Run] does.
+func (p prepared) decide(ask askback.Ask) (r Reply, ok bool) {
+	if !ask.Settled() {
 		return Reply{}, false
 	}
-	if ev.Name == QuestionAsked {
+	if p.event == QuestionAsked {
 		return p.answered(ask)
 	}
 	if !hook.IsAbout(*p.request.Confirmation, ask) {
@@ -61,7 +59,7 @@ func Decide(ev Event, ask askback.Ask) (r Reply, ok bool) {
 	}
 	text, _, _ := asktool.Result(ask)
 	o := ask.Outcome
-	if ev.Name == ToolCall {
+	if p.event == ToolCall {
 		if o.Approved() {
 			return Reply{Decision: approved, Args: o.Input}, true
 		}
@@ -89,28 +87,4 @@ func (p prepared) answered(ask askback.Ask) (Reply, bool) {
 	}
 	answers, err := jcs.Marshal(out.Answers)
 	return Reply{Answers: answers}, err == nil
-}
-
-// program is the name of the sender in the reason of a withdrawn ask.
-const program = "OpenCode"
-
-// Run makes the ask of an event, waits for its outcome until ctx ends, and consumes an
-// approval. The output of the reply is the JSON of a [Reply]; it is nil without a decision. See
-// [hook.Runner.Run].
-func Run(ctx context.Context, r *hook.Runner, owner string, client hook.Client, ev Event) (hook.Reply, error) {
-	request, err := Request(ev)
-	if err != nil {
-		return hook.Reply{}, err
-	}
-	return r.Run(ctx, owner, client, hook.Call{
-		Request: request, Unique: ev.Name != ToolCall, Program: program,
-		Decide: func(ask askback.Ask) ([]byte, bool) {
-			reply, ok := Decide(ev, ask)
-			if !ok {
-				return nil, false
-			}
-			out, err := jcs.Marshal(reply)
-			return out, err == nil
-		},
-	})
 }

@@ -18,17 +18,31 @@ var ErrCannotAsk = errors.New("this request cannot be shown to a person without 
 
 // prepared is the request for an event, with the data to convert its outcome.
 type prepared struct {
+	event   string // its name
 	request askback.Request
 	call    compat.Call // for questions
 }
 
-// Request returns the ask for an event. The error wraps [ErrCannotAsk].
-func Request(ev Event) (askback.Request, error) {
+// Call returns the call that an event asks about. The error wraps [ErrCannotAsk].
+func Call(ev Event) (hook.Call, error) {
 	p, err := prepare(ev)
-	return p.request, err
+	if err != nil {
+		return hook.Call{}, err
+	}
+	decide := func(ask askback.Ask) ([]byte, bool) {
+		reply, ok := p.decide(ask)
+		if !ok {
+			return nil, false
+		}
+		out, err := jcs.Marshal(reply)
+		return out, err == nil
+	}
+	return hook.Call{Request: p.request, Unique: ev.Name != ToolCall, Program: "OpenCode", Decide: decide}, nil
 }
 
+// prepare returns the request for an event. The error wraps [ErrCannotAsk].
 func prepare(ev Event) (p prepared, err error) {
+	p.event = ev.Name
 	if ev.Name == QuestionAsked {
 		if p.call, err = questions(ev.Questions); err == nil {
 			p.request = p.call.Request

@@ -23,11 +23,11 @@ const (
 
 func run(ctx context.Context, t *testing.T, client hook.Client, raw string) (hook.Reply, error) {
 	t.Helper()
-	ev, err := opencode.Read([]byte(raw))
+	job, err := new(opencode.Hook).Read([]byte(raw), hook.Env{})
 	if err != nil {
-		t.Fatal(err)
+		return hook.Reply{}, err
 	}
-	return opencode.Run(ctx, new(hook.Runner), "", client, ev)
+	return new(hook.Runner).Do(ctx, "", client, job)
 }
 
 // A request of OpenCode is one ask. A call has an id that the model made, so the same call is
@@ -122,10 +122,11 @@ func FuzzEvents(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r, err := opencode.Request(ev)
+		call, err := opencode.Call(ev)
 		if err != nil {
 			return
 		}
+		r := call.Request
 		if _, err := r.Normalize(); err != nil {
 			t.Errorf("%s: the request is rejected: %v", raw, err)
 		}
@@ -158,8 +159,9 @@ func TestKeysAreStable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, _ := opencode.Request(ev); r.Key != want {
-			t.Errorf("%s: got %s, want %s", raw, r.Key, want)
+		call, _ := opencode.Call(ev)
+		if call.Request.Key != want {
+			t.Errorf("%s: got %s, want %s", raw, call.Request.Key, want)
 		}
 	}
 }

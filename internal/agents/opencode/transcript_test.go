@@ -81,10 +81,11 @@ func (p *player) event(raw string) string {
 	if err != nil {
 		return "rejected: " + err.Error() + "\n"
 	}
-	r, err := opencode.Request(ev)
+	call, err := opencode.Call(ev)
 	if err != nil {
 		return "no request: " + err.Error() + "\n"
 	}
+	r := call.Request
 	p.ev, p.ask = ev, pending(r)
 	var content any = r.Questions
 	if r.Confirmation != nil {

@@ -7,70 +7,13 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// errNotAsked is the error for an event of the right agent about which no person is asked.
-var errNotAsked = errors.New("no person is asked about this event")
-
 // errNoDecision is the error for a guarded call that no person has approved or denied.
 var errNoDecision = errors.New("there was no decision in time")
-
-// answerHook answers one hook within limit. It asks about the call that read returns, prints the
-// decision, and then acknowledges it. Without a decision it prints nothing, so that the agent follows
-// its own rules.
-//
-// If gate is set, a guarded call without a decision is blocked. read returns whether the call of an
-// event is guarded.
-func answerHook(ctx context.Context, in streams, all *commands, limit time.Duration, gate bool, read func(raw []byte) (call hook.Call, guarded bool, err error)) error {
-	var guarded atomic.Bool
-	guarded.Store(gate)
-	end := func(unwritten, err error) error {
-		if !guarded.Load() && (errors.Is(err, hook.ErrForeign) || errors.Is(err, errNotAsked)) {
-			return nil
-		}
-		return endHook(in, guarded.Load(), unwritten, err)
-	}
-	return withinLimit(ctx, in, limit, end, func(ctx context.Context, in streams) error {
-		printed, unwritten, err := askForHook(ctx, in, all, func(raw []byte) (hook.Call, error) {
-			call, isGuarded, err := read(raw)
-			guarded.Store(gate && isGuarded)
-			return call, err
-		})
-		if guarded.Load() && err == nil && unwritten == nil && !printed {
-			err = errNoDecision
-		}
-		return end(unwritten, err)
-	})
-}
-
-// askForHook reads the event of a hook, waits for the decision about its call, prints it and then
-// acknowledges it. printed reports whether there was a decision. If it could not be printed, unwritten
-// is the error.
-func askForHook(ctx context.Context, in streams, all *commands, read func(raw []byte) (hook.Call, error)) (printed bool, unwritten, err error) {
-	ctx, cancel := whileParentLives(ctx)
-	defer cancel()
-	raw, err := readEvent(in)
-	if err != nil {
-		return false, nil, err
-	}
-	call, err := read(raw)
-	if err != nil {
-		return false, nil, err
-	}
-	if err := requireServer(ctx, all); err != nil {
-		return false, nil, err
-	}
-	unwritten, err = runHook(ctx, in, all, true, func(ctx context.Context, client hook.Client) (hook.Reply, error) {
-		reply, err := new(hook.Runner).Run(ctx, "", client, call)
-		printed = err == nil && reply.Output != nil
-		return reply, err
-	})
-	return printed, unwritten, err
-}
 
 // endTime is how long a hook may take after it has waited for an answer. It looks at its ask once
 // more, and withdraws it; or it acknowledges the answer.
@@ -80,7 +23,7 @@ const endTime = 10 * time.Second
 // has passed, or halfway if limit is short. If answer then takes longer, because the server does not
 // reply, withinLimit does not wait for it. It returns the result of end, unless answer has printed a
 // decision: after the limit, an agent may run the tool.
-func withinLimit(ctx context.Context, in streams, limit time.Duration, end func(unwritten, err error) error, answer func(context.Context, streams) error) error {
+func withinLimit(ctx context.Context, in streams, limit time.Duration, end func() error, answer func(context.Context, streams) error) error {
 	late := time.After(limit)
 	ctx, cancel := context.WithTimeout(ctx, max(limit-endTime, limit/2))
 	defer cancel()
@@ -96,7 +39,7 @@ func withinLimit(ctx context.Context, in streams, limit time.Duration, end func(
 	if out.end() {
 		return nil
 	}
-	return end(nil, errNoDecision)
+	return end()
 }
 
 // A decisionWriter writes the decision of a hook, unless the hook has ended.

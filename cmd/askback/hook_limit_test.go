@@ -77,7 +77,7 @@ func TestHookEndsAtItsLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begun, late := time.Now(), make(chan error, 1)
 			var printed strings.Builder
-			err := withinLimit(t.Context(), streams{out: &printed}, c.limit, func(_, err error) error { return errors.Join(blocked, err) }, func(ctx context.Context, in streams) error {
+			err := withinLimit(t.Context(), streams{out: &printed}, c.limit, func() error { return blocked }, func(ctx context.Context, in streams) error {
 				<-ctx.Done()
 				if waited := time.Since(begun); waited != c.waits {
 					t.Errorf("limit %s: waited for %s, want %s", c.limit, waited, c.waits)

@@ -8,46 +8,21 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// program is the name of Codex in the reason of a withdrawn ask.
-const program = "Codex"
-
-// Run handles an event: it makes an ask and waits for its answer until ctx ends, or withdraws
-// asks that have become obsolete. With gate, it also asks about the calls of guarded tools
-// ([Gated]), which must not run unless the reply has output. See [hook.Runner.Run].
-func Run(ctx context.Context, r *hook.Runner, client hook.Client, ev Event, gate bool) (hook.Reply, error) {
-	if !Asks(ev, gate) {
-		return hook.Reply{}, WithdrawEnded(ctx, client, ev)
-	}
-	p, ok := prepare(ev)
-	if !ok {
-		return hook.Reply{}, ErrCannotAsk
-	}
-	return r.Run(ctx, "", client, hook.Call{
-		Request: p.request, Program: program,
-		Decide: func(ask askback.Ask) ([]byte, bool) { return Decision(ev, ask) },
-	})
-}
-
-// WithdrawEnded withdraws the asks that an event makes obsolete.
-func WithdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
-	switch ev.Name {
-	case PostToolUse, UserPromptSubmit, Stop, Interrupt, SessionEnd:
-	default:
-		return nil
-	}
+// withdrawEnded withdraws the asks that an event makes obsolete.
+func withdrawEnded(ctx context.Context, client hook.Client, ev Event) error {
 	var ids []string
 	err := hook.EachPending(ctx, client.List, func(ask askback.Ask) {
-		if EndsAsk(ev, ask) {
+		if endsAsk(ev, ask) {
 			ids = append(ids, ask.ID)
 		}
 	})
 	return errors.Join(err, hook.WithdrawObsolete(ctx, client, ids, program))
 }
 
-// EndsAsk reports whether an event makes an open ask obsolete: its tool ran, its turn is over,
+// endsAsk reports whether an event makes an open ask obsolete: its tool ran, its turn is over,
 // or its session has ended. A sub-agent may go on after the turn of its parent. A prompt may
 // also be added to the turn that runs, whose asks stay open.
-func EndsAsk(ev Event, ask askback.Ask) bool {
+func endsAsk(ev Event, ask askback.Ask) bool {
 	c, ok := parseOrigin(ask.Context)
 	if !ok || c.Session != ev.SessionID || !hook.IsBy(ask, Name) || c.Hook != PermissionRequest && c.Hook != PreToolUse {
 		return false

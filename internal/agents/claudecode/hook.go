@@ -1,0 +1,99 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// program is the name of the sender in the reason of a withdrawn ask.
+const program = "Claude Code"
+
+// Handle returns what a hook does about an event: it asks, or withdraws asks that have become
+// obsolete.
+func Handle(ev Event) (hook.Job, error) {
+	call, ok := Call(ev)
+	switch {
+	case ok:
+		return hook.Job{Call: &call}, nil
+	case needsApproval(ev):
+		return hook.Job{}, ErrCannotAsk
+	case !canEndAsks(ev.Name):
+		return hook.Job{}, nil
+	}
+	return hook.Job{Withdraw: func(ctx context.Context, client hook.Client) error { return withdrawEnded(ctx, client, ev) }}, nil
+}
+
+// ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged. For
+// example, it is too large, or has a number that a float64 cannot represent. Only for this
+// error may the caller block the tool.
+var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
+
+// needsApproval reports whether an event is about a tool that a person may approve.
+func needsApproval(ev Event) bool {
+	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !isOwn(ev)
+}
+
+// A Hook is the command askback hook claude-code.
+type Hook struct {
+	Defer  time.Duration `default:"10s" help:"Wait this long for an answer in a run of claude -p; then the run ends, and can be resumed when there is one."`
+	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
+}
+
+// Traits implements [hook.Command].
+func (c *Hook) Traits() hook.Traits { return hook.Traits{Guard: c.guard()} }
+
+func (c *Hook) guard() hook.Guard {
+	if c.Strict {
+		return hook.BlockErrors
+	}
+	return hook.BlockNothing
+}
+
+// Read implements [hook.Command]. A hook that must block calls is not silent because a variable is
+// missing.
+func (c *Hook) Read(raw []byte, env hook.Env) (hook.Job, error) {
+	entrypoint := env.Getenv(EntrypointVariable)
+	ev, err := Read(raw, entrypoint)
+	started := entrypoint != "" || c.Strict
+	if errors.Is(err, ErrForeign) || err == nil && (!started || ev.isInherited(env.Getenv(SessionVariable))) {
+		return hook.Job{}, nil // another program runs this hook, which then must print nothing
+	}
+	if err != nil {
+		return hook.Job{Guard: c.guard()}, err
+	}
+	ev.Project = env.Getenv(ProjectVariable)
+	if out, ok := allowOwnTool(ev); ok {
+		return hook.Job{Guard: c.guard(), Output: out}, nil
+	}
+	if settingsHave(ev, env) {
+		return hook.Job{}, nil
+	}
+	job, err := Handle(ev)
+	job.Guard = c.guard()
+	if job.Call != nil && job.Call.Deferred != nil {
+		job.Wait = c.Defer
+	}
+	return job, err
+}
+
+// settingsHave reports whether Claude Code's plugin runs this hook and the settings have
+// another one of Askback for the same event. The plugin's must then do nothing, because Claude
+// Code runs both, and people would be asked twice.
+func settingsHave(ev Event, env hook.Env) bool {
+	if env.Getenv(PluginVariable) == "" {
+		return false
+	}
+	for _, folder := range []string{ev.Project, env.Home} {
+		for _, name := range []string{"settings.json", "settings.local.json"} {
+			settings, err := env.ReadFile(filepath.Join(folder, ".claude", name))
+			if folder != "" && err == nil && HasHook(settings, ev.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,35 @@
+package copilot
+
+import (
+	"time"
+
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// A Hook is the command askback hook copilot.
+type Hook struct {
+	Gate bool          `help:"Guard permissions: block each call unless a person approves it. After an error, block it too."`
+	Wait time.Duration `default:"23h59m" help:"End at the latest after this time. Without an answer, Copilot's own rules and its dialog decide, or with --gate the call is blocked. It must be shorter than timeoutSec of the hook."`
+}
+
+// Traits implements [hook.Command].
+func (c *Hook) Traits() hook.Traits {
+	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limit: c.Wait, NeedsServer: true, EndsWithParent: true}
+}
+
+// Read implements [hook.Command]. Without a decision, Copilot follows its own rules: it shows its
+// dialog, or refuses the call in copilot -p.
+func (c *Hook) Read(raw []byte, _ hook.Env) (job hook.Job, err error) {
+	job.Guard = hook.GuardOf(c.Gate)
+	ev, err := Read(raw)
+	if err != nil {
+		return job, err
+	}
+	job.Guard = hook.GuardOf(c.Gate && Guarded(ev, c.Gate))
+	call, ok := Call(ev, c.Gate)
+	if ok {
+		job.Call = &call
+		return job, nil
+	}
+	return job, hook.ErrNotAsked
+}

@@ -1,0 +1,34 @@
+package gemini
+
+import (
+	"time"
+
+	"github.com/askback/askback/internal/agents/hook"
+)
+
+// A Hook is the command askback hook gemini.
+type Hook struct {
+	Gate  bool          `help:"Guard tools: block each call unless a person approves it. After an error, block it too."`
+	Limit time.Duration `default:"55s" help:"End at the latest after this time. It must be shorter than the timeout of the hook, after which Gemini CLI runs the tool."`
+}
+
+// Traits implements [hook.Command].
+func (c *Hook) Traits() hook.Traits {
+	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limit: c.Limit, NeedsServer: true, EndsWithParent: true}
+}
+
+// Read implements [hook.Command]. A question without an answer is left to the dialog of Gemini CLI.
+func (c *Hook) Read(raw []byte, env hook.Env) (job hook.Job, err error) {
+	job.Guard = hook.GuardOf(c.Gate)
+	ev, err := Read(raw)
+	if err != nil {
+		return job, err
+	}
+	job.Guard = hook.GuardOf(c.Gate && Guarded(ev, env.Server()))
+	call, ok := Call(ev, job.Guard == hook.BlockUndecided)
+	if ok {
+		job.Call = &call
+		return job, nil
+	}
+	return job, hook.ErrNotAsked
+}

@@ -1,0 +1,82 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// A Command is askback hook for one agent. It is a pointer to a struct with the flags of the
+// command, whose tags describe them.
+type Command interface {
+	// Traits returns how the hook runs.
+	Traits() Traits
+	// Read returns what to do about an event. The error is [ErrForeign] if the event is not one of
+	// the agent, and [ErrNotAsked] if no person can be asked. A job with an error has a guard.
+	Read(raw []byte, env Env) (Job, error)
+}
+
+// ErrNotAsked is the error for a guarded call about which no person can be asked.
+var ErrNotAsked = errors.New("no person is asked about this event")
+
+// Traits are how the hook of an agent runs.
+type Traits struct {
+	Guard Guard         // applies until the event was read
+	Limit time.Duration // the hook ends at the latest after this time; 0 means no limit
+	// NeedsServer is set if the hook asks only while a server runs, because the agent shows no
+	// dialog while it waits. A question that only a command can show would seem to be lost.
+	NeedsServer bool
+	// EndsWithParent is set if the hook must end with its parent process.
+	EndsWithParent bool
+	// Line is set if the event is one line of the input, and the hook waits until the input ends.
+	Line bool
+}
+
+// A Guard determines when a hook blocks a call. Otherwise, the agent follows its own rules.
+type Guard int
+
+// A hook blocks nothing, a call after an error, or also a call without a decision.
+const (
+	BlockNothing Guard = iota
+	BlockErrors
+	BlockUndecided
+)
+
+// GuardOf returns the guard of a hook that needs an approval of each call if gate is set.
+func GuardOf(gate bool) Guard {
+	if gate {
+		return BlockUndecided
+	}
+	return BlockNothing
+}
+
+// Env is what the hook of an agent may look up.
+type Env struct {
+	Home     string // the user's home folder, or ""
+	Getenv   func(name string) string
+	ReadFile func(path string) ([]byte, error) // reads a file of the agent; nil if it does not exist
+	Server   func() Server                     // the address of Askback's MCP server
+	Followed func(session string) bool         // reports whether askback attach asks what the session asks
+}
+
+// A Job is what a hook does about an event: it asks, or prints an output, or withdraws asks. One of
+// these fields is set, or none if there is nothing to do.
+type Job struct {
+	Call     *Call
+	Output   []byte
+	Withdraw func(context.Context, Client) error // withdraws asks that the event makes obsolete
+
+	Wait  time.Duration // how long to wait for an answer; 0 means no limit
+	Guard Guard
+}
+
+// Do asks about a call, or withdraws asks. See [Runner.Run].
+func (r *Runner) Do(ctx context.Context, owner string, client Client, job Job) (Reply, error) {
+	switch {
+	case job.Call != nil:
+		return r.Run(ctx, owner, client, *job.Call)
+	case job.Withdraw != nil:
+		return Reply{}, job.Withdraw(ctx, client)
+	}
+	return Reply{Output: job.Output}, nil
+}
