@@ -1,0 +1,75 @@
+package serverlog_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+// Every method of a client has a row in the table of methods. If the row has an event, the audited
+// client records it. Otherwise, the row has a reason for its absence.
+func TestEveryMethodIsAuditedOrHasAReason(t *testing.T) {
+	table, err := os.ReadFile("../../access/testdata/methods.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(table)) {
+		if row := strings.Fields(line); len(row) == 3 && row[0] != "#" {
+			rows[row[0]] = row[2]
+		}
+	}
+	recorded := auditedMethods(t)
+	for m := range reflect.TypeFor[askback.Client]().Methods() {
+		audit, ok := rows[m.Name]
+		switch {
+		case !ok:
+			t.Errorf("%s has no row", m.Name)
+		case slices.Contains([]string{"read", "outcome", "progress", "own", "sends"}, audit):
+			if len(recorded[m.Name]) > 0 {
+				t.Errorf("%s records %q; its row has the reason %q", m.Name, recorded[m.Name], audit)
+			}
+		case !slices.Contains(recorded[m.Name], audit):
+			t.Errorf("%s does not record %q, but %q", m.Name, audit, recorded[m.Name])
+		}
+		delete(rows, m.Name)
+	}
+	for name := range rows {
+		t.Errorf("a client has no method %s", name)
+	}
+}
+
+// auditedMethods returns the strings in each method of the audited client.
+func auditedMethods(t *testing.T) map[string][]string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]string{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv == nil {
+			continue
+		}
+		if receiver, ok := f.Recv.List[0].Type.(*ast.Ident); !ok || receiver.Name != "auditedClient" {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				text, _ := strconv.Unquote(lit.Value)
+				out[f.Name.Name] = append(out[f.Name.Name], text)
+			}
+			return true
+		})
+	}
+	return out
+}
