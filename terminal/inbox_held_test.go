@@ -51,7 +51,7 @@ func TestInboxUndoesADecision(t *testing.T) {
 	}
 }
 
-// The text of an answer is in its field again after u.
+// The text of an answer is in its field again after u, in the list and in the ask.
 func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
 	f := newInboxFixture(t)
 	f.hold()
@@ -61,11 +61,22 @@ func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
 	f.Paste("orders")
 	f.press("enter")
 	f.shows(80, `Answered orders, sent in`)
-	f.press("u", "enter")
-	f.shows(80, `orders`)
+	f.press("u")
+	f.shows(80, `Undone: nothing was sent`)
+	if screen := f.screen(80); matches(`sent in`, screen) {
+		t.Errorf("it is still to be sent:\n%s", screen)
+	}
+	f.press("enter")
+	f.shows(80, `(?m)^ *you │ orders`)
+	f.pass(31 * time.Second)
+	f.Load()
 	if got := f.outcome(id); got != "open" {
 		t.Errorf("got %s, want open", got)
 	}
+	f.press("enter")
+	f.shows(80, `Answered orders, sent in`)
+	f.press("enter", "u") // in the ask, whose field takes no text any more
+	f.shows(80, `Undone: nothing was sent`)
 }
 
 // Another person who answers first is named, and so is another window of the same person that

@@ -30,7 +30,7 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	}
 	p := i.picker()
 	switch {
-	case key == "u" && i.lastHeld() != nil && (p == nil || p.editing == nil && !i.isOptionKey(p, text)):
+	case key == "u" && i.lastHeld() != nil && !i.isText(p, text):
 		return i.undo()
 	case p == nil:
 		return i.pressForAll(key)
@@ -41,6 +41,12 @@ func (i *inbox) press(key, text string) tea.Cmd {
 		return i.forward(p, key, text)
 	}
 	return i.pressForAsk(p, key, text)
+}
+
+// isText reports whether a letter is text, or an option, of the ask that is shown. In the list, and in
+// an ask that is not open any more, it is a key of the inbox.
+func (i *inbox) isText(p *picker, text string) bool {
+	return p != nil && i.inDetail && i.find(i.current).open() && (p.editing != nil || i.isOptionKey(p, text))
 }
 
 // wants reports whether a picker needs a key that otherwise belongs to the inbox.
