@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/login"
+	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -145,7 +146,7 @@ func (d *doctor) print(w io.Writer, asJSON bool) error {
 func (d *doctor) checkConfiguration() {
 	const check = "configuration"
 	file, err := d.all.settings()
-	var bad config.Invalid
+	var bad settings.Invalid
 	switch {
 	case errors.As(err, &bad):
 		more := ""

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -47,7 +47,7 @@ func printError(w io.Writer, err error) int {
 		coded   exitError
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
-		file    config.Invalid
+		file    settings.Invalid
 		files   filesError
 	)
 	switch {

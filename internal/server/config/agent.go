@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/settings"
 )
 
 // An Agent is the definition of a hosted agent: the front matter of agents/NAME.md, which is
@@ -52,7 +53,7 @@ var BuiltInTools = []string{"ask_user_question", "confirm_action", "todo_write",
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`) })
 
 // LoadAgent reads the definition of an agent from a file with this name. As in [Load], its
-// error is an [Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The
+// error is an [settings.Invalid] unless reading fails, and ${NAME} is replaced in the front matter. The
 // prompt is taken as it is.
 func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent, error) {
 	a, _, err := loadAgent(name, r, env, nil)
@@ -61,27 +62,27 @@ func LoadAgent(name string, r io.Reader, env func(string) (string, bool)) (Agent
 
 // loadAgent reads a definition. If c is not nil, it must have what the definition names.
 func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Config) (Agent, agentPlaces, error) {
-	start := position{1, 1}
+	start := settings.Position{Line: 1, Column: 1}
 	p := agentPlaces{at: start, model: start}
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return Agent{}, p, fmt.Errorf("read %s: %w", name, err)
 	}
-	l := &loader{name: name, env: env}
+	l := &loader{Reader: settings.Reader{Name: name, Env: env, Renamed: renamedSettings}}
 	a := Agent{Name: strings.TrimSuffix(filepath.Base(name), ".md"), File: name}
 	front, prompt, line := l.frontMatter(src)
 	var times agentTimes
-	if root := l.parse(front); root != nil && len(l.problems) == 0 {
-		l.fields(root, "", append(l.agent(&a, &p), times.settings(l)...))
+	if root := l.parse(front); root != nil && l.Problems() == 0 {
+		l.Fields(*root, "", append(l.agent(&a, &p), times.settings(l)...))
 	}
-	if len(l.problems) == 0 {
+	if l.Problems() == 0 {
 		a.Schedule = times.schedule(l)
 	}
 	a.Prompt = strings.TrimSpace(string(prompt))
 	if agentNameProblem(a.Name) == "" {
 		p.name = a.Name
 	}
-	valid := len(l.problems) == 0
+	valid := l.Problems() == 0
 	if valid {
 		l.checkAgent(a, line)
 		l.checkRules(a, p)
@@ -89,7 +90,7 @@ func loadAgent(name string, r io.Reader, env func(string) (string, bool), c *Con
 	if valid && c != nil {
 		l.checkUse(c, a, p)
 	}
-	if err := l.err(); err != nil {
+	if err := l.Err(); err != nil {
 		return Agent{}, p, err
 	}
 	return a, p, nil
@@ -110,56 +111,56 @@ func (l *loader) frontMatter(src []byte) (front, prompt []byte, line int) {
 			return front, bytes.Join(lines[i+1:], nil), i + 3
 		}
 	}
-	l.addProblem(position{1, 1}, "write --- in a line of its own before the prompt", "the front matter does not end")
+	l.AddProblem(settings.Position{Line: 1, Column: 1}, "write --- in a line of its own before the prompt", "the front matter does not end")
 	return nil, nil, 1
 }
 
 // agent returns the keys of the front matter, which are read into a.
-func (l *loader) agent(a *Agent, p *agentPlaces) []setting {
+func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 	var onTimeout, subagents string
-	return []setting{
-		{key: "name", read: func(v value) {
-			p.at = v.at
-			l.textTo(&a.Name, "a name as in release-notes", agentNameProblem)(v)
+	return []settings.Setting{
+		{Key: "name", Read: func(v settings.Value) {
+			p.at = v.At
+			l.TextTo(&a.Name, "a name as in release-notes", agentNameProblem)(v)
 		}},
-		{key: "description", read: l.textTo(&a.Description, "one sentence")},
-		{key: "model", read: func(v value) {
-			p.model = v.at
-			l.textTo(&a.Model, "a name of models in the settings")(v)
+		{Key: "description", Read: l.TextTo(&a.Description, "one sentence")},
+		{Key: "model", Read: func(v settings.Value) {
+			p.model = v.At
+			l.TextTo(&a.Model, "a name of models in the settings")(v)
 		}},
-		{key: "tools", read: func(v value) {
+		{Key: "tools", Read: func(v settings.Value) {
 			a.Tools, p.tools = l.namesAt(v, "a server, a tool of one as in tickets.search, or ask_user_question", func(string) string { return "" })
 		}},
-		{key: "async_questions", read: l.boolean(&a.AsyncQuestions)},
-		{key: "question_callback", read: l.textTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", callbackProblem)},
-		{key: "question_timeout", read: l.duration(&a.QuestionTimeout)},
-		{key: "on_timeout", read: func(v value) {
-			l.oneOf(&onTimeout, "fail", "decline", "default", "wait")(v)
+		{Key: "async_questions", Read: l.Boolean(&a.AsyncQuestions)},
+		{Key: "question_callback", Read: l.TextTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", callbackProblem)},
+		{Key: "question_timeout", Read: l.Duration(&a.QuestionTimeout)},
+		{Key: "on_timeout", Read: func(v settings.Value) {
+			l.OneOf(&onTimeout, "fail", "decline", "default", "wait")(v)
 			a.OnTimeout = askback.OnTimeout(onTimeout)
 		}},
-		{key: "to", read: func(v value) { a.To = l.names(v, directory.RecipientProblem) }},
-		{key: "max_asks", read: l.count(&a.MaxAsks)},
-		{key: "max_turns", read: l.count(&a.MaxTurns)},
-		{key: "confirm", read: func(v value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
-		{key: "allow", read: func(v value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
-		{key: "subagents", read: func(v value) {
-			l.oneOf(&subagents, "forbid", "bubble")(v)
+		{Key: "to", Read: func(v settings.Value) { a.To = l.names(v, directory.RecipientProblem) }},
+		{Key: "max_asks", Read: l.Count(&a.MaxAsks)},
+		{Key: "max_turns", Read: l.Count(&a.MaxTurns)},
+		{Key: "confirm", Read: func(v settings.Value) { a.Confirm, p.confirm = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
+		{Key: "allow", Read: func(v settings.Value) { a.Allow, p.allow = l.namesAt(v, toolPattern, directory.ToolPatternProblem) }},
+		{Key: "subagents", Read: func(v settings.Value) {
+			l.OneOf(&subagents, "forbid", "bubble")(v)
 			a.Bubble = subagents == "bubble"
 		}},
-		{key: "start_by", read: func(v value) {
+		{Key: "start_by", Read: func(v settings.Value) {
 			a.StartBy = append([]string{}, l.names(v, directory.StarterProblem)...) // [] is not everyone
 		}},
-		{key: "webhook_secret", read: func(v value) { l.agentSecret(v, a) }},
+		{Key: "webhook_secret", Read: func(v settings.Value) { l.agentSecret(v, a) }},
 	}
 }
 
 // agentTimes are the keys of the front matter for the schedule of an agent.
 type agentTimes struct{ line, zone string }
 
-func (t *agentTimes) settings(l *loader) []setting {
-	return []setting{
-		{key: "schedule", read: l.textTo(&t.line, `five fields of cron, as in "0 7 * * 1-5"`, scheduleProblem)},
-		{key: "time_zone", read: l.textTo(&t.zone, "a time zone, as in Europe/Berlin", directory.ZoneProblem)},
+func (t *agentTimes) settings(l *loader) []settings.Setting {
+	return []settings.Setting{
+		{Key: "schedule", Read: l.TextTo(&t.line, `five fields of cron, as in "0 7 * * 1-5"`, scheduleProblem)},
+		{Key: "time_zone", Read: l.TextTo(&t.zone, "a time zone, as in Europe/Berlin", directory.ZoneProblem)},
 	}
 }
 
@@ -174,14 +175,14 @@ func scheduleProblem(s string) string {
 func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 	if t.line == "" {
 		if t.zone != "" {
-			l.addProblem(position{1, 1}, `write schedule: "0 7 * * 1-5", or remove time_zone`, "there is time_zone but no schedule")
+			l.AddProblem(settings.Position{Line: 1, Column: 1}, `write schedule: "0 7 * * 1-5", or remove time_zone`, "there is time_zone but no schedule")
 		}
 		return schedule.Schedule{}
 	}
 	zone, errZone := time.LoadLocation(t.zone) // "" is UTC
 	s, err := schedule.Parse(t.line, zone)
 	if err = cmp.Or(errZone, err); err != nil { // both were valid when they were read
-		l.addProblem(position{1, 1}, "start again", "schedule: %v", err)
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "start again", "schedule: %v", err)
 	}
 	return s
 }
@@ -190,11 +191,11 @@ func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 const toolPattern = "a pattern of tools, as in files.delete*"
 
 // agentSecret reads a secret. Its problems do not repeat it.
-func (l *loader) agentSecret(v value, a *Agent) {
+func (l *loader) agentSecret(v settings.Value, a *Agent) {
 	const example = `a variable with the secret, as in "${POEM_WEBHOOK_SECRET}"`
-	l.text(example, func(s string) string {
+	l.Text(example, func(s string) string {
 		if p := webhook.CheckSecret(s); p != "" {
-			l.addProblem(v.at, "write "+example, "%s: the secret %s", v.key, p)
+			l.AddProblem(v.At, "write "+example, "%s: the secret %s", v.Key, p)
 		}
 		a.WebhookSecret = s
 		return ""
@@ -204,18 +205,18 @@ func (l *loader) agentSecret(v value, a *Agent) {
 // checkAgent adds the problems of a definition whose keys are valid by themselves. Its prompt
 // begins in this line.
 func (l *loader) checkAgent(a Agent, line int) {
-	at := position{line, 1}
+	at := settings.Position{Line: line, Column: 1}
 	switch {
 	case agentNameProblem(a.Name) != "":
-		l.addProblem(position{1, 1}, "rename the file, or write name: in its front matter", "%s, the name of the file, %s", quote(a.Name), agentNameProblem(a.Name))
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "rename the file, or write name: in its front matter", "%s, the name of the file, %s", settings.Quote(a.Name), agentNameProblem(a.Name))
 	case a.Prompt == "":
-		l.addProblem(at, "write what the agent is and does, after the front matter", "there is no prompt")
+		l.AddProblem(at, "write what the agent is and does, after the front matter", "there is no prompt")
 	case a.OnTimeout != "" && a.OnTimeout != askback.OnTimeoutWait && a.QuestionTimeout == 0:
-		l.addProblem(position{1, 1}, "write question_timeout: 24h", "there is on_timeout but no question_timeout")
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write question_timeout: 24h", "there is on_timeout but no question_timeout")
 	case a.Name == hookOfClaudeCode && a.WebhookSecret != "":
-		l.addProblem(position{1, 1}, "write another name", "no webhook can start an agent with the name %s: its path is the one for hooks of Claude Code", a.Name)
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "write another name", "no webhook can start an agent with the name %s: its path is the one for hooks of Claude Code", a.Name)
 	case a.Bubble && !slices.Contains(a.Tools, "spawn_agents"):
-		l.addProblem(position{1, 1}, "add spawn_agents to tools, or remove subagents", "subagents has no effect, because the agent cannot start any")
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "add spawn_agents to tools, or remove subagents", "subagents has no effect, because the agent cannot start any")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/schedule"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/test/kit/golden"
 )
 
@@ -77,7 +78,7 @@ func TestProblemsOfAgentsHaveALineAndAColumn(t *testing.T) {
 	golden.Transcript(t, "testdata/agents/problems.txt", func(input string) string {
 		name, text, _ := strings.Cut(input, "\n")
 		a, err := loadAgent(strings.TrimPrefix(name, "# "), strings.ReplaceAll(text+"\n", "|\n", "\n"))
-		var invalid config.Invalid
+		var invalid settings.Invalid
 		if !errors.As(err, &invalid) {
 			t.Errorf("%s: got %+v, %v, want problems", text, a, err)
 			return ""

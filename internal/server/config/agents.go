@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/settings"
 )
 
 // AgentFiles returns the files with definitions in a directory, sorted by name: those whose
@@ -28,7 +30,7 @@ func AgentFiles(dir string) ([]string, error) {
 }
 
 // LoadAgents reads definitions of agents, and returns those that are valid in the order of their
-// files. The error has the problems of all files: for each file with problems an [Invalid], or
+// files. The error has the problems of all files: for each file with problems an [settings.Invalid], or
 // why it cannot be read. It is also a problem if two files have one name, and if a definition
 // names a model or a server that c does not have.
 func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]Agent, error) {
@@ -39,8 +41,8 @@ func (c Config) LoadAgents(files []string, env func(string) (string, bool)) ([]A
 		a, places, err := c.readAgent(file, env)
 		if places.name != "" {
 			if other, twice := first[places.name]; twice {
-				clash := Invalid{file, []Problem{{places.at.line, places.at.column, quote(places.name) + " is also the name of " + other, "choose another name"}}}
-				err = errors.Join(err, clash)
+				clash := settings.Problem{Line: places.at.Line, Column: places.at.Column, Detail: settings.Quote(places.name) + " is also the name of " + other, Fix: "choose another name"}
+				err = errors.Join(err, settings.Invalid{File: file, Problems: []settings.Problem{clash}})
 			} else {
 				first[places.name] = file
 			}
@@ -74,12 +76,12 @@ func (c Config) readAgent(file string, env func(string) (string, bool)) (Agent, 
 
 // agentPlaces are the places in a definition that its checks need.
 type agentPlaces struct {
-	name  string   // the name of the agent, if it is valid
-	at    position // of the name
-	model position
-	tools []position
+	name  string            // the name of the agent, if it is valid
+	at    settings.Position // of the name
+	model settings.Position
+	tools []settings.Position
 
-	confirm, allow []position // of the patterns
+	confirm, allow []settings.Position // of the patterns
 }
 
 // checkUse adds a problem for each model and each server that a definition names and c does not
@@ -89,15 +91,15 @@ func (l *loader) checkUse(c *Config, a Agent, p agentPlaces) {
 	if name == "" {
 		name = DefaultModel
 	}
-	if problem, fix := c.modelProblem(name, l.env); problem != "" {
+	if problem, fix := c.modelProblem(name, l.Env); problem != "" {
 		if a.Model == "" {
 			fix += ", or write model: in the front matter"
 		}
-		l.addProblem(p.model, fix, "%s", problem)
+		l.AddProblem(p.model, fix, "%s", problem)
 	}
 	for i, entry := range a.Tools {
 		if problem, fix := c.toolProblem(entry); problem != "" {
-			l.addProblem(p.tools[i], fix, "%s", problem)
+			l.AddProblem(p.tools[i], fix, "%s", problem)
 		}
 	}
 }
@@ -108,7 +110,7 @@ func (l *loader) checkRules(a Agent, p agentPlaces) {
 	places := slices.Concat(p.confirm, p.allow)
 	for i, pattern := range slices.Concat(a.Confirm, a.Allow) {
 		if !a.mayMatch(pattern) {
-			l.addProblem(places[i], "write a server or a tool of it, as in files.delete*", "the pattern %s matches no tool of this agent", quote(pattern))
+			l.AddProblem(places[i], "write a server or a tool of it, as in files.delete*", "the pattern %s matches no tool of this agent", settings.Quote(pattern))
 		}
 	}
 }

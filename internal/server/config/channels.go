@@ -4,6 +4,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Channels configure how asks reach programs and people.
@@ -25,31 +26,31 @@ type Webhook struct {
 }
 
 // channels returns a function that reads the settings of the channels into c.
-func (l *loader) channels(c *Config) func(value) {
+func (l *loader) channels(c *Config) func(settings.Value) {
 	w := &c.Channels.Webhook
-	return l.group([]setting{
-		{key: "webhook", read: func(v value) {
-			l.group([]setting{
-				{key: "url", read: l.textTo(&w.URL, "the address of a program, as in https://agents.example.com/answers", callbackProblem)},
-				{key: "secret", read: func(v value) { l.webhookSecret(v, w) }},
-				{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &w.Allow) }) }},
+	return l.Group([]settings.Setting{
+		{Key: "webhook", Read: func(v settings.Value) {
+			l.Group([]settings.Setting{
+				{Key: "url", Read: l.TextTo(&w.URL, "the address of a program, as in https://agents.example.com/answers", callbackProblem)},
+				{Key: "secret", Read: func(v settings.Value) { l.webhookSecret(v, w) }},
+				{Key: "allow", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { l.allowed(v, &w.Allow) }) }},
 			})(v)
 			w.Enabled = true
 		}},
-		{key: "post", read: func(v value) { l.post(v, &c.Channels) }},
-		{key: "telegram", read: func(v value) { l.telegram(v, &c.Channels.Telegram) }},
-		{key: "slack", read: func(v value) { l.slack(v, &c.Channels.Slack) }},
-		{key: "email", read: func(v value) { l.email(v, &c.Channels.Email) }},
-		{key: "webpush", read: func(v value) { l.webpush(v, &c.Channels.Webpush) }},
+		{Key: "post", Read: func(v settings.Value) { l.post(v, &c.Channels) }},
+		{Key: "telegram", Read: func(v settings.Value) { l.telegram(v, &c.Channels.Telegram) }},
+		{Key: "slack", Read: func(v settings.Value) { l.slack(v, &c.Channels.Slack) }},
+		{Key: "email", Read: func(v settings.Value) { l.email(v, &c.Channels.Email) }},
+		{Key: "webpush", Read: func(v settings.Value) { l.webpush(v, &c.Channels.Webpush) }},
 	})
 }
 
 // webhookSecret reads a secret. Its problems do not repeat it.
-func (l *loader) webhookSecret(v value, w *Webhook) {
+func (l *loader) webhookSecret(v settings.Value, w *Webhook) {
 	const example = `a variable with the secret, as in "${ASKBACK_WEBHOOK_SECRET}"`
-	l.text(example, func(s string) string {
+	l.Text(example, func(s string) string {
 		if p := webhook.CheckSecret(s); p != "" {
-			l.addProblem(v.at, "write "+example, "%s: the secret %s", v.key, p)
+			l.AddProblem(v.At, "write "+example, "%s: the secret %s", v.Key, p)
 			return ""
 		}
 		w.Secret = s

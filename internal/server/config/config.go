@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Config is the content of askback.yaml. A setting that is not in the file has its zero
@@ -65,21 +66,21 @@ func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 const maxSize = 1 << 20
 
 // Load reads settings from r. Its errors give name as the name of the file. Load replaces
-// ${NAME} in a text by the value that env returns for NAME. The error is an [Invalid],
+// ${NAME} in a text by the value that env returns for NAME. The error is an [settings.Invalid],
 // unless reading from r fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return Config{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	l := &loader{name: name, env: env}
+	l := &loader{Reader: settings.Reader{Name: name, Env: env, Renamed: renamedSettings}}
 	root := l.parse(src)
 	var c Config
-	if root != nil && len(l.problems) == 0 {
-		l.fields(root, "", settings(l, &c))
+	if root != nil && l.Problems() == 0 {
+		l.Fields(*root, "", l.topLevel(&c))
 		l.groupsExist(&c, l.routesAt)
 	}
-	if err := l.err(); err != nil {
+	if err := l.Err(); err != nil {
 		return Config{}, err
 	}
 	return c, nil

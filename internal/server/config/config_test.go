@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/test/kit/golden"
 )
 
@@ -188,7 +189,7 @@ func TestDeepNestingIsRejected(t *testing.T) {
 
 func TestAtMostTwentyProblemsAreReported(t *testing.T) {
 	_, err := load(strings.Repeat("x: 1\n", 30))
-	var got config.Invalid
+	var got settings.Invalid
 	if !errors.As(err, &got) || len(got.Problems) != 20 || got.Problems[0].Line != 1 || got.Problems[19].Line != 20 {
 		t.Errorf("got %v", err)
 	}
@@ -341,7 +342,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := load(text)
-		var bad config.Invalid
+		var bad settings.Invalid
 		if err == nil {
 			if again, err := load(text); err != nil || !again.Equal(c) {
 				t.Errorf("%q: got %+v, then %+v %v", text, c, again, err)

@@ -4,6 +4,7 @@ import (
 	"net/mail"
 
 	"github.com/askback/askback/channel/email"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Email configures the mails with asks, and the mailbox with replies.
@@ -25,21 +26,21 @@ const (
 
 // email reads channels.email. Its problems do not repeat the addresses of servers, which
 // contain passwords.
-func (l *loader) email(v value, e *Email) {
-	before := len(l.problems)
-	l.group([]setting{
-		{key: "smtp", read: func(v value) { l.mailServer(v, "smtp", smtpExample, &e.SMTP) }},
-		{key: "from", read: l.textTo(&e.From, "the sender, as in Askback <ask@example.com>", senderProblem)},
-		{key: "reply", read: l.textTo(&e.Reply, replyExample, email.CheckReply)},
-		{key: "inbound", read: func(v value) { l.mailServer(v, "imap", imapExample, &e.Inbound) }},
-		{key: "authserv_id", read: l.textTo(&e.AuthservID, "the name in the field Authentication-Results, as in mx.example.com", authservProblem)},
+func (l *loader) email(v settings.Value, e *Email) {
+	before := l.Problems()
+	l.Group([]settings.Setting{
+		{Key: "smtp", Read: func(v settings.Value) { l.mailServer(v, "smtp", smtpExample, &e.SMTP) }},
+		{Key: "from", Read: l.TextTo(&e.From, "the sender, as in Askback <ask@example.com>", senderProblem)},
+		{Key: "reply", Read: l.TextTo(&e.Reply, replyExample, email.CheckReply)},
+		{Key: "inbound", Read: func(v settings.Value) { l.mailServer(v, "imap", imapExample, &e.Inbound) }},
+		{Key: "authserv_id", Read: l.TextTo(&e.AuthservID, "the name in the field Authentication-Results, as in mx.example.com", authservProblem)},
 	})(v)
 	e.Enabled = true
-	if len(l.problems) > before { // the next checks could report the same problems again
+	if l.Problems() > before { // the next checks could report the same problems again
 		return
 	}
 	missing := func(key, example string) {
-		l.addProblem(v.at, "write "+example, "%s has no %s", v.key, key)
+		l.AddProblem(v.At, "write "+example, "%s has no %s", v.Key, key)
 	}
 	switch {
 	case e.SMTP.Host == "":
@@ -56,11 +57,11 @@ func (l *loader) email(v value, e *Email) {
 }
 
 // mailServer reads the address of a server. Its problems do not repeat it.
-func (l *loader) mailServer(v value, protocol, example string, dst *email.Server) {
-	l.text(example, func(s string) string {
+func (l *loader) mailServer(v settings.Value, protocol, example string, dst *email.Server) {
+	l.Text(example, func(s string) string {
 		server, problem := email.ParseServer(protocol, s)
 		if problem != "" {
-			l.addProblem(v.at, "write "+example, "%s %s", v.key, problem)
+			l.AddProblem(v.At, "write "+example, "%s %s", v.Key, problem)
 			return ""
 		}
 		*dst = server

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Login configures how people log in, in addition to the link that askback login prints.
@@ -22,24 +23,24 @@ type OIDC struct {
 }
 
 // login returns a function that reads the settings of the log-in into c.
-func (l *loader) login(c *Config) func(value) {
+func (l *loader) login(c *Config) func(settings.Value) {
 	o := &c.Login.OIDC
-	return l.group([]setting{
-		{key: "oidc", read: func(v value) {
-			before := len(l.problems)
-			l.group([]setting{
-				{key: "issuer", read: l.textTo(&o.Issuer, "its address, as in https://id.example.com", issuerProblem)},
-				{key: "client_id", read: l.textTo(&o.ClientID, "the client id of this server, as in askback")},
-				{key: "client_secret", read: l.textTo(&o.ClientSecret, `a variable with the secret, as in "${OIDC_SECRET}"`)},
+	return l.Group([]settings.Setting{
+		{Key: "oidc", Read: func(v settings.Value) {
+			before := l.Problems()
+			l.Group([]settings.Setting{
+				{Key: "issuer", Read: l.TextTo(&o.Issuer, "its address, as in https://id.example.com", issuerProblem)},
+				{Key: "client_id", Read: l.TextTo(&o.ClientID, "the client id of this server, as in askback")},
+				{Key: "client_secret", Read: l.TextTo(&o.ClientSecret, `a variable with the secret, as in "${OIDC_SECRET}"`)},
 			})(v)
-			if len(l.problems) > before {
+			if l.Problems() > before {
 				return
 			}
 			if o.Issuer == "" {
-				l.addProblem(v.at, "write issuer: https://id.example.com", "%s has no issuer", v.key)
+				l.AddProblem(v.At, "write issuer: https://id.example.com", "%s has no issuer", v.Key)
 			}
 			if o.ClientID == "" {
-				l.addProblem(v.at, "write client_id: askback", "%s has no client_id", v.key)
+				l.AddProblem(v.At, "write client_id: askback", "%s has no client_id", v.Key)
 			}
 		}},
 	})

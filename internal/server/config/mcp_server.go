@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // An MCPServer configures an MCP server with tools of hosted agents. It has a command or a URL.
@@ -40,9 +41,9 @@ func serverNameProblem(name string) (problem, fix string) {
 }
 
 // mcpServers reads the MCP servers by name.
-func (l *loader) mcpServers(v value) map[string]MCPServer {
+func (l *loader) mcpServers(v settings.Value) map[string]MCPServer {
 	all := map[string]MCPServer{}
-	l.named(v, "files: {command: [mcp-files, --root, /srv/work]}", serverNameProblem, func(name string, here position, v value) {
+	l.Named(v, "write names and their values, as in files: {command: [mcp-files, --root, /srv/work]}", serverNameProblem, func(name string, here settings.Position, v settings.Value) {
 		all[name] = l.mcpServer(v, here)
 	})
 	return all
@@ -50,43 +51,43 @@ func (l *loader) mcpServers(v value) map[string]MCPServer {
 
 // mcpServer reads one server. Its problems repeat neither arguments, addresses nor values: any
 // of them can be a secret.
-func (l *loader) mcpServer(v value, here position) (s MCPServer) {
-	before := len(l.problems)
-	var urlAt, envAt, headersAt, httpAt position
-	l.group([]setting{
-		{key: "command", read: func(v value) { s.Command = l.command(v) }},
-		{key: "env", read: func(v value) {
-			envAt = v.at
+func (l *loader) mcpServer(v settings.Value, here settings.Position) (s MCPServer) {
+	before := l.Problems()
+	var urlAt, envAt, headersAt, httpAt settings.Position
+	l.Group([]settings.Setting{
+		{Key: "command", Read: func(v settings.Value) { s.Command = l.command(v) }},
+		{Key: "env", Read: func(v settings.Value) {
+			envAt = v.At
 			s.Env = l.secretTexts(v, `LOG: debug`, variableProblem)
 		}},
-		{key: "url", read: func(v value) {
-			urlAt = v.at
-			l.secret(&s.URL, urlExample, nil)(v)
+		{Key: "url", Read: func(v settings.Value) {
+			urlAt = v.At
+			l.Secret(&s.URL, urlExample, nil)(v)
 		}},
-		{key: "headers", read: func(v value) {
-			headersAt = v.at
+		{Key: "headers", Read: func(v settings.Value) {
+			headersAt = v.At
 			s.Headers = l.secretTexts(v, `Authorization: "Bearer ${TICKETS_TOKEN}"`, newHeaderProblem())
 		}},
-		{key: "allow_http", read: func(v value) { httpAt = v.at; l.boolean(&s.AllowHTTP)(v) }},
+		{Key: "allow_http", Read: func(v settings.Value) { httpAt = v.At; l.Boolean(&s.AllowHTTP)(v) }},
 	})(v)
-	if len(l.problems) > before {
+	if l.Problems() > before {
 		return s
 	}
-	none := position{}
+	none := settings.Position{}
 	switch {
 	case s.URL == "" && len(s.Command) == 0:
-		l.addProblem(here, "write command: [mcp-files], or url: https://tickets.example.com/mcp", "%s has neither command nor url", v.key)
+		l.AddProblem(here, "write command: [mcp-files], or url: https://tickets.example.com/mcp", "%s has neither command nor url", v.Key)
 	case s.URL != "" && len(s.Command) > 0:
-		l.addProblem(urlAt, "remove one of them", "%s has both command and url", v.key)
+		l.AddProblem(urlAt, "remove one of them", "%s has both command and url", v.Key)
 	case s.URL != "" && envAt != none:
-		l.addProblem(envAt, "remove it", "%s.env: only a server with a command has an environment", v.key)
+		l.AddProblem(envAt, "remove it", "%s.env: only a server with a command has an environment", v.Key)
 	case s.URL == "" && headersAt != none:
-		l.addProblem(headersAt, "remove it; a command gets secrets in env", "%s.headers: only a server with a url has headers", v.key)
+		l.AddProblem(headersAt, "remove it; a command gets secrets in env", "%s.headers: only a server with a url has headers", v.Key)
 	case s.URL == "" && httpAt != none:
-		l.addProblem(httpAt, "remove it", "%s.allow_http: only a server with a url has it", v.key)
+		l.AddProblem(httpAt, "remove it", "%s.allow_http: only a server with a url has it", v.Key)
 	case s.URL != "":
 		if p := endpointProblem(s.URL, s.AllowHTTP); p != "" {
-			l.addProblem(urlAt, "write "+urlExample, "%s.url %s", v.key, p)
+			l.AddProblem(urlAt, "write "+urlExample, "%s.url %s", v.Key, p)
 		}
 	}
 	return s
@@ -110,28 +111,28 @@ func endpointProblem(s string, allowHTTP bool) (problem string) {
 }
 
 // command reads a command and its arguments.
-func (l *loader) command(v value) (all []string) {
-	l.list(v, func(v value) {
+func (l *loader) command(v settings.Value) (all []string) {
+	l.List(v, func(v settings.Value) {
 		var one string
-		l.secret(&one, "the command and its arguments, as in [mcp-files, --root, /srv/work]", nil)(v)
+		l.Secret(&one, "the command and its arguments, as in [mcp-files, --root, /srv/work]", nil)(v)
 		all = append(all, one)
 	})
 	return all
 }
 
 // secretTexts reads texts by name, which no problem repeats.
-func (l *loader) secretTexts(v value, example string, check func(string) (problem, fix string)) map[string]string {
+func (l *loader) secretTexts(v settings.Value, example string, check func(string) (problem, fix string)) map[string]string {
 	all := map[string]string{}
-	l.named(v, example, check, func(name string, _ position, v value) {
+	l.Named(v, "write names and their values, as in "+example, check, func(name string, _ settings.Position, v settings.Value) {
 		var one string
-		l.secret(&one, "a text, as in "+example, nil)(v)
+		l.Secret(&one, "a text, as in "+example, nil)(v)
 		all[name] = one
 	})
 	return all
 }
 
 func variableProblem(name string) (problem, fix string) {
-	if !variablePattern().MatchString(name) {
+	if !settings.IsVariable(name) {
 		return "is not the name of a variable", "write letters, digits and _, as in LOG_LEVEL"
 	}
 	return "", ""
@@ -163,22 +164,22 @@ func (c Config) toolProblem(entry string) (problem, fix string) {
 	case slices.Contains(BuiltInTools, entry):
 		return "", ""
 	case single && tool == "":
-		return quote(entry) + " has no name of a tool", "write the server alone for all of its tools"
+		return settings.Quote(entry) + " has no name of a tool", "write the server alone for all of its tools"
 	case known:
 		return "", ""
 	}
 	servers := slices.Sorted(maps.Keys(c.MCPServers))
-	near := nearest(server, servers)
+	near := settings.Nearest(server, servers)
 	switch {
 	case near != "" && single:
-		return "there is no MCP server " + quote(server), "did you mean " + near + "." + tool + "?"
+		return "there is no MCP server " + settings.Quote(server), "did you mean " + near + "." + tool + "?"
 	case near != "":
-		return "there is no MCP server " + quote(server), "did you mean " + near + "?"
+		return "there is no MCP server " + settings.Quote(server), "did you mean " + near + "?"
 	case single:
-		return "there is no MCP server " + quote(server), "add it to mcp_servers in the settings"
+		return "there is no MCP server " + settings.Quote(server), "add it to mcp_servers in the settings"
 	}
-	if near := nearest(entry, BuiltInTools); near != "" {
-		return "there is no MCP server " + quote(entry), "did you mean " + near + "?"
+	if near := settings.Nearest(entry, BuiltInTools); near != "" {
+		return "there is no MCP server " + settings.Quote(entry), "did you mean " + near + "?"
 	}
-	return "there is no MCP server " + quote(entry), "add it to mcp_servers in the settings; the tools without a server are ask_user_question, confirm_action, todo_write and spawn_agents"
+	return "there is no MCP server " + settings.Quote(entry), "add it to mcp_servers in the settings; the tools without a server are ask_user_question, confirm_action, todo_write and spawn_agents"
 }

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/askback/askback/agent/anthropic"
 	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/settings"
 )
 
 // A Model configures a model of hosted agents, which name it (E12).
@@ -74,33 +73,6 @@ const (
 	DemoModel = "demo"
 )
 
-// named calls each for every key of the mapping v and its value, and for the position of the key.
-// Repeated keys are problems, and so are those in which check finds one.
-func (l *loader) named(v value, example string, check func(name string) (problem, fix string), each func(name string, here position, v value)) {
-	if !l.hasValue(v) {
-		return
-	}
-	m, ok := v.node.(*ast.MappingNode)
-	if !ok {
-		l.addProblem(v.at, "write names and their values, as in "+example, "%s is %s", v.key, describe(v.node))
-		return
-	}
-	seen := map[string]position{}
-	for _, n := range m.Values {
-		here, name := positionOf(n.Key), keyName(n.Key)
-		if first, twice := seen[name]; twice {
-			l.addProblem(here, "write it once", "%s.%s is already set in line %d", v.key, name, first.line)
-			continue
-		}
-		seen[name] = here
-		if problem, fix := check(name); problem != "" {
-			l.addProblem(here, fix, "%s: %s %s", v.key, quote(name), problem)
-			continue
-		}
-		each(name, here, value{n.Value, v.key + "." + name, valuePosition(n.Value, here)})
-	}
-}
-
 func modelNameProblem(name string) (problem, fix string) {
 	if !agentName().MatchString(name) {
 		return "is not the name of a model", "use lower-case letters, digits, -, _ and ., as in local"
@@ -109,35 +81,35 @@ func modelNameProblem(name string) (problem, fix string) {
 }
 
 // models reads the models by name.
-func (l *loader) models(v value) map[string]Model {
+func (l *loader) models(v settings.Value) map[string]Model {
 	all := map[string]Model{}
-	l.named(v, "local: {provider: openai, …}", modelNameProblem, func(name string, here position, v value) {
+	l.Named(v, "write names and their values, as in local: {provider: openai, …}", modelNameProblem, func(name string, here settings.Position, v settings.Value) {
 		all[name] = l.model(v, here)
 	})
 	return all
 }
 
 // model reads one model. Its problems do not repeat the key.
-func (l *loader) model(v value, here position) (m Model) {
-	before := len(l.problems)
-	at := map[string]position{}
-	noted := func(s setting) setting {
-		read := s.read
-		s.read = func(v value) { at[s.key] = v.at; read(v) }
+func (l *loader) model(v settings.Value, here settings.Position) (m Model) {
+	before := l.Problems()
+	at := map[string]settings.Position{}
+	noted := func(s settings.Setting) settings.Setting {
+		read := s.Read
+		s.Read = func(v settings.Value) { at[s.Key] = v.At; read(v) }
 		return s
 	}
-	l.group([]setting{
-		{key: "provider", read: l.oneOf(&m.Provider, "anthropic", "openai", "scripted")},
-		noted(setting{key: "model", read: l.textTo(&m.Model, "the name of a model, as the provider calls it")}),
-		noted(setting{key: "api_key", read: l.secret(&m.APIKey, `a variable with the key, as in "${ANTHROPIC_API_KEY}"`, keyProblem)}),
-		noted(setting{key: "base_url", read: l.secret(&m.BaseURL, baseURLExample, nil)}),
-		noted(setting{key: "allow_http", read: l.boolean(&m.AllowHTTP)}),
-		noted(setting{key: "script", read: l.textTo(&m.Script, "the path of a script, as in poem.yaml")}),
-		noted(setting{key: "max_tokens", read: l.count(&m.MaxTokens)}),
-		noted(setting{key: "prices", read: func(v value) { l.prices(v, &m.Prices) }}),
+	l.Group([]settings.Setting{
+		{Key: "provider", Read: l.OneOf(&m.Provider, "anthropic", "openai", "scripted")},
+		noted(settings.Setting{Key: "model", Read: l.TextTo(&m.Model, "the name of a model, as the provider calls it")}),
+		noted(settings.Setting{Key: "api_key", Read: l.Secret(&m.APIKey, `a variable with the key, as in "${ANTHROPIC_API_KEY}"`, keyProblem)}),
+		noted(settings.Setting{Key: "base_url", Read: l.Secret(&m.BaseURL, baseURLExample, nil)}),
+		noted(settings.Setting{Key: "allow_http", Read: l.Boolean(&m.AllowHTTP)}),
+		noted(settings.Setting{Key: "script", Read: l.TextTo(&m.Script, "the path of a script, as in poem.yaml")}),
+		noted(settings.Setting{Key: "max_tokens", Read: l.Count(&m.MaxTokens)}),
+		noted(settings.Setting{Key: "prices", Read: func(v settings.Value) { l.prices(v, &m.Prices) }}),
 	})(v)
-	if len(l.problems) == before {
-		l.checkModel(m, v.key, here, at)
+	if l.Problems() == before {
+		l.checkModel(m, v.Key, here, at)
 	}
 	return m
 }
@@ -153,8 +125,8 @@ func keyProblem(s string) (problem string) {
 
 // checkModel adds the problems of a model whose keys are valid by themselves: which keys it must
 // have and cannot have depends on the provider.
-func (l *loader) checkModel(m Model, key string, here position, at map[string]position) {
-	missing := func(name, fix string) { l.addProblem(here, "write "+fix, "%s has no %s", key, name) }
+func (l *loader) checkModel(m Model, key string, here settings.Position, at map[string]settings.Position) {
+	missing := func(name, fix string) { l.AddProblem(here, "write "+fix, "%s has no %s", key, name) }
 	switch m.Provider {
 	case "":
 		missing("provider", "provider: anthropic, openai or scripted")
@@ -162,7 +134,7 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 	case "scripted":
 		for _, name := range []string{"model", "api_key", "base_url", "allow_http", "max_tokens", "prices"} {
 			if where, found := at[name]; found {
-				l.addProblem(where, "remove it", "%s.%s: a scripted model has none", key, name)
+				l.AddProblem(where, "remove it", "%s.%s: a scripted model has none", key, name)
 			}
 		}
 		if m.Script == "" {
@@ -171,7 +143,7 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 		return
 	}
 	if where, found := at["script"]; found {
-		l.addProblem(where, "remove it, or write provider: scripted", "%s.script: only a scripted model has one", key)
+		l.AddProblem(where, "remove it, or write provider: scripted", "%s.script: only a scripted model has one", key)
 	}
 	if m.Model == "" {
 		missing("model", "the name of the model, as the provider calls it")
@@ -187,7 +159,7 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 		if strings.HasPrefix(m.BaseURL, "http://") {
 			fix = "write an address with https, or add allow_http: true"
 		}
-		l.addProblem(at["base_url"], fix, "%s.%v", key, err)
+		l.AddProblem(at["base_url"], fix, "%s.%v", key, err)
 	}
 }
 
@@ -195,33 +167,31 @@ func (l *loader) checkModel(m Model, key string, here position, at map[string]po
 var price = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{1,6}(\.[0-9]{1,6})?$`) })
 
 // prices reads what a million tokens cost.
-func (l *loader) prices(v value, p *Prices) {
-	before := len(l.problems)
-	read := func(key string, dst *float64) setting {
-		return setting{key: key, read: func(v value) {
+func (l *loader) prices(v settings.Value, p *Prices) {
+	before := l.Problems()
+	read := func(key string, dst *float64) settings.Setting {
+		return settings.Setting{Key: key, Read: func(v settings.Value) {
 			const example = "US dollars for a million tokens, as in 3.75"
 			text := ""
-			switch n := v.node.(type) {
-			case *ast.IntegerNode:
-				text = n.Token.Value
-			case *ast.FloatNode:
-				text = n.Token.Value
+			switch v.Kind {
+			case settings.Integer, settings.Fraction:
+				text = v.Text
 			default:
-				if _, s, ok := l.scalar(v, example); ok {
+				if _, s, ok := l.Scalar(v, example); ok {
 					text = s
 				} else {
 					return
 				}
 			}
 			if !price().MatchString(text) {
-				l.addProblem(v.at, "write "+example, "%s is not a price", v.key)
+				l.AddProblem(v.At, "write "+example, "%s is not a price", v.Key)
 			}
 			*dst, _ = strconv.ParseFloat(text, 64)
 		}}
 	}
-	l.group([]setting{read("input", &p.Input), read("output", &p.Output), read("cached", &p.Cached), read("stored", &p.Stored)})(v)
-	if len(l.problems) == before && (p.Input == 0) != (p.Output == 0) {
-		l.addProblem(v.at, "write input and output, as in {input: 3, output: 15}", "%s has only one of the prices", v.key)
+	l.Group([]settings.Setting{read("input", &p.Input), read("output", &p.Output), read("cached", &p.Cached), read("stored", &p.Stored)})(v)
+	if l.Problems() == before && (p.Input == 0) != (p.Output == 0) {
+		l.AddProblem(v.At, "write input and output, as in {input: 3, output: 15}", "%s has only one of the prices", v.Key)
 	}
 }
 
@@ -238,8 +208,8 @@ func (c Config) modelProblem(name string, env func(string) (string, bool)) (prob
 		return "the settings have no model " + name + ", and " + anthropicKey + " is not set", "set it in the environment of askback, or add " + name + " to models in the settings"
 	}
 	known := append(slices.Sorted(maps.Keys(all)), families...)
-	if near := nearest(name, known); near != "" {
-		return "there is no model " + quote(name), "did you mean " + near + "?"
+	if near := settings.Nearest(name, known); near != "" {
+		return "there is no model " + settings.Quote(name), "did you mean " + near + "?"
 	}
-	return "there is no model " + quote(name), "add it to models in the settings"
+	return "there is no model " + settings.Quote(name), "add it to models in the settings"
 }

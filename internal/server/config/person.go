@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/settings"
 )
 
 // A Person is a person who answers asks.
@@ -20,14 +21,14 @@ type Quiet = directory.Quiet
 
 // people reads the list of people. Names, e-mail addresses and Slack ids must be unique, so
 // that each identifies one person.
-func (l *loader) people(v value) (out []Person) {
+func (l *loader) people(v settings.Value) (out []Person) {
 	used := map[[2]string]bool{}
-	l.list(v, func(v value) {
+	l.List(v, func(v settings.Value) {
 		person := l.person(v)
 		out = append(out, person)
 		for _, id := range [][2]string{{"name", person.Name}, {"email", strings.ToLower(person.Email)}, {"slack", person.Slack}} {
 			if id[1] != "" && used[id] {
-				l.addProblem(v.at, "give each person a different "+id[0], "%s has the %s of another person", v.key, id[0])
+				l.AddProblem(v.At, "give each person a different "+id[0], "%s has the %s of another person", v.Key, id[0])
 			}
 			used[id] = true
 		}
@@ -35,23 +36,23 @@ func (l *loader) people(v value) (out []Person) {
 	return out
 }
 
-func (l *loader) person(v value) (person Person) {
-	before := len(l.problems)
-	l.group([]setting{
-		{key: "name", read: l.textTo(&person.Name, "a name, as in ana", directory.NameProblem)},
-		{key: "email", read: l.textTo(&person.Email, "an address, as in ana@example.com", directory.EmailProblem)},
-		{key: "slack", read: l.textTo(&person.Slack, "a Slack member id, as in U012AB3CD", directory.SlackProblem)},
-		{key: "time_zone", read: l.textTo(&person.TimeZone, "a time zone, as in Europe/Berlin", directory.ZoneProblem)},
-		{key: "quiet", read: l.text(`the quiet hours, as in "22:00-07:00"`, func(s string) (problem string) {
+func (l *loader) person(v settings.Value) (person Person) {
+	before := l.Problems()
+	l.Group([]settings.Setting{
+		{Key: "name", Read: l.TextTo(&person.Name, "a name, as in ana", directory.NameProblem)},
+		{Key: "email", Read: l.TextTo(&person.Email, "an address, as in ana@example.com", directory.EmailProblem)},
+		{Key: "slack", Read: l.TextTo(&person.Slack, "a Slack member id, as in U012AB3CD", directory.SlackProblem)},
+		{Key: "time_zone", Read: l.TextTo(&person.TimeZone, "a time zone, as in Europe/Berlin", directory.ZoneProblem)},
+		{Key: "quiet", Read: l.Text(`the quiet hours, as in "22:00-07:00"`, func(s string) (problem string) {
 			person.Quiet, problem = directory.ParseQuiet(s)
 			return problem
 		})},
 	})(v)
-	if len(l.problems) > before { // the next checks could report the same problems again
+	if l.Problems() > before { // the next checks could report the same problems again
 		return person
 	}
 	if person.Name == "" {
-		l.addProblem(v.at, "write name: ana", "%s has no name", v.key)
+		l.AddProblem(v.At, "write name: ana", "%s has no name", v.Key)
 	}
 	rule, broken := directory.QuietRule(person.Quiet.String(), person.TimeZone)
 	l.rule(v, rule, broken)

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // A PostReceiver is a phone or a room of a chat that gets the questions of a person.
@@ -23,61 +22,49 @@ type PostReceiver struct {
 var receiverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
 // post reads channels.post: receivers by name.
-func (l *loader) post(v value, c *Channels) {
-	if !l.hasValue(v) {
-		return
-	}
-	m, ok := v.node.(*ast.MappingNode)
-	if !ok {
-		l.addProblem(v.at, "write a name and its settings, as in phone: {template: ntfy, url: …}", "%s is %s", v.key, describe(v.node))
-		return
-	}
-	seen := map[string]position{}
-	for _, n := range m.Values {
-		here, name := positionOf(n.Key), keyName(n.Key)
-		if first, twice := seen[name]; twice {
-			l.addProblem(here, "write it once", "%s.%s is already set in line %d", v.key, name, first.line)
-			continue
-		}
-		seen[name] = here
-		if !receiverName().MatchString(name) {
-			l.addProblem(here, "use lower-case letters, digits and -, as in phone", "%s: %s is not the name of a receiver", v.key, quote(name))
-			continue
-		}
-		if r, ok := l.postReceiver(value{n.Value, v.key + "." + name, valuePosition(n.Value, here)}, here); ok {
+func (l *loader) post(v settings.Value, c *Channels) {
+	l.Named(v, "write a name and its settings, as in phone: {template: ntfy, url: …}", receiverProblem, func(name string, here settings.Position, v settings.Value) {
+		if r, ok := l.postReceiver(v, here); ok {
 			r.Name = name
 			c.Post = append(c.Post, r)
 		}
+	})
+}
+
+func receiverProblem(name string) (problem, fix string) {
+	if !receiverName().MatchString(name) {
+		return "is not the name of a receiver", "use lower-case letters, digits and -, as in phone"
 	}
+	return "", ""
 }
 
 // postReceiver reads one receiver. Its problems do not repeat a token or an address, which can
 // contain a secret.
-func (l *loader) postReceiver(v value, here position) (r PostReceiver, ok bool) {
-	before := len(l.problems)
-	at := map[string]position{}
-	secret := func(key, example string, dst *string) setting {
-		return setting{key: key, read: func(v value) {
-			at[key] = v.at
-			l.text(example, func(s string) string { *dst = s; return "" })(v)
+func (l *loader) postReceiver(v settings.Value, here settings.Position) (r PostReceiver, ok bool) {
+	before := l.Problems()
+	at := map[string]settings.Position{}
+	secret := func(key, example string, dst *string) settings.Setting {
+		return settings.Setting{Key: key, Read: func(v settings.Value) {
+			at[key] = v.At
+			l.Text(example, func(s string) string { *dst = s; return "" })(v)
 		}}
 	}
 	var template string
-	l.group([]setting{
-		{key: "template", read: func(v value) {
-			at["template"] = v.at
-			l.oneOf(&template, templates()...)(v)
+	l.Group([]settings.Setting{
+		{Key: "template", Read: func(v settings.Value) {
+			at["template"] = v.At
+			l.OneOf(&template, templates()...)(v)
 		}},
 		secret("url", "the address that the service gives", &r.URL),
 		secret("token", `a variable with the token, as in "${NTFY_TOKEN}"`, &r.Token),
 		secret("user", "the user key of Pushover", &r.User),
 		secret("reply_topic", "another topic on the same server, as in a-long-random-topic-replies", &r.ReplyTopic),
 		secret("reply_token", `a variable with the token, as in "${NTFY_REPLY_TOKEN}"`, &r.ReplyToken),
-		{key: "to", read: l.textTo(&r.Person, "the name of a person, as in ana", directory.NameProblem)},
-		{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &r.Allow) }) }},
+		{Key: "to", Read: l.TextTo(&r.Person, "the name of a person, as in ana", directory.NameProblem)},
+		{Key: "allow", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { l.allowed(v, &r.Allow) }) }},
 	})(v)
 	r.Template = post.Template(template)
-	if len(l.problems) > before {
+	if l.Problems() > before {
 		return r, false
 	}
 	if setting, problem := r.Check(); problem != "" {
@@ -85,7 +72,7 @@ func (l *loader) postReceiver(v value, here position) (r PostReceiver, ok bool) 
 		if !known {
 			where = here
 		}
-		l.addProblem(where, postFixes[setting], "%s.%s %s", v.key, setting, problem)
+		l.AddProblem(where, postFixes[setting], "%s.%s %s", v.Key, setting, problem)
 		return r, false
 	}
 	return r, true
@@ -111,8 +98,8 @@ func templates() (names []string) {
 
 // allowed reads an entry of a list of addresses to which messages may go although they are not
 // public.
-func (l *loader) allowed(v value, dst *[]egress.Allowed) {
-	l.text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
+func (l *loader) allowed(v settings.Value, dst *[]egress.Allowed) {
+	l.Text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
 		a, err := egress.ParseAllowed(s)
 		if err != nil {
 			return err.Error()

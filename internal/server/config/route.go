@@ -5,85 +5,82 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/settings"
 )
 
 // groups reads the groups of people: lists of names, by name.
-func (l *loader) groups(v value) map[string][]string {
+func (l *loader) groups(v settings.Value) map[string][]string {
 	const example = "write names and lists of people, as in payments: [ana, ben]"
-	if !l.hasValue(v) {
+	if !l.HasValue(v) {
 		return nil
 	}
-	m, ok := v.node.(*ast.MappingNode)
-	if !ok {
-		l.addProblem(v.at, example, "%s is %s", v.key, describe(v.node))
+	if v.Kind != settings.Group {
+		l.AddProblem(v.At, example, "%s is %s", v.Key, v.Kind)
 		return nil
 	}
 	out := map[string][]string{}
-	for _, n := range m.Values {
-		here, name := positionOf(n.Key), keyName(n.Key)
-		full := v.key + "." + name
-		switch _, twice := out[name]; {
+	for _, f := range v.Fields {
+		full := v.Key + "." + f.Name
+		switch _, twice := out[f.Name]; {
 		case twice:
-			l.addProblem(here, "write it once", "%s is already set", full)
+			l.AddProblem(f.At, "write it once", "%s is already set", full)
 			continue
-		case directory.GroupNameProblem(name) != "":
-			l.addProblem(here, "write a name without @, as in payments", "%s: %s is not the name of a group", v.key, quote(name))
+		case directory.GroupNameProblem(f.Name) != "":
+			l.AddProblem(f.At, "write a name without @, as in payments", "%s: %s is not the name of a group", v.Key, settings.Quote(f.Name))
 			continue
 		}
-		before := len(l.problems)
-		people := l.names(value{n.Value, full, valuePosition(n.Value, here)}, directory.NameProblem)
-		if len(people) == 0 && len(l.problems) == before {
-			l.addProblem(here, "name its people, or remove it", "%s has no people", full)
+		before := l.Problems()
+		people := l.names(settings.Value{Node: f.Value, Key: full}, directory.NameProblem)
+		if len(people) == 0 && l.Problems() == before {
+			l.AddProblem(f.At, "name its people, or remove it", "%s has no people", full)
 		}
-		out[name] = people
+		out[f.Name] = people
 	}
 	return out
 }
 
 // names reads a list of different names. The check returns what is wrong with a name, or "".
-func (l *loader) names(v value, check func(string) string) []string {
+func (l *loader) names(v settings.Value, check func(string) string) []string {
 	out, _ := l.namesAt(v, "a name, as in ana", check)
 	return out
 }
 
 // namesAt is like names for names of another kind. It also returns their positions.
-func (l *loader) namesAt(v value, example string, check func(string) string) (out []string, at []position) {
-	l.list(v, func(v value) {
+func (l *loader) namesAt(v settings.Value, example string, check func(string) string) (out []string, at []settings.Position) {
+	l.List(v, func(v settings.Value) {
 		var name string
-		l.textTo(&name, example, check)(v)
+		l.TextTo(&name, example, check)(v)
 		if name != "" && slices.Contains(out, name) {
-			l.addProblem(v.at, "write it once", "%s is already in the list", v.key)
+			l.AddProblem(v.At, "write it once", "%s is already in the list", v.Key)
 		}
-		out, at = append(out, name), append(at, v.at)
+		out, at = append(out, name), append(at, v.At)
 	})
 	if problem := directory.ListProblem(out); problem != "" {
-		l.addProblem(v.at, "name fewer", "%s %s", v.key, problem)
+		l.AddProblem(v.At, "name fewer", "%s %s", v.Key, problem)
 	}
 	return out, at
 }
 
 // routes reads the list of routes.
-func (l *loader) routes(v value) (out []askback.Route) {
-	l.list(v, func(v value) {
+func (l *loader) routes(v settings.Value) (out []askback.Route) {
+	l.List(v, func(v settings.Value) {
 		out = append(out, l.route(v))
 		l.routePlaces = append(l.routePlaces, v)
 	})
 	return out
 }
 
-func (l *loader) route(v value) (r askback.Route) {
-	before := len(l.problems)
+func (l *loader) route(v settings.Value) (r askback.Route) {
+	before := l.Problems()
 	var onTimeout string
-	l.group(append([]setting{
-		{key: "match", read: l.match(&r.Match)},
-		{key: "to", read: func(v value) { r.To = l.names(v, directory.RecipientProblem) }},
-		{key: "approvers", read: func(v value) { r.Approvers = l.names(v, directory.RecipientProblem) }},
-		{key: "channels", read: func(v value) { r.Channels = l.names(v, directory.ChannelProblem) }},
-		{key: "quorum", read: l.number("a whole number from 1 to "+strconv.Itoa(askback.MaxQuorum), func(s string) (problem string) {
+	l.Group(append([]settings.Setting{
+		{Key: "match", Read: l.match(&r.Match)},
+		{Key: "to", Read: func(v settings.Value) { r.To = l.names(v, directory.RecipientProblem) }},
+		{Key: "approvers", Read: func(v settings.Value) { r.Approvers = l.names(v, directory.RecipientProblem) }},
+		{Key: "channels", Read: func(v settings.Value) { r.Channels = l.names(v, directory.ChannelProblem) }},
+		{Key: "quorum", Read: l.Number("a whole number from 1 to "+strconv.Itoa(askback.MaxQuorum), func(s string) (problem string) {
 			n, err := strconv.Atoi(s)
 			if err != nil || n < 1 || n > askback.MaxQuorum || strconv.Itoa(n) != s {
 				return "is not valid"
@@ -91,17 +88,17 @@ func (l *loader) route(v value) (r askback.Route) {
 			r.Quorum = n
 			return ""
 		})},
-		{key: "no_self_approval", read: l.boolean(&r.NoSelfApproval)},
-		{key: "remind", read: func(v value) { l.list(v, func(v value) { r.Remind = append(r.Remind, l.span(v)) }) }},
-		{key: "escalate", read: func(v value) {
-			l.list(v, func(v value) { r.Escalate = append(r.Escalate, l.escalation(v)) })
+		{Key: "no_self_approval", Read: l.Boolean(&r.NoSelfApproval)},
+		{Key: "remind", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { r.Remind = append(r.Remind, l.span(v)) }) }},
+		{Key: "escalate", Read: func(v settings.Value) {
+			l.List(v, func(v settings.Value) { r.Escalate = append(r.Escalate, l.escalation(v)) })
 		}},
-		{key: "timeout", read: func(v value) { r.Timeout = l.span(v) }},
-		{key: "on_timeout", read: l.oneOf(&onTimeout, "fail", "decline", "default", "wait")},
-		{key: "join", read: l.boolean(&r.Join)},
+		{Key: "timeout", Read: func(v settings.Value) { r.Timeout = l.span(v) }},
+		{Key: "on_timeout", Read: l.OneOf(&onTimeout, "fail", "decline", "default", "wait")},
+		{Key: "join", Read: l.Boolean(&r.Join)},
 	}, l.listedSettings(&r)...))(v)
 	r.OnTimeout = askback.OnTimeout(onTimeout)
-	if len(l.problems) == before {
+	if l.Problems() == before {
 		rule, broken := directory.RouteRule(&r)
 		l.rule(v, rule, broken)
 	}
@@ -109,32 +106,32 @@ func (l *loader) route(v value) (r askback.Route) {
 }
 
 // rule adds a problem if a value does not follow a rule although each of its settings is valid.
-func (l *loader) rule(v value, r directory.Rule, broken bool) {
+func (l *loader) rule(v settings.Value, r directory.Rule, broken bool) {
 	if broken {
-		l.addProblem(v.at, r.Fix, "%s: %s", v.key, r.Detail)
+		l.AddProblem(v.At, r.Fix, "%s: %s", v.Key, r.Detail)
 	}
 }
 
 // match returns a function that reads which asks a route is for.
-func (l *loader) match(m *askback.Match) func(value) {
-	return func(v value) {
+func (l *loader) match(m *askback.Match) func(settings.Value) {
+	return func(v settings.Value) {
 		var kind string
-		l.group([]setting{
-			{key: "agent", read: l.textTo(&m.Agent, `the name of an agent, as in "deploy-*"`, directory.PatternProblem)},
-			{key: "kind", read: l.oneOf(&kind, string(askback.Questions), string(askback.Confirm))},
-			{key: "tags", read: func(v value) { m.Tags = l.names(v, directory.TagProblem) }},
+		l.Group([]settings.Setting{
+			{Key: "agent", Read: l.TextTo(&m.Agent, `the name of an agent, as in "deploy-*"`, directory.PatternProblem)},
+			{Key: "kind", Read: l.OneOf(&kind, string(askback.Questions), string(askback.Confirm))},
+			{Key: "tags", Read: func(v settings.Value) { m.Tags = l.names(v, directory.TagProblem) }},
 		})(v)
 		m.Kind = askback.AskKind(kind)
 	}
 }
 
-func (l *loader) escalation(v value) (e askback.Escalation) {
-	before := len(l.problems)
-	l.group([]setting{
-		{key: "after", read: func(v value) { e.After = l.span(v) }},
-		{key: "to", read: func(v value) { e.To = l.names(v, directory.RecipientProblem) }},
+func (l *loader) escalation(v settings.Value) (e askback.Escalation) {
+	before := l.Problems()
+	l.Group([]settings.Setting{
+		{Key: "after", Read: func(v settings.Value) { e.After = l.span(v) }},
+		{Key: "to", Read: func(v settings.Value) { e.To = l.names(v, directory.RecipientProblem) }},
 	})(v)
-	if len(l.problems) == before {
+	if l.Problems() == before {
 		rule, broken := directory.EscalationRule(&e)
 		l.rule(v, rule, broken)
 	}
@@ -142,29 +139,14 @@ func (l *loader) escalation(v value) (e askback.Escalation) {
 }
 
 // span reads a duration.
-func (l *loader) span(v value) (s askback.Span) {
-	l.duration((*time.Duration)(&s))(v)
+func (l *loader) span(v settings.Value) (s askback.Span) {
+	l.Duration((*time.Duration)(&s))(v)
 	return s
-}
-
-// boolean returns a function that reads true or false into dst.
-func (l *loader) boolean(dst *bool) func(value) {
-	return func(v value) {
-		if !l.hasValue(v) {
-			return
-		}
-		b, ok := v.node.(*ast.BoolNode)
-		if !ok {
-			l.addProblem(v.at, "write true or false", "%s is %s", v.key, describe(v.node))
-			return
-		}
-		*dst = b.Value
-	}
 }
 
 // groupsExist adds a problem for each group that a route names and that does not exist. The
 // groups may follow the routes in the file.
-func (l *loader) groupsExist(c *Config, at position) {
+func (l *loader) groupsExist(c *Config, at settings.Position) {
 	exists := func(name string) bool {
 		_, ok := c.Groups[name]
 		return ok
@@ -172,7 +154,7 @@ func (l *loader) groupsExist(c *Config, at position) {
 	for i := range c.Routes {
 		missing, _ := directory.MissingGroups(&c.Routes[i], exists)
 		for _, group := range missing {
-			l.addProblem(at, "add it to groups", "routes[%d]: there is no group %s", i+1, quote(group))
+			l.AddProblem(at, "add it to groups", "routes[%d]: there is no group %s", i+1, settings.Quote(group))
 		}
 	}
 }

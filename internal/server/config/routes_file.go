@@ -10,9 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/settings"
 )
 
 // RouteFile are routes for the API, from a file.
@@ -21,7 +20,7 @@ type RouteFile struct {
 	Revision int64 // of the list that the file was made from; -1: it has none
 	Left     int   // how many routes of the settings were left out
 	name     string
-	from     []value // the place of each route in the file
+	from     []settings.Value // the place of each route in the file
 }
 
 var routePointer = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^/items/(\d+)(/.*)?$`) })
@@ -33,7 +32,7 @@ func (f RouteFile) Locate(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	out := Invalid{File: f.name}
+	out := settings.Invalid{File: f.name}
 	for _, p := range invalid {
 		m := routePointer().FindStringSubmatch(p.Pointer)
 		if m == nil {
@@ -43,8 +42,8 @@ func (f RouteFile) Locate(err error) error {
 		if outOfRange != nil || i >= len(f.from) {
 			return err
 		}
-		at := f.from[i].at
-		out.Problems = append(out.Problems, Problem{at.line, at.column, f.from[i].key + keyOf(m[2]) + ": " + p.Detail, p.Fix})
+		at := f.from[i].At
+		out.Problems = append(out.Problems, settings.Problem{Line: at.Line, Column: at.Column, Detail: f.from[i].Key + keyOf(m[2]) + ": " + p.Detail, Fix: p.Fix})
 	}
 	return out
 }
@@ -69,20 +68,20 @@ func ReadRoutes(name string, r io.Reader) (RouteFile, error) {
 	if err != nil {
 		return RouteFile{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	l := &loader{name: name, listed: true}
+	l := &loader{Reader: settings.Reader{Name: name, Renamed: renamedSettings}, listed: true}
 	f := RouteFile{Revision: -1, name: name}
 	root := l.parse(src)
-	switch root.(type) {
-	case nil:
-		if len(l.problems) == 0 {
-			l.addProblem(position{1, 1}, "write routes: [] for none", "this file is empty")
+	switch {
+	case root == nil:
+		if l.Problems() == 0 {
+			l.AddProblem(settings.Position{Line: 1, Column: 1}, "write routes: [] for none", "this file is empty")
 		}
-	case *ast.SequenceNode:
-		f.Routes = l.routes(value{root, "routes", positionOf(root)})
+	case root.Kind == settings.List:
+		f.Routes = l.routes(settings.Value{Node: *root, Key: "routes"})
 	default:
-		l.routeFields(root, &f)
+		l.routeFields(*root, &f)
 	}
-	if err := l.err(); err != nil {
+	if err := l.Err(); err != nil {
 		return RouteFile{}, err
 	}
 	all := len(f.Routes)
@@ -97,17 +96,17 @@ func ReadRoutes(name string, r io.Reader) (RouteFile, error) {
 }
 
 // routeFields reads a file that is a group of keys.
-func (l *loader) routeFields(root ast.Node, f *RouteFile) {
+func (l *loader) routeFields(root settings.Node, f *RouteFile) {
 	found := false
-	list := func(v value) {
+	list := func(v settings.Value) {
 		found = true
-		f.Routes = append(f.Routes, l.routes(value{v.node, "routes", v.at})...)
+		f.Routes = append(f.Routes, l.routes(settings.Value{Node: v.Node, Key: "routes"})...)
 	}
-	ignore := func(value) {} // they describe the list, and are not part of a route
-	l.fields(root, "", []setting{
-		{key: "routes", read: list},
-		{key: "items", read: list},
-		{key: "revision", read: l.number("the revision of GET /routes", func(s string) string {
+	ignore := func(settings.Value) {} // they describe the list, and are not part of a route
+	l.Fields(root, "", []settings.Setting{
+		{Key: "routes", Read: list},
+		{Key: "items", Read: list},
+		{Key: "revision", Read: l.Number("the revision of GET /routes", func(s string) string {
 			n, err := strconv.ParseInt(s, 10, 64)
 			if err != nil || n < 0 {
 				return "is not a revision"
@@ -115,26 +114,26 @@ func (l *loader) routeFields(root ast.Node, f *RouteFile) {
 			f.Revision = n
 			return ""
 		})},
-		{key: "next_cursor", read: ignore},
-		{key: "by", read: ignore},
-		{key: "changed_at", read: ignore},
+		{Key: "next_cursor", Read: ignore},
+		{Key: "by", Read: ignore},
+		{Key: "changed_at", Read: ignore},
 	})
-	if !found && len(l.problems) == 0 {
-		l.addProblem(positionOf(root), "write routes: [] for none", "this file has no routes")
+	if !found && l.Problems() == 0 {
+		l.AddProblem(root.At, "write routes: [] for none", "this file has no routes")
 	}
 }
 
 // listedSettings are what a route has in addition in a list of the API.
-func (l *loader) listedSettings(r *askback.Route) []setting {
+func (l *loader) listedSettings(r *askback.Route) []settings.Setting {
 	if !l.listed {
 		return nil
 	}
 	var source string
-	return []setting{
-		{key: "source", read: func(v value) {
-			l.oneOf(&source, string(askback.SourceSettings), string(askback.SourceAPI))(v)
+	return []settings.Setting{
+		{Key: "source", Read: func(v settings.Value) {
+			l.OneOf(&source, string(askback.SourceSettings), string(askback.SourceAPI))(v)
 			r.Source = askback.Source(source)
 		}},
-		{key: "warning", read: func(value) {}},
+		{Key: "warning", Read: func(settings.Value) {}},
 	}
 }

@@ -3,54 +3,54 @@ package config
 import (
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
-// settings returns the top-level settings of askback.yaml (wire.md §10), which are read
+// topLevel returns the top-level settings of askback.yaml (wire.md §10), which are read
 // into c.
-func settings(l *loader, c *Config) []setting {
-	return []setting{
-		{key: "listen", read: l.textTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
-		{key: "public_url", read: l.text("scheme, name and port, as in https://ask.example.com", func(s string) string {
+func (l *loader) topLevel(c *Config) []settings.Setting {
+	return []settings.Setting{
+		{Key: "listen", Read: l.TextTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
+		{Key: "public_url", Read: l.Text("scheme, name and port, as in https://ask.example.com", func(s string) string {
 			c.PublicURL = strings.TrimRight(s, "/")
 			return originProblem(c.PublicURL)
 		})},
-		{key: "database", read: func(v value) { l.database(v, c) }},
-		{key: "people", read: func(v value) { c.People = l.people(v) }},
-		{key: "limits", read: l.group([]setting{
-			{key: "pending_per_agent", read: l.count(&c.Limits.PendingPerAgent)},
-			{key: "asks_per_minute", read: l.count(&c.Limits.AsksPerMinute)},
-			{key: "digest_after", read: l.countOrOff(&c.Limits.DigestAfter)},
+		{Key: "database", Read: func(v settings.Value) { l.database(v, c) }},
+		{Key: "people", Read: func(v settings.Value) { c.People = l.people(v) }},
+		{Key: "limits", Read: l.Group([]settings.Setting{
+			{Key: "pending_per_agent", Read: l.Count(&c.Limits.PendingPerAgent)},
+			{Key: "asks_per_minute", Read: l.Count(&c.Limits.AsksPerMinute)},
+			{Key: "digest_after", Read: l.CountOrOff(&c.Limits.DigestAfter)},
 		})},
-		{key: "retention", read: l.group([]setting{
-			{key: "settled", read: l.duration(&c.Retention.Settled)},
+		{Key: "retention", Read: l.Group([]settings.Setting{
+			{Key: "settled", Read: l.Duration(&c.Retention.Settled)},
 		})},
-		{key: "undo", read: l.undo(&c.Undo)},
-		{key: "log", read: l.group([]setting{
-			{key: "format", read: l.oneOf(&c.Log.Format, "text", "json")},
-			{key: "level", read: l.oneOf(&c.Log.Level, "info", "debug", "warn", "error")},
+		{Key: "undo", Read: l.undo(&c.Undo)},
+		{Key: "log", Read: l.Group([]settings.Setting{
+			{Key: "format", Read: l.OneOf(&c.Log.Format, "text", "json")},
+			{Key: "level", Read: l.OneOf(&c.Log.Level, "info", "debug", "warn", "error")},
 		})},
-		{key: "debug_listen", read: l.textTo(&c.DebugListen, "a loopback address and a port, as in 127.0.0.1:6060", addressProblem, loopbackProblem)},
-		{key: "agents", read: l.textTo(&c.Agents, "a directory, as in ./agents")},
-		{key: "groups", read: func(v value) { c.Groups = l.groups(v) }},
-		{key: "routes", read: func(v value) { c.Routes, l.routesAt = l.routes(v), v.at }},
-		{key: "channels", read: l.channels(c)},
-		{key: "login", read: l.login(c)},
-		{key: "models", read: func(v value) { c.Models = l.models(v) }},
-		{key: "mcp_servers", read: func(v value) { c.MCPServers = l.mcpServers(v) }},
+		{Key: "debug_listen", Read: l.TextTo(&c.DebugListen, "a loopback address and a port, as in 127.0.0.1:6060", addressProblem, loopbackProblem)},
+		{Key: "agents", Read: l.TextTo(&c.Agents, "a directory, as in ./agents")},
+		{Key: "groups", Read: func(v settings.Value) { c.Groups = l.groups(v) }},
+		{Key: "routes", Read: func(v settings.Value) { c.Routes, l.routesAt = l.routes(v), v.At }},
+		{Key: "channels", Read: l.channels(c)},
+		{Key: "login", Read: l.login(c)},
+		{Key: "models", Read: func(v settings.Value) { c.Models = l.models(v) }},
+		{Key: "mcp_servers", Read: func(v settings.Value) { c.MCPServers = l.mcpServers(v) }},
 	}
 }
 
 // undo returns a function that reads into dst how long an answer can be undone: -1 for not at
 // all.
-func (l *loader) undo(dst *time.Duration) func(value) {
-	return l.number("1s to 1m, or 0 to send answers at once", func(s string) string {
+func (l *loader) undo(dst *time.Duration) func(settings.Value) {
+	return l.Number("1s to 1m, or 0 to send answers at once", func(s string) string {
 		d, err := askback.ParseDuration(s)
 		switch {
 		case err != nil:
@@ -73,16 +73,6 @@ var renamedSettings = map[string]string{
 	"agent_question_timeout_seconds": "it is the timeout of a route here",
 	"agent_question_notify_slack":    "it is called channels.slack here",
 	"agent_question_slack_channel":   "it is called channels.slack.channel here",
-}
-
-// oneOf returns a function that reads one of the given words into dst.
-func (l *loader) oneOf(dst *string, words ...string) func(value) {
-	return l.textTo(dst, "one of "+strings.Join(words, ", "), func(s string) string {
-		if !slices.Contains(words, s) {
-			return "is not one of the values"
-		}
-		return ""
-	})
 }
 
 func addressProblem(s string) (problem string) {
@@ -115,15 +105,15 @@ func originProblem(s string) (problem string) {
 
 // database reads the address of the database into c. Its problems do not repeat the
 // address, which can contain a password.
-func (l *loader) database(v value, c *Config) {
+func (l *loader) database(v settings.Value, c *Config) {
 	const example = "sqlite:PATH, as in sqlite:/var/lib/askback/askback.db"
-	l.text(example, func(s string) string {
+	l.Text(example, func(s string) string {
 		scheme, path, _ := strings.Cut(s, ":")
 		switch {
 		case scheme == "postgres" || scheme == "postgresql":
-			l.addProblem(v.at, "write "+example, "%s: this release supports only SQLite", v.key)
+			l.AddProblem(v.At, "write "+example, "%s: this release supports only SQLite", v.Key)
 		case scheme != "sqlite" || strings.TrimSpace(path) == "" || strings.HasPrefix(path, "//"):
-			l.addProblem(v.at, "write "+example, "%s: this kind of database is not supported", v.key)
+			l.AddProblem(v.At, "write "+example, "%s: this kind of database is not supported", v.Key)
 		default:
 			c.Database = s
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Slack configures the app in a workspace of Slack. Without a token, the server does not use it.
@@ -25,37 +26,37 @@ var (
 )
 
 // slack reads channels.slack. Its problems do not repeat tokens and secrets.
-func (l *loader) slack(v value, s *Slack) {
-	before := len(l.problems)
-	token := func(key, prefix, variable string, dst *string) setting {
+func (l *loader) slack(v settings.Value, s *Slack) {
+	before := l.Problems()
+	token := func(key, prefix, variable string, dst *string) settings.Setting {
 		example := `a variable with the token, as in "${` + variable + `}"`
-		return setting{key: key, read: func(v value) {
-			l.text(example, func(text string) string {
+		return settings.Setting{Key: key, Read: func(v settings.Value) {
+			l.Text(example, func(text string) string {
 				*dst = text
 				if !strings.HasPrefix(text, prefix) || strings.ContainsAny(text, " \n") {
-					l.addProblem(v.at, "write "+example, "%s: the value does not begin with %s", v.key, prefix)
+					l.AddProblem(v.At, "write "+example, "%s: the value does not begin with %s", v.Key, prefix)
 				}
 				return ""
 			})(v)
 		}}
 	}
-	l.group([]setting{
+	l.Group([]settings.Setting{
 		token("bot_token", "xoxb-", "SLACK_BOT_TOKEN", &s.BotToken),
 		token("signing_secret", "", "SLACK_SIGNING_SECRET", &s.SigningSecret),
 		token("app_token", "xapp-", "SLACK_APP_TOKEN", &s.AppToken),
-		{key: "channel", read: l.textTo(&s.Channel, `the id or the name of a channel, as in C012AB3CD or "#agents"`, func(text string) string {
+		{Key: "channel", Read: l.TextTo(&s.Channel, `the id or the name of a channel, as in C012AB3CD or "#agents"`, func(text string) string {
 			if !slackChannel().MatchString(text) {
 				return "is not a channel of Slack"
 			}
 			return ""
 		})},
-		{key: "team", read: l.textTo(&s.Team, "the id of the workspace, as in T012AB3CD", func(text string) string {
+		{Key: "team", Read: l.TextTo(&s.Team, "the id of the workspace, as in T012AB3CD", func(text string) string {
 			if !slackTeam().MatchString(text) {
 				return "is not the id of a workspace of Slack"
 			}
 			return ""
 		})},
-		{key: "api_url", read: l.text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
+		{Key: "api_url", Read: l.Text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
 			u, err := url.Parse(text)
 			if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && egress.IsLoopback(u.Host)) {
 				return "is not an address with https"
@@ -64,7 +65,7 @@ func (l *loader) slack(v value, s *Slack) {
 			return ""
 		})},
 	})(v)
-	if len(l.problems) > before {
+	if l.Problems() > before {
 		return
 	}
 	for _, required := range []struct{ key, value, fix string }{
@@ -74,7 +75,7 @@ func (l *loader) slack(v value, s *Slack) {
 		{"app_token or signing_secret", s.AppToken + s.SigningSecret, `write app_token: "${SLACK_APP_TOKEN}", with which answers arrive without a port`},
 	} {
 		if required.value == "" {
-			l.addProblem(v.at, required.fix, "%s has no %s", v.key, required.key)
+			l.AddProblem(v.At, required.fix, "%s has no %s", v.Key, required.key)
 		}
 	}
 }

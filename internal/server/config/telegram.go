@@ -5,6 +5,7 @@ import (
 
 	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Telegram configures a bot of Telegram.
@@ -16,32 +17,32 @@ type Telegram struct {
 }
 
 // telegram reads channels.telegram. Its problems do not repeat the token.
-func (l *loader) telegram(v value, t *Telegram) {
+func (l *loader) telegram(v settings.Value, t *Telegram) {
 	const example = `a variable with the token, as in "${TELEGRAM_TOKEN}"`
-	before := len(l.problems)
-	l.group([]setting{
-		{key: "token", read: func(v value) {
-			l.text(example, func(s string) string {
+	before := l.Problems()
+	l.Group([]settings.Setting{
+		{Key: "token", Read: func(v settings.Value) {
+			l.Text(example, func(s string) string {
 				if p := telegram.CheckToken(s); p != "" {
-					l.addProblem(v.at, "write "+example, "%s %s", v.key, p)
+					l.AddProblem(v.At, "write "+example, "%s %s", v.Key, p)
 					return ""
 				}
 				t.Token = s
 				return ""
 			})(v)
 		}},
-		{key: "groups", read: func(v value) { l.list(v, func(v value) { l.telegramGroup(v, t) }) }},
-		{key: "url", read: l.textTo(&t.URL, "the address of a Bot API server, as in https://bots.example.com", telegram.CheckURL)},
-		{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &t.Allow) }) }},
+		{Key: "groups", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { l.telegramGroup(v, t) }) }},
+		{Key: "url", Read: l.TextTo(&t.URL, "the address of a Bot API server, as in https://bots.example.com", telegram.CheckURL)},
+		{Key: "allow", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { l.allowed(v, &t.Allow) }) }},
 	})(v)
-	if t.Token == "" && len(l.problems) == before {
-		l.addProblem(v.at, "write "+example, "%s.token is required", v.key)
+	if t.Token == "" && l.Problems() == before {
+		l.AddProblem(v.At, "write "+example, "%s.token is required", v.Key)
 	}
 }
 
 // telegramGroup reads the id of a group, which is negative.
-func (l *loader) telegramGroup(v value, t *Telegram) {
-	l.number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it", func(s string) string {
+func (l *loader) telegramGroup(v settings.Value, t *Telegram) {
+	l.Number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it", func(s string) string {
 		id, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || id >= 0 {
 			return "is not the id of a group"

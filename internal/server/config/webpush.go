@@ -3,6 +3,7 @@ package config
 import (
 	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
 )
 
 // Webpush configures notifications in browsers.
@@ -13,10 +14,10 @@ type Webpush struct {
 }
 
 // webpush reads channels.webpush, which may be empty.
-func (l *loader) webpush(v value, w *Webpush) {
-	l.group([]setting{
-		{key: "subject", read: l.textTo(&w.Subject, "an address that begins with mailto: or https://", webpush.SubjectProblem)},
-		{key: "allow", read: func(v value) { l.list(v, func(v value) { l.allowed(v, &w.Allow) }) }},
+func (l *loader) webpush(v settings.Value, w *Webpush) {
+	l.Group([]settings.Setting{
+		{Key: "subject", Read: l.TextTo(&w.Subject, "an address that begins with mailto: or https://", webpush.SubjectProblem)},
+		{Key: "allow", Read: func(v settings.Value) { l.List(v, func(v settings.Value) { l.allowed(v, &w.Allow) }) }},
 	})(v)
 	w.Enabled = true
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,39 +14,41 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/askback/askback/internal/settings"
 )
 
 // loader reads a settings file and collects its problems.
 type loader struct {
-	name     string
-	env      func(string) (string, bool)
-	problems []Problem
-	routesAt position // of the list of routes
+	settings.Reader
+	routesAt settings.Position // of the list of routes
 
-	secrets bool // the text that is read is a secret, which no problem repeats
-
-	routePlaces []value // of each route
-	listed      bool    // routes may be those of a list of the API
+	routePlaces []settings.Value // of each route
+	listed      bool             // routes may be those of a list of the API
 }
 
 // parse returns the root of the file, or nil if the file is empty or has problems.
 //
 // Many features of YAML are read differently by different programs, or let a small file
 // become large. So only keys, lists and scalars are supported.
-func (l *loader) parse(src []byte) ast.Node {
+func (l *loader) parse(src []byte) *settings.Node {
 	if len(src) > maxSize {
-		l.addProblem(position{1, 1}, "", "this file is larger than %d bytes", maxSize)
+		l.AddProblem(settings.Position{Line: 1, Column: 1}, "", "this file is larger than %d bytes", maxSize)
 		return nil
 	}
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if l.checkCharacters(string(src)); len(l.problems) > 0 {
+	if l.checkCharacters(string(src)); l.Problems() > 0 {
 		return nil
 	}
 	root, err := l.parseYAML(string(src))
 	if err != nil {
 		l.addSyntaxError(err)
 	}
-	return root
+	if root == nil {
+		return nil
+	}
+	n := nodeOf(root, positionOf(root))
+	return &n
 }
 
 // parseYAML returns the root of src, or nil if src is empty or a token is a problem. It
@@ -58,10 +61,10 @@ func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(src)
-	if l.checkTokens(tokens); len(l.problems) > 0 {
+	if l.checkTokens(tokens); l.Problems() > 0 {
 		return nil, nil
 	}
-	// The parser would report only the first repeated key; fields reports all of them.
+	// The parser would report only the first repeated key; the settings report all of them.
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil || len(parsed.Docs) == 0 {
 		return nil, err
@@ -73,31 +76,31 @@ func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 func (l *loader) addSyntaxError(err error) {
 	var known yaml.Error
 	if errors.As(err, &known) && known.GetToken() != nil {
-		l.addProblem(tokenPosition(known.GetToken()), "", "this is not valid YAML: %s", known.GetMessage())
+		l.AddProblem(tokenPosition(known.GetToken()), "", "this is not valid YAML: %s", known.GetMessage())
 		return
 	}
-	l.addProblem(position{1, 1}, "", "this is not valid YAML: %v", err)
+	l.AddProblem(settings.Position{Line: 1, Column: 1}, "", "this is not valid YAML: %v", err)
 }
 
 // checkCharacters adds problems for tabs, control characters, byte order marks, and bytes
 // that are not UTF-8.
 func (l *loader) checkCharacters(src string) {
-	here := position{1, 1}
+	here := settings.Position{Line: 1, Column: 1}
 	for i, r := range src {
 		switch {
 		case r == '\n':
-			here = position{here.line + 1, 0}
+			here = settings.Position{Line: here.Line + 1}
 		case r == utf8.RuneError && !strings.HasPrefix(src[i:], "\uFFFD"):
-			l.addProblem(here, "save the file as UTF-8", "this is not UTF-8")
+			l.AddProblem(here, "save the file as UTF-8", "this is not UTF-8")
 			return
 		case r == '\t':
-			l.addProblem(here, `use spaces, or \t between double quotes`, "this is a tab")
+			l.AddProblem(here, `use spaces, or \t between double quotes`, "this is a tab")
 		case r == '\uFEFF':
-			l.addProblem(here, "save the file as UTF-8 without a byte order mark", "this is a byte order mark")
+			l.AddProblem(here, "save the file as UTF-8 without a byte order mark", "this is a byte order mark")
 		case unicode.IsControl(r):
-			l.addProblem(here, "remove it", "this is the control character %U", r)
+			l.AddProblem(here, "remove it", "this is the control character %U", r)
 		}
-		here.column++
+		here.Column++
 	}
 }
 
@@ -127,7 +130,7 @@ const maxTokens = 25_000
 
 func (l *loader) checkTokens(tokens token.Tokens) {
 	if len(tokens) > maxTokens {
-		l.addProblem(tokenPosition(tokens[maxTokens]), "", "this file is too long")
+		l.AddProblem(tokenPosition(tokens[maxTokens]), "", "this file is too long")
 		return
 	}
 	depth := 0
@@ -135,16 +138,16 @@ func (l *loader) checkTokens(tokens token.Tokens) {
 		what, found := unsupportedTokens[t.Type]
 		switch {
 		case found:
-			l.addProblem(tokenPosition(t), `write the setting in full, and put a text that begins like this in double quotes`, "%s is not supported", what)
+			l.AddProblem(tokenPosition(t), `write the setting in full, and put a text that begins like this in double quotes`, "%s is not supported", what)
 		case t.Type == token.DocumentHeaderType && i > 0:
-			l.addProblem(tokenPosition(t), "write only one", "this is a second document")
+			l.AddProblem(tokenPosition(t), "write only one", "this is a second document")
 		case t.Type == token.MappingStartType || t.Type == token.SequenceStartType:
 			depth++
 		case t.Type == token.MappingEndType || t.Type == token.SequenceEndType:
 			depth = max(depth-1, 0)
 		}
 		if depth > maxDepth || depth == 0 && startsBlock(tokens, i) && t.Position.Column > maxColumn {
-			l.addProblem(tokenPosition(t), `put a text that contains ": " in quotes`, "this is nested too deeply")
+			l.AddProblem(tokenPosition(t), `put a text that contains ": " in quotes`, "this is nested too deeply")
 			return
 		}
 	}
@@ -157,16 +160,59 @@ func startsBlock(tokens token.Tokens, i int) bool {
 		i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
 }
 
-func tokenPosition(t *token.Token) position {
-	if t == nil || t.Position == nil {
-		return position{1, 1}
+// nodeOf returns a value of the file. An empty one is at the position of its key.
+func nodeOf(n ast.Node, key settings.Position) settings.Node {
+	if n == nil || n.Type() == ast.NullType {
+		return settings.Node{At: key}
 	}
-	return position{t.Position.Line, t.Position.Column}
+	out := settings.Node{Kind: settings.Other, At: positionOf(n)}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		out.Kind = settings.Group
+		for _, v := range n.Values {
+			at := positionOf(v.Key)
+			out.Fields = append(out.Fields, settings.Field{Name: keyName(v.Key), At: at, Value: nodeOf(v.Value, at)})
+		}
+	case *ast.SequenceNode:
+		out.Kind = settings.List
+		for i, v := range n.Values {
+			at := out.At
+			if i < len(n.Entries) {
+				at = tokenPosition(n.Entries[i].Start)
+			}
+			out.Entries = append(out.Entries, nodeOf(v, at))
+		}
+	case *ast.StringNode:
+		out.Kind, out.Text = settings.Text, n.Value
+	case *ast.IntegerNode:
+		out.Kind, out.Text = settings.Integer, n.Token.Value
+	case *ast.FloatNode:
+		out.Kind, out.Text = settings.Fraction, n.Token.Value
+	case *ast.InfinityNode, *ast.NanNode:
+		out.Kind = settings.Infinite
+	case *ast.BoolNode:
+		out.Kind, out.Text = settings.Bool, strconv.FormatBool(n.Value)
+	}
+	return out
+}
+
+func keyName(key ast.MapKeyNode) string {
+	if s, ok := key.(*ast.StringNode); ok {
+		return s.Value
+	}
+	return key.String()
+}
+
+func tokenPosition(t *token.Token) settings.Position {
+	if t == nil || t.Position == nil {
+		return settings.Position{Line: 1, Column: 1}
+	}
+	return settings.Position{Line: t.Position.Line, Column: t.Position.Column}
 }
 
 // positionOf returns the position of a value. A mapping without braces is at its first key:
 // the position in the library is that of the colon.
-func positionOf(n ast.Node) position {
+func positionOf(n ast.Node) settings.Position {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		return positionOf(m.Values[0].Key)
 	}

@@ -1,9 +1,7 @@
-package config
+package settings
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,39 +39,17 @@ func (v Invalid) Error() string {
 // reported when these have been corrected.
 const maxProblems = 20
 
-// position is a position in the file, from 1.
-type position struct{ line, column int }
-
-// addProblem adds a problem, unless there are already maxProblems.
-func (l *loader) addProblem(at position, fix, format string, args ...any) {
-	if len(l.problems) < maxProblems {
-		l.problems = append(l.problems, Problem{Line: max(at.line, 1), Column: max(at.column, 1), Detail: fmt.Sprintf(format, args...), Fix: fix})
-	}
-}
-
-// err returns the problems in the order of the file as an [Invalid], or nil if the
-// configuration is valid.
-func (l *loader) err() error {
-	if len(l.problems) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return Invalid{l.name, l.problems}
-}
-
-// quote returns s in quotes, shortened to 40 characters.
-func quote(s string) string {
+// Quote returns s in quotes, shortened to 40 characters.
+func Quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"
 	}
 	return fmt.Sprintf("%q", s)
 }
 
-// nearest returns the known name that is most similar to name, or "" if no known name is
+// Nearest returns the known name that is most similar to name, or "" if no known name is
 // similar.
-func nearest(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		if d := spelling.Distance(normalize(name), normalize(k)); d < least && d < len(k)/2+1 {

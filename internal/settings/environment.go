@@ -1,4 +1,4 @@
-package config
+package settings
 
 import (
 	"regexp"
@@ -8,9 +8,9 @@ import (
 
 // expand replaces ${NAME} in text by the value of the variable NAME, and $${ by a literal
 // ${. Values are not expanded again. If a name is invalid or its variable is not set,
-// expand adds a problem at v and returns false. Without l.env it replaces nothing.
-func (l *loader) expand(v value, text string) (string, bool) {
-	if l.env == nil {
+// expand adds a problem at v and returns false. Without an environment it replaces nothing.
+func (r *Reader) expand(v Value, text string) (string, bool) {
+	if r.Env == nil {
 		return text, true
 	}
 	var b strings.Builder
@@ -28,19 +28,22 @@ func (l *loader) expand(v value, text string) (string, bool) {
 		}
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
-		if !closed || !variablePattern().MatchString(name) {
-			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, l.excerpt(text[i:]))
+		if !closed || !IsVariable(name) {
+			r.AddProblem(v.At, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.Key, r.excerpt(text[i:]))
 			return "", false
 		}
-		content, set := l.env(name)
+		content, set := r.Env(name)
 		if !set {
-			l.addProblem(v.at, "set it in the environment of askback", "%s: the variable %s is not set", v.key, name)
+			r.AddProblem(v.At, "set it in the environment of askback", "%s: the variable %s is not set", v.Key, name)
 			ok = false
 		}
 		b.WriteString(content)
 		text = rest
 	}
 }
+
+// IsVariable reports whether a shell can give a variable this name.
+func IsVariable(name string) bool { return variablePattern().MatchString(name) }
 
 // variablePattern matches a name of at most 200 characters that a shell can give to a
 // variable.
