@@ -325,7 +325,7 @@ func (c *client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 			return false, askback.ErrChanged
 		}
 		with, _ := combined(c.engine.directory.settings(), d)
-		if err := directory.CheckRoutes(routes, with.hasGroup); err != nil {
+		if err := directory.CheckRoutes(routes, c.engine.routed, with.hasGroup); err != nil {
 			return false, err
 		}
 		d.Routes, d.Revision, d.By, d.At = kept, d.Revision+1, c.who.Name, now

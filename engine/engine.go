@@ -59,6 +59,8 @@ type Options struct {
 	// channel "webhook", a callback is rejected. The others carry messages to
 	// [Settings.Receivers].
 	Channels map[string]Channel
+	// RouteChannels are the names of channels that a route of the API may have; nil: any.
+	RouteChannels []string
 	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
 	// moment, and must not begin what takes longer.
 	NoEffects bool
@@ -147,6 +149,7 @@ type Engine struct {
 	performer Performer
 	runner    Runner
 	channels  map[string]Channel
+	routed    []string // see [Options.RouteChannels]
 	endpoints endpoints
 	contacts  contacts
 	guesses   guesses
@@ -175,7 +178,7 @@ func New(s Store, o *Options) *Engine {
 	}
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
+		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, routed: o.RouteChannels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
 		handlers: map[reflect.Type]func(*tx, lifecycle.Effect) error{},
 		locks:    keyedMutex{waiting: map[string][]chan struct{}{}},
 		quota: quota{

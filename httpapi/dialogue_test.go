@@ -19,6 +19,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/test/kit/golden"
 	"github.com/askback/askback/test/kit/racedetector"
@@ -82,9 +83,10 @@ func newDialogue(t *testing.T) *dialogue {
 	s.now.Store(began.UnixNano())
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{
-		Channels: map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
-		Runner:   hostedAgents(t),
-		MaxOpen:  4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
+		Channels:      map[string]engine.Channel{"webhook": &s.out, "telegram": chat{}, "webpush": browsers{}},
+		RouteChannels: kinds.Routed(),
+		Runner:        hostedAgents(t),
+		MaxOpen:       4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
 		Settings: engine.Settings{
 			Undo:   5 * time.Second,
 			People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin", Quiet: "22:00-07:00"}}, AsksPerMinute: 6,

@@ -32,13 +32,13 @@ func (s *site) renderContacts(w http.ResponseWriter, r request, status int, list
 	}
 	slices.SortStableFunc(all, func(a, b askback.Contact) int { return cmp.Compare(place(a), place(b)) })
 	for _, c := range all {
-		list.Contacts = append(list.Contacts, view.OfContact(c))
+		list.Contacts = append(list.Contacts, view.OfContact(c, s.titles))
 	}
 	list.All = r.principal.Kind == askback.Admin
 	list.CanAdd = len(s.chats) > 0 || s.push != nil
 	list.Codes, list.PushKey = login.Secure(r.Request), s.pushKey(r.Context())
 	for _, channel := range s.chats {
-		list.Chats = append(list.Chats, pages.Chat{Channel: channel, Name: view.ContactChannel(channel)})
+		list.Chats = append(list.Chats, pages.Chat{Channel: channel, Name: s.titles.Of(channel)})
 	}
 	return s.render(w, r.Request, status, pages.Contacts(r.frame, list))
 }
@@ -71,7 +71,7 @@ func (s *site) contactCode(w http.ResponseWriter, r request) error {
 	if err != nil {
 		return err
 	}
-	return s.renderContacts(w, r, http.StatusCreated, pages.ContactList{Code: view.OfContactCode(code)})
+	return s.renderContacts(w, r, http.StatusCreated, pages.ContactList{Code: view.OfContactCode(code, s.titles)})
 }
 
 // removeContact removes a contact. The reply is the list without it.
@@ -91,7 +91,7 @@ func (s *site) removeContact(w http.ResponseWriter, r request) error {
 	case err != nil:
 		return err
 	}
-	c := view.OfContact(removed)
+	c := view.OfContact(removed, s.titles)
 	return s.renderContacts(w, r, http.StatusOK, pages.ContactList{Result: &pages.ContactResult{
 		Good: true, Word: "Removed", Detail: view.RawText(c.Channel + " " + c.Label.String()).Text(),
 	}})

@@ -28,7 +28,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 	list := pages.DeliveryList{Status: string(q.Status), Cursor: q.Cursor, Next: page.NextCursor, MayRetry: s.auth.May(r.principal, access.ActRetry) == nil, Sessions: s.auth.May(r.principal, access.ActFollow) == nil, Endpoints: s.auth.May(r.principal, access.ActEndpoints) == nil}
 	asks := map[string]*view.Ask{}
 	for _, d := range page.Items {
-		v := view.DeliveryOf(d)
+		v := view.DeliveryOf(d, s.titles)
 		if v.Ask, err = s.headline(r, asks, d.AskID); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *site) deliveries(w http.ResponseWriter, r request) error {
 		}
 		list.Never = len(sent.Items) == 0 && sent.NextCursor == ""
 	}
-	if list.Retried, err = r.retried(values.Get("done"), values.Get("of")); err != nil {
+	if list.Retried, err = s.retried(r, values.Get("done"), values.Get("of")); err != nil {
 		return err
 	}
 	return s.render(w, r.Request, http.StatusOK, pages.Deliveries(r.frame, list))
@@ -67,7 +67,7 @@ func (s *site) headline(r request, asks map[string]*view.Ask, id string) (*view.
 }
 
 // retried returns a delivery about an ask or a session as it is now, or nil if it does not exist.
-func (r request) retried(id, about string) (*view.Delivery, error) {
+func (s *site) retried(r request, id, about string) (*view.Delivery, error) {
 	if id == "" || about == "" {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func (r request) retried(id, about string) (*view.Delivery, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	v := view.DeliveryOf(page.Items[i])
+	v := view.DeliveryOf(page.Items[i], s.titles)
 	return &v, nil
 }
 
@@ -140,8 +140,6 @@ func (s *site) deliveriesOf(r request, session string, asks ...askback.Ask) (all
 // withDeliveries returns the view of an ask with what was sent about it.
 func (s *site) withDeliveries(r request, a askback.Ask, v view.Ask) (view.Ask, error) {
 	sent, err := s.deliveriesOf(r, "", a)
-	for _, d := range sent {
-		v.Deliveries = append(v.Deliveries, view.DeliveryOf(d))
-	}
+	v.Deliveries = view.DeliveriesOf(sent, s.titles)
 	return v, err
 }

@@ -271,7 +271,7 @@ func TestDeliveriesNameThePerson(t *testing.T) {
 	if got := page.all(".deliveries-loaded a")[0].attr["href"]; got != "/deliveries?status=sent" {
 		t.Errorf("Reload leads to %s", got)
 	}
-	if got := admin.open("/asks/"+a.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "phone to ana Accepted 18:3") {
+	if got := admin.open("/asks/"+a.ID, http.StatusOK).one(t, ".deliveries-of").visibleText(); !strings.Contains(got, "Phone to ana Accepted 18:3") {
 		t.Errorf("the page of the ask has %q", got)
 	}
 }

@@ -22,7 +22,7 @@ func (s *site) hostedMoments(r request, one askback.Session, asks []askback.Ask,
 	if err != nil {
 		return nil, false, err
 	}
-	return view.RunTimeline(one, events, children, asks, late, sent), older, nil
+	return view.RunTimeline(one, events, children, asks, late, view.DeliveriesOf(sent, s.titles)), older, nil
 }
 
 // openAsk puts the open ask of a hosted agent on the page of its session. There is only one,

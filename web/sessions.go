@@ -56,7 +56,7 @@ func (s *site) renderSession(w http.ResponseWriter, r request, status int, probl
 	} else {
 		var messages []askback.Message
 		messages, t.MoreMessages, err = r.messages(one.ID)
-		t.Moments = view.Timeline(one, asks.Items, messages, late, sent)
+		t.Moments = view.Timeline(one, asks.Items, messages, late, view.DeliveriesOf(sent, s.titles))
 	}
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ import (
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/internal/text/view"
 )
 
 // An Authenticator identifies the users of the pages, and returns what they can do. Package
@@ -86,6 +87,8 @@ type Options struct {
 	Push      Push   // nil: browsers show no notifications
 	// Chats are the channels whose chats people link to themselves by a code, such as telegram.
 	Chats []string
+	// Titles are the titles of channels, by name.
+	Titles view.Titles
 }
 
 // New returns the handler of the pages: /, /rows, /live, /decide, /held, /undo, /asks/{id}, its claim, its draft and its form that reassigns it, /history
@@ -96,7 +99,7 @@ type Options struct {
 func New(auth Authenticator, logins Logins, e Engine, o *Options) http.Handler {
 	s := &site{auth: auth, browsers: logins, engine: e, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
-		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push, o.Chats
+		s.zone, s.issuer, s.publicURL, s.links, s.push, s.chats, s.titles = o.Zone, o.Issuer, o.PublicURL, o.Links, o.Push, o.Chats, o.Titles
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -203,6 +206,7 @@ type site struct {
 	links     *Links // nil if links do not work
 	push      Push   // nil if browsers show no notifications
 	chats     []string
+	titles    view.Titles
 
 	warnProxy sync.Once // logs that a proxy does not set X-Forwarded-Proto
 }

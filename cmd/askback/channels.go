@@ -1,34 +1,29 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/channel/email"
-	"github.com/askback/askback/channel/post"
-	"github.com/askback/askback/channel/telegram"
-	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/channels"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/web"
 )
 
 // A channelSet has the channels of the settings.
 type channelSet struct {
-	send     map[string]engine.Channel                      // what the engine sends with, by name
-	run      []func(ctx context.Context, e *engine.Engine)  // each reads answers until ctx ends
-	handlers map[string]func(e *engine.Engine) http.Handler // what services call, by path
-	pages    *answerlink.Signer                             // signs the links to pages that need no log-in
-	settings atomic.Pointer[engine.Settings]                // the present ones, for channels
+	send     map[string]engine.Channel // what the engine sends with, by name
+	open     []channels.Channel
+	pages    *answerlink.Signer              // signs the links to pages that need no log-in
+	settings atomic.Pointer[engine.Settings] // the present ones, for channels
 
 	push web.Push // lets people turn on notifications; nil: they cannot
 }
@@ -47,6 +42,9 @@ func (set *channelSet) chats() (names []string) {
 // apply lets the channels use the settings that apply now, as far as they can.
 func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 
+// people returns the people of the settings that apply now.
+func (set *channelSet) people() []askback.Person { return set.settings.Load().People }
+
 // channelOptions are what channels need in addition to the settings.
 type channelOptions struct {
 	// key signs links and what services send back. It is called while this process has the
@@ -59,48 +57,20 @@ type channelOptions struct {
 
 // newChannelSet returns the channels of the settings, which were checked when they were read.
 func newChannelSet(file config.Config, o channelOptions) *channelSet {
-	if o.log == nil {
-		o.log = slog.New(slog.DiscardHandler)
+	set := &channelSet{send: map[string]engine.Channel{}, pages: answerlink.New(o.key, answerlink.Page)}
+	host := channels.Host{
+		Key: o.key, Log: cmp.Or(o.log, slog.New(slog.DiscardHandler)), Version: version(), User: connection.UserName(),
+		PublicURL: cmp.Or(o.publicURL, file.PublicURL), Pages: set.pages, People: set.people,
 	}
-	set := &channelSet{send: map[string]engine.Channel{}, handlers: map[string]func(*engine.Engine) http.Handler{}}
-	set.pages = answerlink.New(o.key, answerlink.Page)
-	c := file.Channels
-	if w := c.Webhook; w.Enabled {
-		set.send["webhook"] = must(webhook.New(webhook.Options{Secret: w.Secret, Allow: w.Allow, Version: version()}))
+	for k, s := range file.EachChannel() {
+		c := s.Open(host)
+		set.send[k.Name], set.open = c.Sender, append(set.open, c)
+		if push, ok := c.Sender.(web.Push); ok {
+			set.push = push
+		}
 	}
-	if len(c.Post) > 0 {
-		phones := postChannel(c, post.Options{Pages: set.pages, Replies: answerlink.New(o.key, answerlink.Reply), Log: o.log})
-		set.send["post"] = phones
-		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { phones.Run(ctx, e) })
-	}
-	if c.Telegram.Token != "" {
-		bot := telegramChannel(c.Telegram, set.linkVia(askback.ChannelTelegram), o.log)
-		set.send[telegram.Name] = bot
-		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { bot.Run(ctx, e) })
-	}
-	if c.Email.Enabled {
-		mails := emailChannel(file, email.Options{
-			Key: o.key, Link: set.linkVia(askback.ChannelEmail), Log: o.log, People: func() map[string]string { return addressesOf(set.settings.Load().People) },
-		})
-		set.send[emailName] = mails
-		set.run = append(set.run, func(ctx context.Context, e *engine.Engine) { mails.Run(ctx, e) })
-	}
-	set.addSlack(file, o)
-	set.addWebpush(file, o)
 	set.apply(engineSettings(file))
 	return set
-}
-
-// linkVia returns a function for a channel. It returns the address of the page where a person
-// answers an ask without a log-in, or "" if the server has no address that people reach.
-func (set *channelSet) linkVia(via askback.Channel) func(a askback.Ask, person string) string {
-	return func(a askback.Ask, person string) string {
-		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
-		if u, err := url.Parse(page); !ok || err != nil || egress.IsLoopback(u.Host) {
-			return ""
-		}
-		return set.pages.URL(page, answerlink.Link{AskID: a.ID, Person: person, Channel: via})
-	}
 }
 
 // links returns what the pages of links need.
@@ -108,23 +78,34 @@ func (set *channelSet) links(e *engine.Engine) *web.Links {
 	return &web.Links{Signer: set.pages, Person: e.Person}
 }
 
-// must returns a channel. The settings were checked, so there is no error.
-func must[C any](channel C, err error) C {
-	if err != nil {
-		panic(err)
+// handle adds what services call to the routes of a server.
+func (set *channelSet) handle(mux *http.ServeMux, e *engine.Engine) {
+	for _, c := range set.open {
+		for path, handler := range c.Handlers {
+			mux.Handle(path, handler(e))
+		}
 	}
-	return channel
 }
 
 // start begins to read answers. It returns a function that ends it and waits.
 func (set *channelSet) start(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
-	for _, run := range set.run {
-		group.Go(func() { run(ctx, e) })
+	for _, c := range set.open {
+		if c.Run != nil {
+			group.Go(func() { c.Run(ctx, e) })
+		}
 	}
 	return func() {
 		cancel()
 		group.Wait()
 	}
+}
+
+// receiversOf returns the receivers of a channel as the engine knows them.
+func receiversOf(channel string, all ...channels.Receiver) (out []engine.Receiver) {
+	for _, r := range all {
+		out = append(out, engine.Receiver{Channel: channel, Name: r.Name, Person: r.Person, Addressed: r.Addressed})
+	}
+	return out
 }

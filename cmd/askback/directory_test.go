@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/slack"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/store/memstore"
 )
@@ -14,7 +16,7 @@ import (
 // restart: the id in Slack, the address for mails, and where the person gets asks (F12).
 func TestChannelsKnowPeopleOfAPI(t *testing.T) {
 	var file config.Config
-	file.Channels.Slack = config.Slack{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}
+	file.Channels = map[string]channels.Settings{"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}}
 	file.People = []config.Person{{Name: "cem", Slack: "U1", Email: "cem@example.com"}}
 	set := newChannelSet(file, channelOptions{})
 	e := engine.New(memstore.New(), engineOptions(file, set, nil))
@@ -22,24 +24,24 @@ func TestChannelsKnowPeopleOfAPI(t *testing.T) {
 	if _, err := admin.PutPerson(t.Context(), askback.PersonRequest{Name: "dana", Slack: "U2", Email: "dana@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if name, ok := set.personInSlack("U2"); name != "dana" || !ok {
-		t.Errorf("U2 is %q, %v", name, ok)
+	known := func() (members []string) {
+		for _, p := range set.people() {
+			members = append(members, p.Name+" "+p.Slack+" "+p.Email)
+		}
+		return members
 	}
-	if got := addressesOf(set.settings.Load().People); got["dana"] != "dana@example.com" || got["cem"] != "cem@example.com" {
-		t.Errorf("got %v", got)
+	if got, want := known(), []string{"cem U1 cem@example.com", "dana U2 dana@example.com"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 	e.Set(engineSettings(config.Config{Channels: file.Channels}))
-	if name, ok := set.personInSlack("U2"); name != "dana" || !ok {
-		t.Errorf("after a change of the settings: U2 is %q, %v", name, ok)
-	}
-	if name, ok := set.personInSlack("U1"); ok {
-		t.Errorf("after a change of the settings: U1 is %q", name)
+	if got, want := known(), []string{"dana U2 dana@example.com"}; !slices.Equal(got, want) {
+		t.Errorf("after a change of the settings: got %q, want %q", got, want)
 	}
 	if _, err := admin.DeletePerson(t.Context(), "dana"); err != nil {
 		t.Fatal(err)
 	}
-	if name, ok := set.personInSlack("U2"); ok {
-		t.Errorf("after the removal: U2 is %q", name)
+	if got := known(); len(got) > 0 {
+		t.Errorf("after the removal: got %q", got)
 	}
 	if _, ok := set.send["slack"].(*slack.Channel); !ok {
 		t.Error("there is no channel to Slack")

@@ -86,13 +86,10 @@ func (d *doctor) checkSecrets(all []store.Record) {
 // checkChannels warns if messages of a channel have no link that a phone can open.
 func (d *doctor) checkChannels() {
 	const check = "channels"
-	c := d.file.Channels
 	var linked []string
-	for name, on := range map[string]bool{
-		"post": len(c.Post) > 0, "telegram": c.Telegram.Token != "", "email": c.Email.Enabled, "slack": c.Slack.BotToken != "",
-	} {
-		if on {
-			linked = append(linked, "channels."+name)
+	for k := range d.file.EachChannel() {
+		if k.Linked {
+			linked = append(linked, "channels."+k.Name)
 		}
 	}
 	if len(linked) == 0 {

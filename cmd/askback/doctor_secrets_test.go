@@ -7,8 +7,11 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/channel/email"
+	"github.com/askback/askback/channel/telegram"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/store/sqlite"
@@ -22,7 +25,7 @@ func sealEndpoint(t *testing.T, key func() ([]byte, error)) (database string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channel := must(webhook.New(webhook.Options{Secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}))
+	channel := channels.Must(webhook.New(webhook.Options{Secret: "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="}))
 	e := engine.New(db, &engine.Options{Channels: map[string]engine.Channel{"webhook": channel}, SecretKey: key})
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	made, _, err := bot.CreateEndpoint(t.Context(), askback.EndpointRequest{URL: "https://agents.example.com"})
@@ -105,12 +108,12 @@ func TestDoctorWarnsOfChannelsWithoutAPublicURL(t *testing.T) {
 	} {
 		d := &doctor{file: config.Config{PublicURL: url}}
 		d.checkChannels()
-		d.file.Channels.Webhook.Enabled = true // a program needs no link
+		d.file.Channels = map[string]channels.Settings{"webhook": webhook.Settings{}} // a program needs no link
 		d.checkChannels()
 		if len(d.findings) != 0 {
 			t.Errorf("%q: without a channel for people: got %+v", url, d.findings)
 		}
-		d.file.Channels.Telegram.Token, d.file.Channels.Email.Enabled = "x", true
+		d.file.Channels["telegram"], d.file.Channels["email"] = telegram.Settings{}, email.Settings{}
 		d.checkChannels()
 		if got := d.lastFinding(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %s, want %s", url, got, want)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/channel/email"
 	"github.com/askback/askback/channel/email/emailtest"
 	"github.com/askback/askback/internal/server/config"
 )
@@ -261,8 +262,8 @@ func TestSettingsOfTheMailPageAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := got.Channels.Email
-	if !e.Enabled || e.SMTP.Password != "s3cret" || e.Inbound.Port != 993 || e.Reply == "" || e.From == "" || e.AuthservID == "" || len(got.People) != 1 {
+	e, ok := got.Channels["email"].(email.Settings)
+	if !ok || e.SMTP.Password != "s3cret" || e.Inbound.Port != 993 || e.Reply == "" || e.From == "" || e.AuthservID == "" || len(got.People) != 1 {
 		t.Errorf("got %+v", e)
 	}
 	for _, key := range []string{"smtp", "from", "reply", "inbound", "authserv_id"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/server/login"
@@ -66,7 +67,7 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		api.Yield = i.Yield
 	}
 	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
-	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats()}
+	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public, Push: o.channels.push, Chats: o.channels.chats(), Titles: kinds.Titles()}
 	pages.Links = o.channels.links(i.Engine())
 	f := &frontends{}
 	if o.login != nil {
@@ -88,9 +89,7 @@ func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}
 	mux.Handle("/", web.New(auth, logins, i.Engine(), pages))
-	for path, handler := range o.channels.handlers {
-		mux.Handle(path, handler(i.Engine()))
-	}
+	o.channels.handle(mux, i.Engine())
 	f.Handler = mux
 	f.stopChannels = o.channels.start(i.Engine())
 	return f

@@ -94,7 +94,7 @@ func TestPhonePageHasValidSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range got.Channels.Post {
+		for _, r := range got.Channels["post"].(post.Settings) {
 			found[r.Template] = true
 		}
 	}

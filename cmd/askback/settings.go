@@ -4,16 +4,18 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/channel/telegram"
+	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/channels"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/serverlog"
@@ -55,7 +57,8 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 		o.Runner = newDemoRunner()
 	}
 	o.Changed = channels.apply
-	o.Channels, o.EndpointSecrets = channels.send, file.Channels.Webhook.Secret == ""
+	w, _ := file.Channels[webhook.Name].(webhook.Settings)
+	o.Channels, o.EndpointSecrets, o.RouteChannels = channels.send, w.Secret == "", kinds.Routed()
 	return o
 }
 
@@ -66,27 +69,24 @@ const defaultDigestAfter = 10
 
 // engineSettings returns the settings that can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
+	callbacks, _ := file.Channels[webhook.Name].(webhook.Settings)
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0, cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
 		Undo:   max(0, cmp.Or(file.Undo, askback.DefaultUndo)),
-		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: file.Channels.Webhook.URL,
+		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: callbacks.URL,
 	}
-	for _, r := range file.Channels.Post {
-		s.Receivers = append(s.Receivers, engine.Receiver{Channel: "post", Name: r.Name, Person: cmp.Or(r.Person, connection.UserName())})
-	}
-	for _, id := range file.Channels.Telegram.Groups {
-		s.Receivers = append(s.Receivers, engine.Receiver{Channel: telegram.Name, Name: strconv.FormatInt(id, 10)})
-	}
-	slack := file.Channels.Slack.BotToken != ""
-	if slack {
-		s.Receivers = append(s.Receivers, slackRoom)
+	for k, c := range file.EachChannel() {
+		if c, ok := c.(channels.Receiving); ok {
+			s.Receivers = append(s.Receivers, receiversOf(k.Name, c.Receivers(connection.UserName())...)...)
+		}
 	}
 	s.Reach = func(p askback.Person) (all []engine.Receiver) {
-		if slack && p.Slack != "" {
-			all = append(all, engine.Receiver{Channel: "slack", Name: p.Slack, Person: p.Name, Addressed: true})
-		}
-		if file.Channels.Email.Enabled && p.Email != "" {
-			all = append(all, engine.Receiver{Channel: emailName, Name: p.Name, Person: p.Name})
+		for k, c := range file.EachChannel() {
+			if c, ok := c.(channels.Reaching); ok {
+				if r, ok := c.Reach(p); ok {
+					all = append(all, receiversOf(k.Name, r)...)
+				}
+			}
 		}
 		return all
 	}
@@ -230,7 +230,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	}
 	if !file.Equal(r.current) {
 		now := file
-		now.Channels.Post, now.Channels.Slack = r.initial.Channels.Post, r.initial.Channels.Slack // the channels have these until the server restarts
+		now.Channels, _ = r.channels(file)
 		set(engineSettings(now))
 		r.current = file
 	}
@@ -266,19 +266,33 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 		{"log", file.Log != r.initial.Log},
 		{"debug_listen", file.DebugListen != r.initial.DebugListen},
 		{"agents", file.Agents != r.initial.Agents},
-		{"channels.webhook", file.Channels.Webhook.Enabled != r.initial.Channels.Webhook.Enabled},
-		{"channels.webhook.secret", file.Channels.Webhook.Secret != r.initial.Channels.Webhook.Secret},
-		{"channels.slack", file.Channels.Slack != r.initial.Channels.Slack},
-		{"channels.post", !reflect.DeepEqual(file.Channels.Post, r.initial.Channels.Post)},
-		{"channels.telegram", !reflect.DeepEqual(file.Channels.Telegram, r.initial.Channels.Telegram)},
-		{"channels.webpush", !reflect.DeepEqual(file.Channels.Webpush, r.initial.Channels.Webpush)},
-		{"channels.webhook.allow", !slices.Equal(file.Channels.Webhook.Allow, r.initial.Channels.Webhook.Allow)},
 	} {
 		if k.differs && !slices.Contains(r.overridden, k.key) {
 			keys = append(keys, k.key)
 		}
 	}
-	return keys
+	_, ofChannels := r.channels(file)
+	return append(keys, ofChannels...)
+}
+
+// channels returns the settings of the channels that apply if the file has changed, and the keys
+// that apply after a restart: what most channels are started with stays until then.
+func (r *reloader) channels(file config.Config) (now map[string]channels.Settings, restart []string) {
+	now = maps.Clone(r.initial.Channels)
+	for _, k := range kinds.All {
+		before, had := now[k.Name]
+		next, has := file.Channels[k.Name]
+		changing, reloads := before.(channels.Reloading)
+		if had != has || !reloads && !reflect.DeepEqual(before, next) {
+			restart = append(restart, "channels."+k.Name)
+		}
+		if reloads {
+			var keys []string
+			now[k.Name], keys = changing.Reload(next)
+			restart = append(restart, keys...)
+		}
+	}
+	return now, restart
 }
 
 // rejected reports whether the settings file has errors, so that older settings apply. It

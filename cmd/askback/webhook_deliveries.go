@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
@@ -99,8 +101,7 @@ func withDeliveries(ctx context.Context, client askback.Deliveries, id string, v
 	if err != nil {
 		return v // the user may not see them, or the server is too old; the ask is what counts
 	}
-	for i := len(page.Items) - 1; i >= 0; i-- {
-		v.Deliveries = append(v.Deliveries, view.DeliveryOf(page.Items[i]))
-	}
+	slices.Reverse(page.Items)
+	v.Deliveries = view.DeliveriesOf(page.Items, kinds.Titles())
 	return v
 }

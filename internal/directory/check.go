@@ -181,13 +181,13 @@ func CheckGroup(name string, people []string) error {
 }
 
 // CheckRoutes returns an [askback.Invalid] if a list of routes is not valid. A group that
-// exists returns true for must exist.
-func CheckRoutes(routes []askback.Route, exists func(group string) bool) error {
+// exists returns true for must exist, and channels are the ones that a route may name.
+func CheckRoutes(routes []askback.Route, channels []string, exists func(group string) bool) error {
 	var c checker
 	for i := range routes {
 		r, at := &routes[i], "/items/"+strconv.Itoa(i)
 		before := len(c.problems)
-		c.route(at, r)
+		c.route(at, r, channels)
 		if len(c.problems) > before {
 			continue
 		}
@@ -202,7 +202,7 @@ func CheckRoutes(routes []askback.Route, exists func(group string) bool) error {
 }
 
 // route checks the members of a route.
-func (c *checker) route(at string, r *askback.Route) {
+func (c *checker) route(at string, r *askback.Route, channels []string) {
 	c.text(at+"/match/agent", r.Match.Agent, `"agent": "deploy-*"`, PatternProblem)
 	c.text(at+"/match/agent", r.Match.Agent, `"agent": "deploy-*"`, TagProblem)
 	if r.Match.Kind != "" && r.Match.Kind != askback.Questions && r.Match.Kind != askback.Confirm {
@@ -211,7 +211,7 @@ func (c *checker) route(at string, r *askback.Route) {
 	c.names(at+"/match/tags", r.Match.Tags, "write a tag", TagProblem)
 	c.names(at+"/to", r.To, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/approvers", r.Approvers, "name a person, or a group after @", RecipientProblem)
-	c.names(at+"/channels", r.Channels, "leave it out for all channels", ChannelProblem)
+	c.names(at+"/channels", r.Channels, "leave it out for all channels", ChannelProblem(channels))
 	if r.Quorum < 0 || r.Quorum > askback.MaxQuorum {
 		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", askback.MaxQuorum), "%d is not valid", r.Quorum)
 	}

@@ -19,10 +19,6 @@ import (
 // The functions whose names end in Problem return what is wrong with a text, as the end of a
 // sentence that begins with it, or "".
 
-// Channels are the channels that a route may name. The callback of an ask is not one of them:
-// the agent chooses it.
-var Channels = []string{"post", "webpush", "telegram", "slack", "email"}
-
 // NameProblem checks the name of a person or a group. It rejects a name that begins with @, as
 // groups do, that begins or ends with a space, that has invisible characters, or that is too long. A name of dots only cannot
 // be part of an address.
@@ -122,12 +118,15 @@ func ZoneProblem(s string) string {
 	return ""
 }
 
-// ChannelProblem checks the name of a channel of a route.
-func ChannelProblem(s string) string {
-	if !slices.Contains(Channels, s) {
-		return "is not one of " + strings.Join(Channels, ", ")
+// ChannelProblem returns a check of the name of a channel of a route, which is one of the known
+// ones. The callback of an ask is not one of them: the agent chooses it. Nil: each is known.
+func ChannelProblem(known []string) func(string) string {
+	return func(s string) string {
+		if known != nil && !slices.Contains(known, s) {
+			return "is not one of " + strings.Join(known, ", ")
+		}
+		return ""
 	}
-	return ""
 }
 
 // PatternProblem checks a pattern for the names of agents or tools. It rejects what matches nothing,

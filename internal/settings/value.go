@@ -276,3 +276,12 @@ func (r *Reader) OneOf(dst *string, words ...string) func(Value) {
 		return ""
 	})
 }
+
+// CallbackProblem returns what is wrong with the address of a program, in the form of the other
+// problems, or "".
+func CallbackProblem(s string) (problem string) {
+	if p := askback.CallbackProblem(s); p != "" {
+		return "is wrong: " + p
+	}
+	return ""
+}

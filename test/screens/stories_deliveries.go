@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -42,7 +43,7 @@ func deliveryStories(b *book) {
 	all[3].Target = "https://ingest.a-very-long-name-of-a-machine.region-1.internal.example.com:8443"
 	var views []view.Delivery
 	for _, d := range all {
-		v := view.DeliveryOf(d)
+		v := view.DeliveryOf(d, kinds.Titles())
 		if d.SessionID != "" {
 			views = append(views, v)
 			continue
@@ -51,7 +52,7 @@ func deliveryStories(b *book) {
 			ask := view.Brief(b.getAsk(d.AskID))
 			v.Ask = &ask
 		} else {
-			v.AskID = view.DeliveryOf(askback.Delivery{AskID: "ask_01jzzzzzzzzzzzzzzzzzzzzzzz"}).AskID
+			v.AskID = view.DeliveryOf(askback.Delivery{AskID: "ask_01jzzzzzzzzzzzzzzzzzzzzzzz"}, nil).AskID
 		}
 		views = append(views, v)
 	}
@@ -63,7 +64,7 @@ func deliveryStories(b *book) {
 	b.add("Deliveries", "all arrived", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{}))
 	b.add("Deliveries", "none", pages.DeliveriesPath, pages.Deliveries(f, pages.DeliveryList{Status: "failed"}))
 	settled := view.Of(b.fixture("settled"))
-	settled.Deliveries = []view.Delivery{view.DeliveryOf(one("7", "settled", askback.EventQuestionPending, askback.DeliverySent, 1, 26*time.Hour, 0, "")), views[3]}
+	settled.Deliveries = []view.Delivery{view.DeliveryOf(one("7", "settled", askback.EventQuestionPending, askback.DeliverySent, 1, 26*time.Hour, 0, ""), kinds.Titles()), views[3]}
 	i := b.inbox
 	i.Current = b.ids["settled"]
 	b.add("Deliveries", "settled ask", askback.PagePath(i.Current), pages.Settled(b.frame, i, settled))

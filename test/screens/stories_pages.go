@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -76,7 +77,7 @@ func (b *book) sessionStories() {
 	late := []askback.LateAnswer{{
 		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now, Answer: askback.Answer{Comment: "Only after the backup."},
 	}}
-	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late, sent), More: true}))
+	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late, view.DeliveriesOf(sent, kinds.Titles())), More: true}))
 	s.Status, s.Error, s.CompletedAt = askback.SessionFailed, "The connection to the warehouse was lost.", b.frame.Now
 	b.add("Sessions", "failed", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, nil, nil, nil)}))
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )
@@ -66,7 +67,7 @@ func contactStories(b *book) {
 	all[3].Ended = true
 	var views []view.Contact
 	for _, c := range all {
-		views = append(views, view.OfContact(c))
+		views = append(views, view.OfContact(c, kinds.Titles()))
 	}
 	chats := []pages.Chat{{Channel: "telegram", Name: "Telegram"}}
 	show := func(name string, l pages.ContactList) {
@@ -75,7 +76,7 @@ func contactStories(b *book) {
 	show("own", pages.ContactList{Contacts: views[:2], Chats: chats, PushKey: "x", Codes: true})
 	show("all", pages.ContactList{Contacts: views, All: true, Chats: chats, Result: &pages.ContactResult{Good: true, Word: "Removed", Detail: view.RawText("Telegram Ana at work").Text()}})
 	show("none", pages.ContactList{Chats: chats, Codes: true})
-	code := view.OfContactCode(askback.ContactCode{Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4", ExpiresAt: b.frame.Now.Add(10 * time.Minute)})
+	code := view.OfContactCode(askback.ContactCode{Code: "K7M2PXQ4", Channel: "telegram", To: "@askback_bot", URL: "https://t.me/askback_bot?start=K7M2PXQ4", ExpiresAt: b.frame.Now.Add(10 * time.Minute)}, kinds.Titles())
 	show("code", pages.ContactList{Contacts: views[:1], Chats: chats, Codes: true, Code: code})
 	show("failed", pages.ContactList{Chats: chats, Result: &pages.ContactResult{Word: "No code was made", Detail: view.RawText("Without https, a terminal makes it, with the command below.").Text()}})
 }

@@ -132,7 +132,7 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 			a.Tools, p.tools = l.namesAt(v, "a server, a tool of one as in tickets.search, or ask_user_question", func(string) string { return "" })
 		}},
 		{Key: "async_questions", Read: l.Boolean(&a.AsyncQuestions)},
-		{Key: "question_callback", Read: l.TextTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", callbackProblem)},
+		{Key: "question_callback", Read: l.TextTo(&a.QuestionCallback, "an address, as in https://agents.example.com/answers", settings.CallbackProblem)},
 		{Key: "question_timeout", Read: l.Duration(&a.QuestionTimeout)},
 		{Key: "on_timeout", Read: func(v settings.Value) {
 			l.OneOf(&onTimeout, "fail", "decline", "default", "wait")(v)
@@ -150,7 +150,7 @@ func (l *loader) agent(a *Agent, p *agentPlaces) []settings.Setting {
 		{Key: "start_by", Read: func(v settings.Value) {
 			a.StartBy = append([]string{}, l.names(v, directory.StarterProblem)...) // [] is not everyone
 		}},
-		{Key: "webhook_secret", Read: func(v settings.Value) { l.agentSecret(v, a) }},
+		{Key: "webhook_secret", Read: webhook.ReadSecret(&l.Reader, &a.WebhookSecret, "POEM_WEBHOOK_SECRET")},
 	}
 }
 
@@ -189,18 +189,6 @@ func (t *agentTimes) schedule(l *loader) schedule.Schedule {
 
 // toolPattern is an example of a pattern of tools.
 const toolPattern = "a pattern of tools, as in files.delete*"
-
-// agentSecret reads a secret. Its problems do not repeat it.
-func (l *loader) agentSecret(v settings.Value, a *Agent) {
-	const example = `a variable with the secret, as in "${POEM_WEBHOOK_SECRET}"`
-	l.Text(example, func(s string) string {
-		if p := webhook.CheckSecret(s); p != "" {
-			l.AddProblem(v.At, "write "+example, "%s: the secret %s", v.Key, p)
-		}
-		a.WebhookSecret = s
-		return ""
-	})(v)
-}
 
 // checkAgent adds the problems of a definition whose keys are valid by themselves. Its prompt
 // begins in this line.

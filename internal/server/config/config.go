@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/settings"
 )
 
@@ -25,7 +26,7 @@ type Config struct {
 	Groups    map[string][]string // the names of people, by the name of the group without @
 	Routes    []askback.Route
 	Login     Login
-	Channels  Channels
+	Channels  map[string]channels.Settings // those that the server has, by name
 	Limits    Limits
 	Retention Retention
 	Undo      time.Duration // how long a person can undo an answer given by one key or tap; 0: the default, -1: not at all

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/directory"
 	"github.com/askback/askback/internal/wire/decode"
 )
@@ -47,7 +48,7 @@ func TestRoutesOfFileAndAPIHaveTheSameRules(t *testing.T) {
 		body := `{"items": [` + route.text + `], "revision": 0}`
 		routes, _, api := decode.RoutesRequest([]byte(body))
 		if api == nil {
-			api = directory.CheckRoutes(routes, func(string) bool { return true })
+			api = directory.CheckRoutes(routes, kinds.Routed(), func(string) bool { return true })
 		}
 		file, err := ReadRoutes("routes.json", strings.NewReader(body))
 		if (api == nil) != route.valid || (err == nil) != route.valid {

@@ -20,27 +20,16 @@ type Contact struct {
 	Browser bool      // it shows notifications of this site
 }
 
-// OfContact returns the view of a contact.
-func OfContact(c askback.Contact) Contact {
+// OfContact returns the view of a contact, with the title of its channel.
+func OfContact(c askback.Contact, titles Titles) Contact {
 	return Contact{
-		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: ContactChannel(c.Channel), Label: safetext.Line(c.Label),
+		ID: safetext.Line(c.ID), Person: safetext.Name(c.Person), Channel: titles.Of(c.Channel), Label: safetext.Line(c.Label),
 		Added: c.CreatedAt, Used: c.UsedAt, Ended: c.Ended, Browser: c.Channel == browserChannel,
 	}
 }
 
 // browserChannel is the channel of the contacts that are browsers.
 const browserChannel = "webpush"
-
-// ContactChannel returns what people call a contact of a channel.
-func ContactChannel(channel string) string {
-	switch name := safetext.Line(channel).String(); {
-	case channel == browserChannel:
-		return "Browser"
-	case name != "":
-		return strings.ToUpper(name[:1]) + name[1:]
-	}
-	return "Contact"
-}
 
 // A ContactCode is an [askback.ContactCode] for display.
 type ContactCode struct {
@@ -51,9 +40,10 @@ type ContactCode struct {
 	Until   time.Time
 }
 
-// OfContactCode returns the view of a code. Its address is left out if it is not one of https.
-func OfContactCode(c askback.ContactCode) *ContactCode {
-	v := &ContactCode{Channel: ContactChannel(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To), Until: c.ExpiresAt}
+// OfContactCode returns the view of a code, with the title of its channel. Its address is left out
+// if it is not one of https.
+func OfContactCode(c askback.ContactCode, titles Titles) *ContactCode {
+	v := &ContactCode{Channel: titles.Of(c.Channel), Send: safetext.Line("/start " + c.Code), To: safetext.Line(c.To), Until: c.ExpiresAt}
 	if strings.HasPrefix(c.URL, "https://") {
 		v.URL = c.URL
 	}

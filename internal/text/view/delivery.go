@@ -59,23 +59,15 @@ var deliveryEvents = map[askback.EventType]string{
 	askback.EventSessionCompleted: "Session completed", askback.EventSessionFailed: "Session failed", askback.EventSessionCancelled: "Session cancelled",
 }
 
-// channelNames are the names of channels as people read them.
-var channelNames = map[string]string{
-	"webhook": "Webhook", "post": "Phone or chat", "telegram": "Telegram", "slack": "Slack", "email": "E-mail", "webpush": "Browser",
-}
-
-// DeliveryOf returns the view of a delivery.
-func DeliveryOf(d askback.Delivery) Delivery {
+// DeliveryOf returns the view of a delivery, with the title of its channel.
+func DeliveryOf(d askback.Delivery, titles Titles) Delivery {
 	v := Delivery{
-		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(d.Channel), Target: safetext.Line(d.Target),
+		ID: safetext.Line(d.ID), AskID: safetext.Line(d.AskID), Person: safetext.Name(d.Person), Session: safetext.Line(d.SessionID), Channel: safetext.Line(titles.Of(d.Channel)), Target: safetext.Line(d.Target),
 		Event: safetext.Line(string(d.Event)), Attempts: d.Attempts, At: d.At, RetryAt: d.RetryAt, SeenAt: d.SeenAt, Error: safetext.Line(d.Error),
 		Endpoint: safetext.Line(d.EndpointID), Disabled: d.EndpointStatus == askback.EndpointDisabled,
 	}
 	if word := deliveryEvents[d.Event]; word != "" {
 		v.Event = safetext.Line(word)
-	}
-	if word := channelNames[d.Channel]; word != "" {
-		v.Channel = safetext.Line(word)
 	}
 	switch {
 	case d.Status == askback.DeliverySent:
@@ -92,6 +84,14 @@ func DeliveryOf(d askback.Delivery) Delivery {
 		v.State = DeliveryRetrying
 	}
 	return v
+}
+
+// DeliveriesOf returns the views of deliveries.
+func DeliveriesOf(all []askback.Delivery, titles Titles) (views []Delivery) {
+	for _, d := range all {
+		views = append(views, DeliveryOf(d, titles))
+	}
+	return views
 }
 
 // To returns who or what gets it: a person, or the receiver.

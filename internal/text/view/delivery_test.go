@@ -23,7 +23,7 @@ func TestSentenceOfADelivery(t *testing.T) {
 		if c.after > 0 {
 			d.SeenAt = at.Add(c.after)
 		}
-		if got := view.DeliveryOf(d).Sentence(time.UTC).String(); got != c.want {
+		if got := view.DeliveryOf(d, nil).Sentence(time.UTC).String(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestDeliveryEventsHaveWords(t *testing.T) {
 		askback.EventQuestionEscalated:  "Escalated",
 		askback.EventQuestionExpired:    "Expired",
 	} {
-		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event}).Event.String(); got != want {
+		if got := view.DeliveryOf(askback.Delivery{Channel: "telegram", Event: event}, nil).Event.String(); got != want {
 			t.Errorf("%s: got %q, want %q", event, got, want)
 		}
 	}

@@ -130,7 +130,7 @@ type Moment struct {
 
 // Timeline returns what happened in a session, newest last. Deliveries are at the time of
 // their last change; those without an attempt are left out.
-func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer, deliveries []askback.Delivery) []Moment {
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer, deliveries []Delivery) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)
@@ -148,16 +148,14 @@ func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message,
 			}
 		}
 		for _, d := range deliveries {
-			if d.AskID == a.ID && d.Attempts > 0 {
-				sent := DeliveryOf(d)
-				all = append(all, Moment{At: d.At, Ask: &v, Delivery: &sent})
+			if d.AskID.String() == a.ID && d.Attempts > 0 {
+				all = append(all, Moment{At: d.At, Ask: &v, Delivery: &d})
 			}
 		}
 	}
 	for _, d := range deliveries {
-		if d.AskID == "" && d.Attempts > 0 {
-			sent := DeliveryOf(d)
-			all = append(all, Moment{At: d.At, Delivery: &sent})
+		if d.AskID.String() == "" && d.Attempts > 0 {
+			all = append(all, Moment{At: d.At, Delivery: &d})
 		}
 	}
 	for _, m := range messages {

@@ -85,7 +85,7 @@ var readers = map[string]func([]byte) error{
 		if err != nil {
 			return err
 		}
-		return directory.CheckRoutes(routes, func(string) bool { return true })
+		return directory.CheckRoutes(routes, nil, func(string) bool { return true })
 	},
 	"ContactCodeRequest": func(raw []byte) error { _, err := decode.ContactCode(raw); return err },
 	"ResendRequest":      func(raw []byte) error { _, err := decode.Resend(raw); return err },

@@ -50,19 +50,22 @@ var layers = map[string][]string{
 	"internal/pages": {"internal/text/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/telegram":              {".", "internal/egress", "internal/ids", "internal/mac", "internal/notice", "internal/text/safetext", "internal/text/view", "internal/pause"},
+	"channel/telegram":              {".", "internal/channels", "internal/egress", "internal/ids", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":               {".", "internal/egress", "internal/mac", "internal/notice", "internal/text/view", "internal/pause"},
+	"channel/email":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/view"},
 	"channel/email/emailtest":     {},
-	"channel/post":                {".", "internal/answerlink", "internal/egress", "internal/notice", "internal/pause"},
+	"channel/post":                {".", "internal/answerlink", "internal/channels", "internal/directory", "internal/egress", "internal/notice", "internal/pause", "internal/settings"},
 	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
 	"channel/channeltest":         {".", "engine", "store/memstore", "internal/text/safetext"},
-	"channel/slack":               {".", "internal/egress", "internal/mac", "internal/notice", "internal/text/safetext", "internal/text/view", "internal/pause"},
+	"channel/slack":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
 	"channel/slack/slacktest":     {},
-	"channel/webpush":             {".", "internal/egress", "internal/notice", "internal/pause"},
+	"channel/webpush":             {".", "internal/channels", "internal/egress", "internal/notice", "internal/pause", "internal/settings"},
 	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
-	"channel/webhook":             {".", "internal/wire/compat", "internal/egress", "internal/text/safetext"},
+	"channel/webhook":             {".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext", "internal/wire/compat"},
+
+	"internal/channels":       {".", "internal/answerlink", "internal/egress", "internal/settings"},
+	"internal/channels/kinds": {"channel/email", "channel/post", "channel/slack", "channel/telegram", "channel/webhook", "channel/webpush", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},
@@ -81,7 +84,7 @@ var layers = map[string][]string{
 	"internal/wire/jcs":               {"."},
 	"internal/wire/codec":             {},
 	"internal/wire/codecgen":          {"internal/wire/codec"},
-	"internal/server/config":          {".", "agent/anthropic", "channel/email", "channel/post", "channel/telegram", "channel/webhook", "channel/webpush", "internal/directory", "internal/egress", "internal/modelhttp", "internal/schedule", "internal/settings"},
+	"internal/server/config":          {".", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/modelhttp", "internal/schedule", "internal/settings"},
 	"internal/settings":               {".", "internal/text/spelling"},
 	"internal/directory":              {".", "internal/text/lookalike"},
 	"internal/wire/decode":            {".", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},

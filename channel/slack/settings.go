@@ -1,4 +1,4 @@
-package config
+package slack
 
 import (
 	"net/url"
@@ -6,12 +6,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/settings"
 )
 
-// Slack configures the app in a workspace of Slack. Without a token, the server does not use it.
-type Slack struct {
+// Settings configure the app in a workspace of Slack.
+type Settings struct {
 	BotToken      string
 	SigningSecret string // for requests over HTTP
 	AppToken      string // for Socket Mode
@@ -21,42 +22,43 @@ type Slack struct {
 }
 
 var (
-	slackChannel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`) })
-	slackTeam    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^T[A-Z0-9]{2,20}$`) })
+	channelForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([CG][A-Z0-9]{2,20}|#[^\s#]{1,80})$`) })
+	teamForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^T[A-Z0-9]{2,20}$`) })
 )
 
-// slack reads channels.slack. Its problems do not repeat tokens and secrets.
-func (l *loader) slack(v settings.Value, s *Slack) {
-	before := l.Problems()
+// readSettings reads channels.slack. Its problems do not repeat tokens and secrets.
+func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
+	var s Settings
+	before := r.Problems()
 	token := func(key, prefix, variable string, dst *string) settings.Setting {
 		example := `a variable with the token, as in "${` + variable + `}"`
 		return settings.Setting{Key: key, Read: func(v settings.Value) {
-			l.Text(example, func(text string) string {
+			r.Text(example, func(text string) string {
 				*dst = text
 				if !strings.HasPrefix(text, prefix) || strings.ContainsAny(text, " \n") {
-					l.AddProblem(v.At, "write "+example, "%s: the value does not begin with %s", v.Key, prefix)
+					r.AddProblem(v.At, "write "+example, "%s: the value does not begin with %s", v.Key, prefix)
 				}
 				return ""
 			})(v)
 		}}
 	}
-	l.Group([]settings.Setting{
+	r.Group([]settings.Setting{
 		token("bot_token", "xoxb-", "SLACK_BOT_TOKEN", &s.BotToken),
 		token("signing_secret", "", "SLACK_SIGNING_SECRET", &s.SigningSecret),
 		token("app_token", "xapp-", "SLACK_APP_TOKEN", &s.AppToken),
-		{Key: "channel", Read: l.TextTo(&s.Channel, `the id or the name of a channel, as in C012AB3CD or "#agents"`, func(text string) string {
-			if !slackChannel().MatchString(text) {
+		{Key: "channel", Read: r.TextTo(&s.Channel, `the id or the name of a channel, as in C012AB3CD or "#agents"`, func(text string) string {
+			if !channelForm().MatchString(text) {
 				return "is not a channel of Slack"
 			}
 			return ""
 		})},
-		{Key: "team", Read: l.TextTo(&s.Team, "the id of the workspace, as in T012AB3CD", func(text string) string {
-			if !slackTeam().MatchString(text) {
+		{Key: "team", Read: r.TextTo(&s.Team, "the id of the workspace, as in T012AB3CD", func(text string) string {
+			if !teamForm().MatchString(text) {
 				return "is not the id of a workspace of Slack"
 			}
 			return ""
 		})},
-		{Key: "api_url", Read: l.Text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
+		{Key: "api_url", Read: r.Text("the address of the Web API, as in https://slack-gov.com/api/", func(text string) string {
 			u, err := url.Parse(text)
 			if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && egress.IsLoopback(u.Host)) {
 				return "is not an address with https"
@@ -65,8 +67,8 @@ func (l *loader) slack(v settings.Value, s *Slack) {
 			return ""
 		})},
 	})(v)
-	if l.Problems() > before {
-		return
+	if r.Problems() > before {
+		return s
 	}
 	for _, required := range []struct{ key, value, fix string }{
 		{"bot_token", s.BotToken, `write bot_token: "${SLACK_BOT_TOKEN}"`},
@@ -75,7 +77,8 @@ func (l *loader) slack(v settings.Value, s *Slack) {
 		{"app_token or signing_secret", s.AppToken + s.SigningSecret, `write app_token: "${SLACK_APP_TOKEN}", with which answers arrive without a port`},
 	} {
 		if required.value == "" {
-			l.AddProblem(v.At, required.fix, "%s has no %s", v.Key, required.key)
+			r.AddProblem(v.At, required.fix, "%s has no %s", v.Key, required.key)
 		}
 	}
+	return s
 }

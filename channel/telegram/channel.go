@@ -1,0 +1,68 @@
+package telegram
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels"
+)
+
+// Kind describes the channel to the program.
+var Kind = channels.Kind{Name: Name, Title: "Telegram", Via: askback.ChannelTelegram, Linked: true, Read: readSettings}
+
+// bot returns the bot. The link of a person needs no log-in. In a group, where others read it,
+// the link leads to the page that needs one.
+func (s Settings) bot(h channels.Host) *Channel {
+	link := h.Link(askback.ChannelTelegram)
+	return channels.Must(New(Options{
+		Token: s.Token, URL: s.URL, Allow: s.Allow, Groups: s.Groups, Log: h.Log, Zone: time.Local,
+		Link: func(a askback.Ask, person string) string {
+			if person == "" {
+				return a.PageURL
+			}
+			return link(a, person)
+		},
+	}))
+}
+
+// Open implements [channels.Settings].
+func (s Settings) Open(h channels.Host) channels.Channel {
+	bot := s.bot(h)
+	return channels.Channel{Sender: bot, Run: func(ctx context.Context, e channels.Engine) { bot.Run(ctx, e) }}
+}
+
+// Receivers returns the groups.
+func (s Settings) Receivers(string) (all []channels.Receiver) {
+	for _, id := range s.Groups {
+		all = append(all, channels.Receiver{Name: strconv.FormatInt(id, 10)})
+	}
+	return all
+}
+
+// Tests implements [channels.Testing].
+func (s Settings) Tests() []string { return []string{Name} }
+
+// Test asks Telegram who the bot is, and sends a test message to the groups.
+func (s Settings) Test(ctx context.Context, _ string, h channels.Host) (report string, err error) {
+	bot := s.bot(h)
+	defer bot.Close()
+	name, err := bot.Check(ctx)
+	if err != nil {
+		return "", fmt.Errorf("the bot of channels.telegram does not work: %s", channels.Failure(err))
+	}
+	var failed []string
+	for _, group := range s.Groups {
+		if err := bot.SendTest(ctx, group); err != nil {
+			failed = append(failed, fmt.Sprintf("group %s: %v; is %s a member of it?", strconv.FormatInt(group, 10), err, name))
+		}
+	}
+	if len(failed) > 0 {
+		return "", errors.New(strings.Join(failed, "\n"))
+	}
+	return fmt.Sprintf("The token is that of %s. To get questions in a chat with it, run askback link telegram.", name), nil
+}

@@ -1,0 +1,166 @@
+// Package channels describes channels to the program: what they are called, how they read their
+// settings, and what they can do. Package kinds has the list.
+//
+// A channel stands in a folder of its own below channel. The program starts it, lists it and
+// tests it only by what is here.
+package channels
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/settings"
+)
+
+// A Kind is a kind of channel.
+type Kind struct {
+	Name  string // in settings, routes and deliveries
+	Title string // as people read it
+	// Via is what the outcome of an ask records if a person answers through the channel: its
+	// name, or [askback.ChannelPush]. "": it carries asks to programs, and no route names it.
+	Via askback.Channel
+	// Linked is set if its messages have links to pages of the server, which needs a public
+	// address for them.
+	Linked bool
+	// Read reads the settings of the channel. It returns nil if they use no channel.
+	Read func(r *settings.Reader, v settings.Value) Settings
+}
+
+// Settings are the settings of one channel, which are valid and are not changed. They may also be
+// a [Receiving], a [Reaching], a [Testing] or a [Reloading].
+type Settings interface {
+	// Open returns the channel.
+	Open(h Host) Channel
+}
+
+// A Receiving has receivers in its settings.
+type Receiving interface {
+	// Receivers returns the receivers. The user of the server reads those that name no person.
+	Receivers(user string) []Receiver
+}
+
+// A Reaching reaches people by what the directory knows of them, such as an address.
+type Reaching interface {
+	// Reach returns the receiver of a person, and whether there is one.
+	Reach(p askback.Person) (Receiver, bool)
+}
+
+// A Receiver is a phone or a room of a chat.
+type Receiver struct {
+	Name   string // at the channel
+	Person string // who reads it; "": several people
+	// Addressed is set if it gets only asks that name people.
+	Addressed bool
+}
+
+// A Testing can send test messages.
+type Testing interface {
+	// Tests returns the names of what Test can test.
+	Tests() []string
+	// Test sends a test message, and returns what to tell the user. The error may be a
+	// [SettingsError].
+	Test(ctx context.Context, name string, h Host) (report string, err error)
+}
+
+// A SettingsError describes what the settings lack for a test.
+type SettingsError string
+
+// Error returns what the settings lack.
+func (e SettingsError) Error() string { return string(e) }
+
+// A Reloading applies some of its settings without a restart of the server.
+type Reloading interface {
+	// Reload returns the settings that apply when the file has next, or nil for none, and the
+	// keys of those that apply after a restart.
+	Reload(next Settings) (now Settings, restart []string)
+}
+
+// A Channel is an open channel.
+type Channel struct {
+	Sender Sender
+	// Run reads what people send, until ctx ends. Nil: nothing is read.
+	Run func(ctx context.Context, e Engine)
+	// Handlers serve what the service calls, by path.
+	Handlers map[string]func(e Engine) http.Handler
+}
+
+// A Sender sends messages. It has the obligations of an engine.Channel, and may have the methods
+// of the optional interfaces there.
+type Sender interface {
+	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
+}
+
+// An Engine is what channels need of the engine, which documents the methods.
+type Engine interface {
+	As(p askback.Principal) askback.Client
+	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
+	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
+	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
+	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
+	RemoveContact(ctx context.Context, channel, address string) error
+	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
+}
+
+// A Host is what channels need of the program in addition to their settings.
+type Host struct {
+	// Key returns the key that signs links and what services send back. It is called when it
+	// is needed first.
+	Key       func() ([]byte, error)
+	Log       *slog.Logger
+	Version   string             // of Askback
+	User      string             // who reads the receivers that name no person
+	PublicURL string             // of the server; "": it has none
+	Pages     *answerlink.Signer // signs the links to pages that need no log-in
+	People    func() []askback.Person
+}
+
+// Link returns a function that returns the address of the page where a person answers an ask
+// without a log-in, or "" if the server has no address that people reach. The outcome records via.
+func (h Host) Link(via askback.Channel) func(a askback.Ask, person string) string {
+	return func(a askback.Ask, person string) string {
+		page, ok := strings.CutSuffix(a.PageURL, askback.PagePath(a.ID))
+		if u, err := url.Parse(page); !ok || err != nil || egress.IsLoopback(u.Host) {
+			return ""
+		}
+		return h.Pages.URL(page, answerlink.Link{AskID: a.ID, Person: person, Channel: via})
+	}
+}
+
+// Must returns a channel whose settings are valid, so that there is no error.
+func Must[C any](channel C, err error) C {
+	if err != nil {
+		panic(err)
+	}
+	return channel
+}
+
+// Failure describes why a test message was not sent. An address that could not be used is named,
+// which agents are not told: the user of a test has the settings, and no log.
+func Failure(err error) string {
+	var send *askback.SendError
+	if errors.Is(err, egress.ErrAddress) && errors.As(err, &send) && send.Cause != nil {
+		return "no reply: " + send.Cause.Error() + "; correct the address, or allow it with allow in the settings of the channel"
+	}
+	return err.Error()
+}
+
+// Allow returns a function that reads the addresses to which messages may go although they are
+// not public.
+func Allow(r *settings.Reader, dst *[]egress.Allowed) func(settings.Value) {
+	one := r.Text("addresses and a port, as in 10.1.0.0/16:8080", func(s string) string {
+		a, err := egress.ParseAllowed(s)
+		if err != nil {
+			return err.Error()
+		}
+		*dst = append(*dst, a)
+		return ""
+	})
+	return func(v settings.Value) { r.List(v, one) }
+}
