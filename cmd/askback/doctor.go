@@ -3,19 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"log/slog"
 	"strings"
 
-	"github.com/askback/askback/internal/local/connection"
-	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/doctor"
 	"github.com/askback/askback/internal/server/config"
-	"github.com/askback/askback/internal/server/login"
-	"github.com/askback/askback/internal/settings"
-	"github.com/askback/askback/internal/text/safetext"
 )
 
 type doctorCommand struct {
@@ -25,200 +17,88 @@ type doctorCommand struct {
 }
 
 // Run prints the findings of all checks. It returns an error if one of them is a failure.
-// It does not create, change or delete any file except the shared memory of SQLite, but it starts the
-// MCP servers of hosted agents, which are commands of the user. With a
-// public URL, it logs in there for a moment. With lanes, it asks and answers questions and permissions, which remain in the history.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
-	d := &doctor{all: all}
-	d.check(ctx)
-	d.checkPublic(ctx, c.PublicURL)
-	if c.Lanes {
-		d.checkLanes(ctx)
+	found := doctor.Check(ctx, doctor.Program{
+		Config: all.Config, Listen: defaultListen, Settings: all.settings, Database: all.database, StateDir: stateDir, Connector: all.connector,
+		EngineSettings: engineSettings, CheckIssuer: checkIssuer, Origin: origin, CheckAgents: all.checkAgents, Recipients: all.recipients,
+	}, doctor.Options{PublicURL: c.PublicURL, Lanes: c.Lanes})
+	var err error
+	if c.JSON {
+		err = printJSON(io.out, map[string]doctor.Findings{"checks": found})
+	} else {
+		err = found.Write(io.out)
 	}
-	if err := d.print(io.out, c.JSON); err != nil {
-		return err
+	if err == nil && found.Failed() {
+		err = exitError{code: exitNo}
 	}
-	for _, f := range d.findings {
-		if f.Status == failed {
-			return exitError{code: exitNo}
-		}
+	return err
+}
+
+// checkAgents checks the hosted agents of the settings: their definitions, that their models have
+// keys, and that their MCP servers start or answer and have the tools. No model is requested.
+func (all *commands) checkAgents(ctx context.Context, file config.Config) (found doctor.Findings) {
+	const check = "agents"
+	if file.Agents == "" {
+		return found
 	}
-	return nil
-}
-
-// A finding is a result of a check. A check can have several.
-type finding struct {
-	Check  string `json:"check"`
-	Status string `json:"status"` // ok, warn or FAIL
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do
-}
-
-// The statuses of findings. Only a failure is in capitals, so that it is easy to find.
-const (
-	passed = "ok"
-	warned = "warn"
-	failed = "FAIL"
-)
-
-// A doctor runs the checks in order. Later checks use the results of earlier ones.
-type doctor struct {
-	all      *commands
-	findings []finding
-
-	file     config.Config
-	database string // "" if its path is unknown
-	server   instance.Server
-	locked   bool // by another process
-	proved   bool // the server proved its identity
-}
-
-func (d *doctor) found(check, status, detail, fix string) {
-	d.findings = append(d.findings, finding{check, status, detail, fix})
-}
-
-func (d *doctor) ok(check, format string, args ...any) {
-	d.found(check, passed, fmt.Sprintf(format, args...), "")
-}
-
-func (d *doctor) fail(check, fix, format string, args ...any) {
-	d.found(check, failed, fmt.Sprintf(format, args...), fix)
-}
-
-func (d *doctor) warn(check, fix, format string, args ...any) {
-	d.found(check, warned, fmt.Sprintf(format, args...), fix)
-}
-
-func (d *doctor) check(ctx context.Context) {
-	d.checkConfiguration()
-	d.checkState()
-	d.checkTokens()
-	d.checkHolder(ctx)
-	d.checkDatabase(ctx)
-	d.checkPort()
-	d.checkIssuer(ctx)
-	d.checkChannels()
-	d.checkAgents(ctx)
-	d.checkHooks(ctx)
-}
-
-// checkIssuer checks that people can log in with the issuer, if there is one. The server
-// also works without it, so problems are only warnings.
-func (d *doctor) checkIssuer(ctx context.Context) {
-	const check = "log-in"
-	o := d.file.Login.OIDC
-	if o == (config.OIDC{}) {
-		return
-	}
-	if err := checkIssuer(o, d.file.PublicURL); err != nil {
-		d.warn(check, "correct the setting, or give askback serve --public-url", "%v", err)
-		return
-	}
-	i := login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL})
-	if err := i.Reach(ctx); err != nil {
-		d.warn(check, "check login.oidc.issuer and the network", "%v", err)
-		return
-	}
-	if d.file.NoPersonCanLogIn() {
-		d.warn(check, "give people an email, in the settings or with askback person add", "%s answers, but no person has an email to log in with", o.Issuer)
-		return
-	}
-	d.ok(check, "%s answers; after log-in, people return to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
-}
-
-func (d *doctor) print(w io.Writer, asJSON bool) error {
-	if asJSON {
-		return printJSON(w, map[string][]finding{"checks": d.findings})
-	}
-	for _, f := range d.findings {
-		line := f.Detail
-		if f.Fix != "" {
-			line += "; " + f.Fix
-		}
-		if _, err := fmt.Fprintf(w, "%-4s  %-13s  %s\n", f.Status, f.Check, safetext.Line(line)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkConfiguration checks the settings file. Later checks use the settings.
-func (d *doctor) checkConfiguration() {
-	const check = "configuration"
-	file, err := d.all.settings()
-	var bad settings.Invalid
-	switch {
-	case errors.As(err, &bad):
-		more := ""
-		if n := len(bad.Problems); n > 1 {
-			more = fmt.Sprintf("; and %d more: askback serve --config %s prints all", n-1, d.all.Config)
-		}
-		first, _, _ := strings.Cut(bad.Error(), "\n")
-		d.fail(check, "", "%s%s", first, more)
-	case err != nil:
-		d.fail(check, "give an existing file with --config, or none", "%v", err)
-	case d.all.Config == "":
-		d.ok(check, "no settings file is given; the defaults apply")
-	default:
-		d.ok(check, "%s is valid", d.all.Config)
-	}
-	d.file = file
-}
-
-// checkState checks that only this user has access to the state directory. With the tokens
-// in it, another user could act as this one. A missing directory is not a problem.
-func (d *doctor) checkState() {
-	const check = "state"
-	dir, err := stateDir()
+	dir, err := agentsDir("", all.Config, file)
 	if err != nil {
-		d.fail(check, "set HOME", "%v", err)
-		return
+		found.FailAll(check, "", err)
+		return found
 	}
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "%s does not exist yet; the first command creates it", dir)
-	case err != nil:
-		d.fail(check, "give this user access", "%v", err)
-	case !info.IsDir():
-		d.fail(check, "move it away", "%s is not a directory", dir)
-	case !isOwn(info):
-		d.fail(check, "chown it to this user", "%s belongs to another user", dir)
-	case isShared(info):
-		d.fail(check, "chmod 700 "+dir, "other users have access to %s (%#o)", dir, info.Mode().Perm())
-	default:
-		d.ok(check, "only this user can read %s", dir)
-	}
-}
-
-// checkTokens checks that the two token files of the local user are regular files with
-// content, and that only this user has access to them. A missing file is not a problem.
-func (d *doctor) checkTokens() {
-	const check = "tokens"
-	dir, err := stateDir()
+	agents, err := readAgents([]string{dir}, file)
 	if err != nil {
-		return // another check has reported it
+		found.FailAll(check, "askback agent check prints all problems", err)
+		return found
 	}
-	before, existing := len(d.findings), 0
-	for _, name := range []string{connection.AgentTokenFile, connection.UserTokenFile} {
-		path := filepath.Join(dir, name)
-		info, err := os.Lstat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+	h := &hosting{config: all.Config, log: slog.New(slog.DiscardHandler)}
+	models, idle, err := h.models(file)
+	if err != nil {
+		found.FailAll(check, "correct the model in the settings", err)
+		return found
+	}
+	defer closeAll(idle)
+	servers, _ := h.connect(file)
+	defer closeServers(servers, nil)
+	definitions, err := definitionsOf(agents, models, servers)
+	if err != nil {
+		found.FailAll(check, "askback agent check prints all problems", err)
+		return found
+	}
+	for i, definition := range definitions {
+		if err := definition.CheckTools(ctx); err != nil {
+			found.FailAll(check, "correct "+agents[i].File+" or the server under mcp_servers", errors.New(strings.Join(located(agents[i], err), "\n")))
 			continue
-		case err != nil:
-			d.fail(check, "give this user access", "%v", err)
-		case !info.Mode().IsRegular():
-			d.fail(check, "delete it; the next command creates a new one", "%s is not a regular file", path)
-		case !isOwn(info):
-			d.fail(check, "delete it; the next command creates a new one", "%s belongs to another user", path)
-		case isShared(info):
-			d.fail(check, "revoke this token with askback token revoke, then delete the file: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
-		case info.Size() == 0:
-			d.fail(check, "delete it; the next command creates a new one", "%s is empty", path)
 		}
-		existing++
+		found.OK(check, "%s is valid, and its tools are there: %s", agents[i].Name, toolsOf(agents[i]))
 	}
-	if len(d.findings) == before {
-		d.ok(check, "%d of 2 exist, and only this user can read them; a missing one is created when it is needed", existing)
+	return found
+}
+
+// recipients returns the people and groups whom the definitions of hosted agents name. Definitions
+// that cannot be read are reported by checkAgents.
+func (all *commands) recipients(file config.Config) map[string][]string {
+	to := map[string][]string{}
+	if file.Agents == "" {
+		return to
 	}
+	dir, err := agentsDir("", all.Config, file)
+	if err != nil {
+		return to
+	}
+	agents, _ := readAgents([]string{dir}, file)
+	for _, a := range agents {
+		if len(a.To) > 0 {
+			to[a.Name] = a.To
+		}
+	}
+	return to
+}
+
+// toolsOf returns the tools of an agent, as its definition has them.
+func toolsOf(a config.Agent) string {
+	if len(a.Tools) == 0 {
+		return "it has none"
+	}
+	return strings.Join(a.Tools, ", ")
 }

@@ -146,7 +146,7 @@ func (h *runningHook) readEvent(in streams, ended func()) ([]byte, error) {
 // hookEnv returns what hooks look up on this machine.
 func hookEnv() hook.Env {
 	home, _ := os.UserHomeDir() // without one, it has no settings
-	return hook.Env{Home: home, Getenv: os.Getenv, ReadFile: readClientFile, Server: ownServer, Followed: isFollowed}
+	return hook.Env{Home: home, Getenv: os.Getenv, ReadFile: agents.ReadFile, Server: ownServer, Followed: isFollowed}
 }
 
 // exitBlock is the exit code with which a hook makes an agent block the tool call.

@@ -210,7 +210,7 @@ func (c *initCommand) sharesHooks(folder string) bool {
 	if c.Shared != nil {
 		return *c.Shared
 	}
-	settings, _ := readClientFile(filepath.Join(folder, ".claude", "settings.json"))
+	settings, _ := agents.ReadFile(filepath.Join(folder, ".claude", "settings.json"))
 	return claudecode.SharesHooks(settings)
 }
 

@@ -92,10 +92,10 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 			}
 			if c.Remove {
 				reason = map[bool]string{false: "in this folder", true: "in your home folder"}[user]
-				p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() || seen[realPath(one.path)] })
+				p.changes = slices.DeleteFunc(p.changes, func(one change) bool { return !one.differs() || seen[agents.RealPath(one.path)] })
 			}
 			for _, one := range p.changes {
-				seen[realPath(one.path)] = true
+				seen[agents.RealPath(one.path)] = true
 			}
 			if len(p.changes) > 0 {
 				plans = append(plans, clientPlan{&one, p, reason})
@@ -127,8 +127,8 @@ func (c *initCommand) remaining(done plan) string {
 	}
 	var paths []string
 	for _, one := range p.changes {
-		if one.differs() && !slices.ContainsFunc(done.changes, func(other change) bool { return realPath(other.path) == realPath(one.path) }) {
-			paths = append(paths, homePath(one.path))
+		if one.differs() && !slices.ContainsFunc(done.changes, func(other change) bool { return agents.RealPath(other.path) == agents.RealPath(one.path) }) {
+			paths = append(paths, agents.HomePath(one.path))
 		}
 	}
 	if len(paths) == 0 {
@@ -143,31 +143,6 @@ func (c *initCommand) remaining(done plan) string {
 		flag = " --project"
 	}
 	return strings.Join(paths, " and ") + have + " Askback: askback init " + c.Client + " --remove" + flag
-}
-
-// realPath returns the absolute path of a file without symbolic links. The file need not exist.
-func realPath(path string) string {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(absolute))
-	if err != nil {
-		return absolute
-	}
-	return filepath.Join(folder, filepath.Base(absolute))
-}
-
-// homePath returns a path with ~ for the home folder.
-func homePath(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(path) {
-		return path
-	}
-	if rest, err := filepath.Rel(realPath(home), realPath(path)); err == nil && filepath.IsLocal(rest) {
-		return filepath.Join("~", rest)
-	}
-	return path
 }
 
 func tracesOf(client string) config.Traces {

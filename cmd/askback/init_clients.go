@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/doctor"
 )
 
 // listTime is how long a client may take to list its MCP servers. Some of them start all.
@@ -55,18 +56,18 @@ func (c *initCommand) requireServer(ctx context.Context, io streams, all *comman
 	if c.Remove || c.DryRun {
 		return
 	}
-	var files []clientFile
+	var files []doctor.File
 	for _, p := range plans {
 		agent, _ := agents.Named(p.command.Client)
 		for _, one := range p.plan.changes {
-			files = append(files, clientFile{agent: agent, name: one.path, content: one.after})
+			files = append(files, doctor.File{Agent: agent, Content: one.after})
 		}
 	}
-	clients := needServer(files)
+	clients := doctor.NeedServer(files)
 	if len(clients) == 0 {
 		return
 	}
-	if problem := missingServer(ctx, all); problem != "" {
+	if problem := doctor.MissingServer(ctx, all.connector); problem != "" {
 		note(io.err, problem+": keep askback serve running; without it, the hooks of "+strings.Join(clients, ", ")+" ask no person, and a guard blocks each call")
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/local/instance"
 )
@@ -49,24 +49,13 @@ func changeOf(folder string, scope config.Scope, f config.File, known records) (
 	return change{path, before, after, f.Removes(), f.Program}, err
 }
 
-// maxSettings is the maximum size of a file of settings. Claude Code also stores its history in such a file.
-const maxSettings = 64 << 20
-
-// readClientFile returns the content of a file of a client, or nil if it does not exist. A project may come from a
-// stranger, who can make it a link to a device that never ends.
+// readClientFile returns the content of a file of a client, or nil if it does not exist.
 func readClientFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, usage(path + " is not a file; nothing was changed")
-	case info.Size() > maxSettings:
-		return nil, usage(fmt.Sprintf("%s is larger than %d MB; nothing was changed", path, maxSettings>>20))
+	content, err := agents.ReadFile(path)
+	if refused, ok := errors.AsType[*agents.FileError](err); ok {
+		err = usage(refused.Error() + "; nothing was changed")
 	}
-	return os.ReadFile(path)
+	return content, err
 }
 
 // refusal returns why a file cannot be changed, and what to do.

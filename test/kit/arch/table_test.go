@@ -76,6 +76,7 @@ var layers = map[string][]string{
 	"test/kit/browsertest":            {},
 	"test/kit/freeport":               {},
 	"test/kit/proctest":               {},
+	"internal/doctor":                 {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
 	"internal/egress":                 {"."},
 	"test/kit/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/egress", "internal/pause"},
 	"test/kit/filltest":               {},

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -39,13 +39,13 @@ func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) 
 // whose confirmations no one may approve is a failure.
 func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
-	about, err := engine.InspectDirectory(engineSettings(d.file), row, tokens, d.recipients())
+	about, err := engine.InspectDirectory(d.program.EngineSettings(d.file), row, tokens, d.program.Recipients(d.file))
 	if err != nil {
-		d.fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
+		d.Fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
 		return
 	}
 	for _, warning := range about.Warnings {
-		d.warn(check, "change the settings, or what was made over the API", "%s", warning)
+		d.Warn(check, "change the settings, or what was made over the API", "%s", warning)
 	}
 	for _, p := range about.Problems {
 		where := "in the settings file"
@@ -53,12 +53,12 @@ func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 			where = "with askback route set or askback group set"
 		}
 		if p.Refuses {
-			d.fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)
+			d.Fail(check, "correct approvers, to or quorum "+where+" or of the agent, or add the people", "%s", p.Text)
 			continue
 		}
-		d.warn(check, "add the person, give a token, or remove the name "+where, "%s", p.Text)
+		d.Warn(check, "add the person, give a token, or remove the name "+where, "%s", p.Text)
 	}
 	if row.ID != "" && len(about.Warnings) == 0 {
-		d.ok(check, "made over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)
+		d.OK(check, "made over the API: people %d, groups %d, routes %d", about.People, about.Groups, about.Routes)
 	}
 }

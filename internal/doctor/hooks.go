@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -12,21 +12,22 @@ import (
 	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// A clientFile is a file of a client that exists.
-type clientFile struct {
-	agent   agents.Agent
-	scope   config.Scope
-	name    string // its path in the folder of the scope, with slashes
-	shown   string // its path for people
-	content []byte
+// A File is a file of a client that exists, or that is to be written.
+type File struct {
+	Agent   agents.Agent
+	Content []byte
+
+	scope config.Scope
+	shown string // its path for people
 }
 
 // clientFiles returns the files of all clients in this folder and in the home folder, in which
 // askback init writes.
-func clientFiles() (files []clientFile) {
+func clientFiles() (files []File) {
 	home, err := os.UserHomeDir()
 	seen := map[string]bool{} // the home folder can be that of the project
 	for _, agent := range agents.All() {
@@ -41,10 +42,10 @@ func clientFiles() (files []clientFile) {
 			}
 			for _, f := range all {
 				path := filepath.Join(folder, filepath.FromSlash(f.Path))
-				content, err := readClientFile(path)
-				if key := agent.Name + " " + realPath(path); err == nil && content != nil && !seen[key] {
+				content, err := agents.ReadFile(path)
+				if key := agent.Name + " " + agents.RealPath(path); err == nil && content != nil && !seen[key] {
 					seen[key] = true
-					files = append(files, clientFile{agent, scope, f.Path, homePath(path), content})
+					files = append(files, File{agent, content, scope, agents.HomePath(path)})
 				}
 			}
 		}
@@ -53,24 +54,24 @@ func clientFiles() (files []clientFile) {
 }
 
 // hooks returns the hooks of Askback in the file.
-func (f clientFile) hooks() []config.Hook {
-	return f.agent.Config.HooksIn(f.content)
+func (f File) hooks() []config.Hook {
+	return f.Agent.Config.HooksIn(f.Content)
 }
 
 // canaries returns what is asked through a hook in the file. Most hooks only withdraw asks, and have
 // none.
-func (f clientFile) canaries(h config.Hook) []hook.Canary {
-	if f.agent.Canaries == nil {
+func (f File) canaries(h config.Hook) []hook.Canary {
+	if f.Agent.Canaries == nil {
 		return nil
 	}
-	return f.agent.Canaries(h)
+	return f.Agent.Canaries(h)
 }
 
-// needServer returns the clients with a hook that asks nothing while no server runs.
-func needServer(files []clientFile) (clients []string) {
+// NeedServer returns the clients with a hook that asks nothing while no server runs.
+func NeedServer(files []File) (clients []string) {
 	for _, f := range files {
-		if slices.ContainsFunc(f.hooks(), f.agent.Config.NeedsServer) {
-			clients = append(clients, f.agent.Name)
+		if slices.ContainsFunc(f.hooks(), f.Agent.Config.NeedsServer) {
+			clients = append(clients, f.Agent.Name)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(clients)))
@@ -80,25 +81,25 @@ func needServer(files []clientFile) (clients []string) {
 // for the user. Without one, they ask nothing, and their clients do not show it.
 func (d *doctor) checkHooks(ctx context.Context) {
 	const check = "hooks"
-	clients := needServer(clientFiles())
+	clients := NeedServer(clientFiles())
 	if len(clients) == 0 {
 		return
 	}
 	names := strings.Join(clients, ", ")
-	switch problem := missingServer(ctx, d.all); {
+	switch problem := MissingServer(ctx, d.program.Connector); {
 	case problem != "":
-		d.warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call", problem, names)
+		d.Warn(check, "run askback serve", "%s, so the hooks of %s ask no person, and a guard blocks each call", problem, names)
 	case os.Getenv("ASKBACK_URL") == "" && d.proved && d.server.Kind != instance.KindServe:
-		d.warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID, d.server.Kind, names)
+		d.Warn(check, "run askback serve", "process %d (%s) answers the hooks of %s until it ends", d.server.PID, d.server.Kind, names)
 	default:
-		d.ok(check, "a server answers the hooks of %s", names)
+		d.OK(check, "a server answers the hooks of %s", names)
 	}
 }
 
-// missingServer returns why no server answers the commands of this user, or "" if one does, or if
+// MissingServer returns why no server answers the commands of this user, or "" if one does, or if
 // that cannot be found out.
-func missingServer(ctx context.Context, all *commands) string {
-	conn, err := all.connector("")
+func MissingServer(ctx context.Context, connector func(kind string) (*connection.Connector, error)) string {
+	conn, err := connector("")
 	if err != nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (i *inspection) readSecrets(ctx context.Context, db *sql.DB) (err error) {
 func (d *doctor) checkSecrets(all []store.Record) {
 	const check = "secrets"
 	const lost = "restore it from the backup of this database; without it, askback webhook rotate makes new secrets, and people add their contacts again"
-	dir, err := stateDir()
+	dir, err := d.program.StateDir()
 	if err != nil {
 		return // another check has reported it
 	}
@@ -50,18 +50,18 @@ func (d *doctor) checkSecrets(all []store.Record) {
 	case errors.Is(err, fs.ErrNotExist):
 		info = nil
 	case err != nil:
-		d.fail(check, "give this user access", "%v", err)
+		d.Fail(check, "give this user access", "%v", err)
 		return
 	case !info.Mode().IsRegular() || !isOwn(info):
-		d.fail(check, lost, "%s is not a regular file of this user", path)
+		d.Fail(check, lost, "%s is not a regular file of this user", path)
 		return
 	case isShared(info):
-		d.fail(check, "chmod 600 "+path+", and rotate the secrets with askback webhook rotate: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
+		d.Fail(check, "chmod 600 "+path+", and rotate the secrets with askback webhook rotate: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
 		return
 	}
 	key, err := connection.ReadSecretKey(dir)
 	if err != nil {
-		d.fail(check, "", "%v", err)
+		d.Fail(check, "", "%v", err)
 		return
 	}
 	sealed, closed := 0, 0
@@ -73,13 +73,13 @@ func (d *doctor) checkSecrets(all []store.Record) {
 	}
 	switch {
 	case sealed == 0 && info == nil:
-		d.ok(check, "no key is needed yet; it is created in %s when it is", path)
+		d.OK(check, "no key is needed yet; it is created in %s when it is", path)
 	case key == nil && sealed > 0:
-		d.fail(check, lost, "%s has no key, and the database has %s that it encrypted", path, view.Count(sealed, "secret"))
+		d.Fail(check, lost, "%s has no key, and the database has %s that it encrypted", path, view.Count(sealed, "secret"))
 	case closed > 0:
-		d.fail(check, lost, "%s does not open the secrets of %s in the database", path, view.Count(closed, "record"))
+		d.Fail(check, lost, "%s does not open the secrets of %s in the database", path, view.Count(closed, "record"))
 	default:
-		d.ok(check, "only this user can read %s, and it opens all secrets in the database (%d)", path, sealed)
+		d.OK(check, "only this user can read %s, and it opens all secrets in the database (%d)", path, sealed)
 	}
 }
 
@@ -101,10 +101,10 @@ func (d *doctor) checkChannels() {
 	u, err := url.Parse(d.file.PublicURL)
 	switch {
 	case d.file.PublicURL == "":
-		d.warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and what needs the page cannot be answered there", names)
+		d.Warn(check, fix, "%s: public_url is not set, so messages have no link that a phone opens, and what needs the page cannot be answered there", names)
 	case err == nil && egress.IsLoopback(u.Host):
-		d.warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
+		d.Warn(check, fix, "%s: public_url is %s, which only this machine reaches, so messages have no link that a phone opens", names, d.file.PublicURL)
 	default:
-		d.ok(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL, d.file.PublicURL)
+		d.OK(check, "%s: messages link to %s; check it with askback doctor --public-url %s", names, d.file.PublicURL, d.file.PublicURL)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
 )
 
@@ -53,7 +54,7 @@ func (d *doctor) ownEntries() ownEntries {
 		own.written.URLs = append(own.written.URLs, d.server.URL)
 	}
 	own.hooks = own.written
-	own.hooks.URLs = append(slices.Clone(own.written.URLs), "http://"+defaultListen)
+	own.hooks.URLs = append(slices.Clone(own.written.URLs), "http://"+d.program.Listen)
 	return own
 }
 
@@ -62,13 +63,13 @@ func (d *doctor) refuse(own ownEntries, name, command, url string) {
 	const check = "lane"
 	switch first, _, _ := strings.Cut(command, " "); {
 	case url != "":
-		d.warn(check, notWrittenURL, "%s would send a token to %s", name, url)
+		d.Warn(check, notWrittenURL, "%s would send a token to %s", name, url)
 	case first == "askback" && own.foreign != "":
-		d.warn(check, "correct the PATH, or run it yourself", "%s would run %q, but %s", name, command, own.foreign)
+		d.Warn(check, "correct the PATH, or run it yourself", "%s would run %q, but %s", name, command, own.foreign)
 	case first == "askback" && own.paths[first] == "":
-		d.fail(check, "add the folder of askback to it", "%s runs %q, but askback is not in the PATH", name, command)
+		d.Fail(check, "add the folder of askback to it", "%s runs %q, but askback is not in the PATH", name, command)
 	default:
-		d.warn(check, notWritten, "%s would run %q", name, command)
+		d.Warn(check, notWritten, "%s would run %q", name, command)
 	}
 }
 
@@ -82,10 +83,10 @@ func isInProject(path string) bool {
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
-	if home, err := os.UserHomeDir(); err == nil && isBelow(filepath.Dir(realPath(filepath.Join(home, "askback"))), folder) {
+	if home, err := os.UserHomeDir(); err == nil && isBelow(filepath.Dir(agents.RealPath(filepath.Join(home, "askback"))), folder) {
 		return false
 	}
-	return isBelow(realPath(path), folder)
+	return isBelow(agents.RealPath(path), folder)
 }
 
 // isBelow reports whether a path is a folder or in it.

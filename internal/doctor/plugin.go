@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -15,41 +15,41 @@ import (
 
 // checkOpenCode checks that the configuration of OpenCode loads the plugin of this version, and asks
 // through the command that the plugin runs.
-func (l laneCheck) checkOpenCode(ctx context.Context, f clientFile) {
+func (l laneCheck) checkOpenCode(ctx context.Context, f File) {
 	const check = "lane"
 	const fix = "askback init opencode writes it again"
-	name, program, loaded := opencode.LoadedPlugin(f.scope, f.content)
+	name, program, loaded := opencode.LoadedPlugin(f.scope, f.Content)
 	path := filepath.FromSlash(name)
 	if home, err := os.UserHomeDir(); f.scope == config.User && err == nil {
 		path = filepath.Join(home, path)
 	}
 	if !loaded {
-		l.warn(check, fix, "%s does not load the plugin %s, so OpenCode asks its own questions and permissions only at the terminal", f, homePath(path))
+		l.Warn(check, fix, "%s does not load the plugin %s, so OpenCode asks its own questions and permissions only at the terminal", f, agents.HomePath(path))
 		return
 	}
-	switch content, err := readClientFile(path); {
+	switch content, err := agents.ReadFile(path); {
 	case err != nil:
-		l.fail(check, "", "%s: %v", f, err)
+		l.Fail(check, "", "%s: %v", f, err)
 		return
 	case content == nil:
-		l.fail(check, fix, "%s loads the plugin %s, which does not exist", f, homePath(path))
+		l.Fail(check, fix, "%s loads the plugin %s, which does not exist", f, agents.HomePath(path))
 		return
 	case !opencode.IsCurrentPlugin(content):
-		l.warn(check, fix, "%s: the plugin %s is not that of this version", f, homePath(path))
+		l.Warn(check, fix, "%s: the plugin %s is not that of this version", f, agents.HomePath(path))
 		return
 	}
 	switch executable := l.own.paths[program]; {
 	case executable == "":
 		l.refuse(l.own, f.String(), program+" hook opencode", "")
 	case !l.quiet:
-		l.ok(check, "%s: the plugin %s is that of this version; nothing was asked, because people could be notified", f, homePath(path))
+		l.OK(check, "%s: the plugin %s is that of this version; nothing was asked, because people could be notified", f, agents.HomePath(path))
 	default:
 		ctx, cancel := context.WithTimeout(ctx, laneTime)
 		defer cancel()
 		one := opencode.Canaries(config.Hook{})[0]
-		c := newCanary("opencode, plugin ("+homePath(path)+")", false)
+		c := newCanary("opencode, plugin ("+agents.HomePath(path)+")", false)
 		err := c.ask(ctx, l.conn, one.Want, hookRun{command: []string{executable, "hook", "opencode"}, in: one.Payload(c.text, c.token), open: true}.output)
-		l.report(f, one.What+" as the plugin "+homePath(path)+" sends it", false, err)
+		l.report(f, one.What+" as the plugin "+agents.HomePath(path)+" sends it", false, err)
 	}
 }
 
@@ -60,13 +60,13 @@ func (l laneCheck) checkClaudePlugin(ctx context.Context) {
 	switch installed, enabled := installedClaudePlugin(); {
 	case !installed:
 	case !enabled:
-		l.warn("lane", "claude plugin enable askback@askback, or askback init claude-code", "claude-code: the %s is installed, but not enabled in this folder", name)
+		l.Warn("lane", "claude plugin enable askback@askback, or askback init claude-code", "claude-code: the %s is installed, but not enabled in this folder", name)
 	default:
 		files := claudecode.Plugin()
 		agent, _ := agents.Named(claudecode.Name)
 		for _, path := range slices.Sorted(maps.Keys(files)) {
-			f := clientFile{agent: agent, scope: config.User, name: path, shown: name, content: files[path]}
-			if lane, ok := f.agent.Config.LaneIn(f.content); ok {
+			f := File{Agent: agent, Content: files[path], scope: config.User, shown: name}
+			if lane, ok := f.Agent.Config.LaneIn(f.Content); ok {
 				l.checkServer(ctx, f, lane)
 			}
 			l.checkHooks(ctx, f)
@@ -81,9 +81,9 @@ func installedClaudePlugin() (installed, enabled bool) {
 	if home, err := os.UserHomeDir(); folder == "" && err == nil {
 		folder = filepath.Join(home, ".claude")
 	}
-	list, _ := readClientFile(filepath.Join(folder, "plugins", "installed_plugins.json")) // without one, none is installed
+	list, _ := agents.ReadFile(filepath.Join(folder, "plugins", "installed_plugins.json")) // without one, none is installed
 	for _, path := range []string{filepath.Join(folder, "settings.json"), ".claude/settings.json", ".claude/settings.local.json"} {
-		settings, _ := readClientFile(path)
+		settings, _ := agents.ReadFile(path)
 		if on, known := claudecode.EnablesPlugin(settings); known {
 			enabled = on
 		}

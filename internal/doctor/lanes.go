@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -38,20 +38,20 @@ type laneCheck struct {
 // only what askback init writes, because the folder can be that of a stranger's project.
 func (d *doctor) checkLanes(ctx context.Context) {
 	const check = "lanes"
-	conn, err := d.all.connector(instance.KindAsk)
+	conn, err := d.program.Connector(instance.KindAsk)
 	if err != nil {
-		d.fail(check, "", "%v", err)
+		d.Fail(check, "", "%v", err)
 		return
 	}
 	l := laneCheck{d, conn, d.ownEntries(), conn.IsLocal() && reflect.ValueOf(d.file.Channels).IsZero()}
-	before := len(d.findings)
+	before := len(d.Findings)
 	ownClaude := false // a file of Claude Code has an entry
 	for _, f := range clientFiles() {
-		lane, ok := f.agent.Config.LaneIn(f.content)
-		ownClaude = ownClaude || f.agent.Name == claudecode.Name && (ok || len(f.hooks()) > 0)
+		lane, ok := f.Agent.Config.LaneIn(f.Content)
+		ownClaude = ownClaude || f.Agent.Name == claudecode.Name && (ok || len(f.hooks()) > 0)
 		if ok {
 			l.checkServer(ctx, f, lane)
-			if f.agent.Name == opencode.Name {
+			if f.Agent.Name == opencode.Name {
 				l.checkOpenCode(ctx, f)
 			}
 		}
@@ -60,11 +60,11 @@ func (d *doctor) checkLanes(ctx context.Context) {
 	if !ownClaude {
 		l.checkClaudePlugin(ctx)
 	}
-	if len(d.findings) == before {
-		d.warn(check, "askback init", "no agent is configured in this folder or for this user")
+	if len(d.Findings) == before {
+		d.Warn(check, "askback init", "no agent is configured in this folder or for this user")
 	}
 	if err := conn.Close(); err != nil {
-		d.fail(check, "", "%v", err)
+		d.Fail(check, "", "%v", err)
 	}
 }
 
@@ -72,15 +72,15 @@ func (d *doctor) checkLanes(ctx context.Context) {
 const laneFix = "run what the file has yourself; askback init writes it again"
 
 // checkServer checks the MCP server in a file.
-func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.Lane) {
+func (l laneCheck) checkServer(ctx context.Context, f File, lane config.Lane) {
 	const check = "lane"
-	if !l.own.written.HasLane(f.agent.Config, f.scope, lane) {
+	if !l.own.written.HasLane(f.Agent.Config, f.scope, lane) {
 		l.refuse(l.own, f.String(), strings.Join(lane.Command, " "), lane.URL)
 		return
 	}
 	headers, expanded := lane.Expand(os.Getenv)
 	if !expanded {
-		l.warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", f)
+		l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s needs a token that is not set here", f)
 		return
 	}
 	command := slices.Clone(lane.Command)
@@ -91,7 +91,7 @@ func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.La
 		Command: command, URL: lane.URL, Headers: headers, Env: lane.Environment(os.Environ()), Start: laneTime, Call: laneTime,
 	})
 	if err != nil {
-		l.fail(check, "askback init writes the entry again", "%s: %v", f, err)
+		l.Fail(check, "askback init writes the entry again", "%s: %v", f, err)
 		return
 	}
 	defer server.Close()
@@ -110,13 +110,13 @@ func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.La
 	}
 	if !l.quiet || lane.URL != "" {
 		if _, err := call(ctx, "list_open_questions", struct{}{}); err != nil {
-			l.fail(check, laneFix, "%s: %v", f, err)
+			l.Fail(check, laneFix, "%s: %v", f, err)
 			return
 		}
-		l.ok(check, "%s: its MCP server is connected; nothing was asked, because people could be notified", f)
+		l.OK(check, "%s: its MCP server is connected; nothing was asked, because people could be notified", f)
 		return
 	}
-	c := newCanary(f.agent.Name+", MCP ("+f.shown+")", false)
+	c := newCanary(f.Agent.Name+", MCP ("+f.shown+")", false)
 	err = c.ask(ctx, l.conn, "", func(ctx context.Context) (string, error) {
 		question := map[string]any{"question": c.text, "options": hook.CanaryOptions()}
 		return call(ctx, "ask_user_question", map[string]any{"questions": []any{question}})
@@ -125,18 +125,18 @@ func (l laneCheck) checkServer(ctx context.Context, f clientFile, lane config.La
 }
 
 // report adds the finding about an ask.
-func (l laneCheck) report(f clientFile, asked string, permission bool, err error) {
+func (l laneCheck) report(f File, asked string, permission bool, err error) {
 	const check = "lane"
 	settled := "was answered, and the answer arrived"
 	if permission {
 		settled = "was denied, and the denial arrived"
 	}
 	if err != nil {
-		l.fail(check, laneFix, "%s: %s: %v", f, asked, err)
+		l.Fail(check, laneFix, "%s: %s: %v", f, asked, err)
 		return
 	}
-	l.ok(check, "%s: %s %s", f, asked, settled)
+	l.OK(check, "%s: %s %s", f, asked, settled)
 }
 
 // String returns the client and the file, for people.
-func (f clientFile) String() string { return fmt.Sprintf("%s (%s)", f.agent.Name, f.shown) }
+func (f File) String() string { return fmt.Sprintf("%s (%s)", f.Agent.Name, f.shown) }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -19,19 +19,19 @@ const proveTime = 3 * time.Second
 // is free, it takes it for a moment, during which other commands wait.
 func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
-	path, err := d.all.database(d.file)
+	path, err := d.program.Database(d.file)
 	if err != nil {
-		d.fail("database", "", "%v", err)
+		d.Fail("database", "", "%v", err)
 		return
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		d.database = path
-		d.ok(check, "no process holds the database")
+		d.OK(check, "no process holds the database")
 		return
 	}
 	place, err := instance.At(path)
 	if err != nil {
-		d.fail("database", "correct the link", "%v", err)
+		d.Fail("database", "correct the link", "%v", err)
 		return
 	}
 	d.database = place.Database
@@ -40,17 +40,17 @@ func (d *doctor) checkHolder(ctx context.Context) {
 	d.server, announced = place.Last()
 	switch {
 	case err != nil:
-		d.fail(check, "give this user write access", "%v", err)
+		d.Fail(check, "give this user write access", "%v", err)
 	case d.locked && !announced:
-		d.fail(check, "check again in a moment; if this remains, end the process that has the database or its lock file open",
+		d.Fail(check, "check again in a moment; if this remains, end the process that has the database or its lock file open",
 			"an unknown process holds the database: there is no server.json")
 	case d.locked:
 		d.checkProof(ctx)
 	case announced:
-		d.warn(check, "no action is needed: the next command replaces its server.json",
+		d.Warn(check, "no action is needed: the next command replaces its server.json",
 			"no process holds the database; process %d served it last, and was killed", d.server.PID)
 	default:
-		d.ok(check, "no process holds the database")
+		d.OK(check, "no process holds the database")
 	}
 }
 
@@ -60,31 +60,31 @@ func (d *doctor) checkProof(ctx context.Context) {
 	defer cancel()
 	s := d.server
 	if err := s.Proves(ctx); err != nil {
-		d.fail("holder", "check again in a moment; if this remains, kill that process; this is safe",
+		d.Fail("holder", "check again in a moment; if this remains, kill that process; this is safe",
 			"process %d (%s) holds the database and does not reply at %s: %v", s.PID, s.Kind, s.URL, err)
 		return
 	}
 	d.proved = true
-	d.ok("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
+	d.OK("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
 }
 
 // checkPort checks that askback serve can listen on its address. It is not a problem if the
 // server of this database already listens there, or listens elsewhere because of --listen.
 func (d *doctor) checkPort() {
 	const check = "port"
-	listen := cmp.Or(d.file.Listen, defaultListen)
+	listen := cmp.Or(d.file.Listen, d.program.Listen)
 	serves := strings.TrimPrefix(d.server.URL, "http://")
 	if d.proved && (serves == listen || d.server.Kind == instance.KindServe && d.file.Listen == "") {
-		d.ok(check, "the server of this database listens on %s", serves)
+		d.OK(check, "the server of this database listens on %s", serves)
 		return
 	}
 	ln, err := net.Listen("tcp", listen)
 	switch {
 	case err == nil && ln.Close() == nil:
-		d.ok(check, "%s is free", listen)
+		d.OK(check, "%s is free", listen)
 	case d.proved:
-		d.warn(check, "find out what it is before you start askback serve there", "another program listens on %s: %v", listen, err)
+		d.Warn(check, "find out what it is before you start askback serve there", "another program listens on %s: %v", listen, err)
 	default:
-		d.fail(check, "end the program that listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
+		d.Fail(check, "end the program that listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 )
 
 // checkHooks checks the hooks in a file that ask people.
-func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
+func (l laneCheck) checkHooks(ctx context.Context, f File) {
 	const check = "lane"
 	refused := map[string]bool{}
 	for _, h := range f.hooks() {
@@ -29,7 +29,7 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 		if h.Matcher == claudecode.PluginTools {
 			continue // it only allows the tools of Askback
 		}
-		if !l.own.hooks.HasHook(f.agent.Config, f.scope, h) {
+		if !l.own.hooks.HasHook(f.Agent.Config, f.scope, h) {
 			if !refused[what] { // the same command is there for several events
 				refused[what] = true
 				l.refuse(l.own, f.String(), h.Command, h.URL)
@@ -40,11 +40,11 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 		switch {
 		case len(checks) == 0:
 		case !l.quiet:
-			l.warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
-		case f.agent.Config.NeedsServer(h) && !l.proved:
-			l.warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
+			l.Warn(check, "to try it, ask something in the agent itself", "%s: the hook %s was not tried, because people could be notified", f, h.Event)
+		case f.Agent.Config.NeedsServer(h) && !l.proved:
+			l.Warn(check, "run askback serve, and check again", "%s: the hook %s asks no person, because no server is running", f, h.Event)
 		case h.URL != "" && os.Getenv(config.TokenVariable) == "":
-			l.warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
+			l.Warn(check, "set "+config.TokenVariable+" where the client starts; check again with it", "%s: the hook %s needs a token that is not set here", f, h.Event)
 		default:
 			for _, one := range checks {
 				l.checkHook(ctx, f, h, one)
@@ -54,10 +54,10 @@ func (l laneCheck) checkHooks(ctx context.Context, f clientFile) {
 }
 
 // checkHook sends an event to a hook as its client does.
-func (l laneCheck) checkHook(ctx context.Context, f clientFile, h config.Hook, check hook.Canary) {
+func (l laneCheck) checkHook(ctx context.Context, f File, h config.Hook, check hook.Canary) {
 	ctx, cancel := context.WithTimeout(ctx, laneTime)
 	defer cancel()
-	c := newCanary(f.agent.Name+", hook "+h.Event+" ("+f.shown+")", check.Permission)
+	c := newCanary(f.Agent.Name+", hook "+h.Event+" ("+f.shown+")", check.Permission)
 	err := c.ask(ctx, l.conn, check.Want, func(ctx context.Context) (string, error) {
 		if h.URL != "" {
 			return l.post(ctx, h, check, check.Payload(c.text, c.token))

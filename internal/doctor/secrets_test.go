@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"os"
@@ -44,9 +44,7 @@ func sealEndpoint(t *testing.T, key func() ([]byte, error)) (database string) {
 // askback doctor reports a key of secrets that is missing, readable by others, or another one
 // than that which encrypted the secrets in the database (T23).
 func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("XDG_STATE_HOME", home)
-	dir := filepath.Join(home, "askback")
+	dir := filepath.Join(t.TempDir(), "askback")
 	path := filepath.Join(dir, connection.SecretKeyFile)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -61,10 +59,10 @@ func TestDoctorChecksTheKeyOfSecrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &doctor{}
+		d := &doctor{program: Program{StateDir: func() (string, error) { return dir, nil }}}
 		d.checkSecrets(about.withSecrets)
-		if got := d.lastFinding(); len(d.findings) != 1 || !strings.HasPrefix(got, want) {
-			t.Errorf("got %+v, want %q", d.findings, want)
+		if got := d.lastFinding(); len(d.Findings) != 1 || !strings.HasPrefix(got, want) {
+			t.Errorf("got %+v, want %q", d.Findings, want)
 		}
 	}
 	plain := sealEndpoint(t, nil)
@@ -110,8 +108,8 @@ func TestDoctorWarnsOfChannelsWithoutAPublicURL(t *testing.T) {
 		d.checkChannels()
 		d.file.Channels = map[string]channels.Settings{"webhook": webhook.Settings{}} // a program needs no link
 		d.checkChannels()
-		if len(d.findings) != 0 {
-			t.Errorf("%q: without a channel for people: got %+v", url, d.findings)
+		if len(d.Findings) != 0 {
+			t.Errorf("%q: without a channel for people: got %+v", url, d.Findings)
 		}
 		d.file.Channels["telegram"], d.file.Channels["email"] = telegram.Settings{}, email.Settings{}
 		d.checkChannels()

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bufio"
@@ -53,9 +53,9 @@ func (d *doctor) checkPublic(ctx context.Context, address string) {
 	if address == "" {
 		return
 	}
-	address, err := origin(address)
+	address, err := d.program.Origin(address)
 	if err != nil {
-		d.fail(check, "", "%v", err)
+		d.Fail(check, "", "%v", err)
 		return
 	}
 	p := publicCheck{doctor: d, url: address, client: newPublicClient(nil), wait: publicTime}
@@ -81,7 +81,7 @@ func newPublicClient(transport http.RoundTripper) *http.Client {
 
 // loginSecret makes a log-in link of the local user.
 func (d *doctor) loginSecret(ctx context.Context) (string, error) {
-	conn, err := d.all.connector("")
+	conn, err := d.program.Connector("")
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (p publicCheck) run(ctx context.Context) {
 	secure := p.checkProto(ctx)
 	forwarded := p.checkHost(ctx)
 	if p.login == nil {
-		p.warn("stream", "start askback serve on this machine first", "not checked: no server runs here to log in to")
+		p.Warn("stream", "start askback serve on this machine first", "not checked: no server runs here to log in to")
 		return
 	}
 	if secure && forwarded {
@@ -111,10 +111,10 @@ func (p publicCheck) checkAddress() bool {
 	u, _ := url.Parse(p.url) // origin has checked it
 	switch {
 	case u.Scheme != "https":
-		p.fail(check, "put a proxy with https in front: docs/phone.md has three", "%s is not https, and browsers keep log-ins only over https", p.url)
+		p.Fail(check, "put a proxy with https in front: docs/phone.md has three", "%s is not https, and browsers keep log-ins only over https", p.url)
 		return false
 	case egress.IsLoopback(u.Host):
-		p.warn(check, "give the address that the phone uses", "%s leads to this machine only", p.url)
+		p.Warn(check, "give the address that the phone uses", "%s leads to this machine only", p.url)
 	}
 	return true
 }
@@ -132,21 +132,21 @@ func (p publicCheck) checkReach(ctx context.Context) bool {
 	var reply struct{ Status, Proof string }
 	switch {
 	case res.StatusCode/100 == 3:
-		p.fail(check, "give that address, or let the proxy forward instead", "%s redirects to %s", p.url, res.Header.Get("Location"))
+		p.Fail(check, "give that address, or let the proxy forward instead", "%s redirects to %s", p.url, res.Header.Get("Location"))
 		return false
 	case res.StatusCode/100 == 5:
-		p.fail(check, fixReach, "%s replies with status %s: the proxy does not reach the server", p.url, res.Status)
+		p.Fail(check, fixReach, "%s replies with status %s: the proxy does not reach the server", p.url, res.Status)
 		return false
 	case res.StatusCode != http.StatusOK || json.Unmarshal(body, &reply) != nil || reply.Status != "ok":
-		p.fail(check, fixReach, "what answers at %s is not Askback (status %s)", p.url, res.Status)
+		p.Fail(check, fixReach, "what answers at %s is not Askback (status %s)", p.url, res.Status)
 		return false
 	case p.proof == nil:
-		p.warn(check, "run this on the machine of the server", "an Askback answers at %s; no server runs here to compare it with", p.url)
+		p.Warn(check, "run this on the machine of the server", "an Askback answers at %s; no server runs here to compare it with", p.url)
 	case reply.Proof != p.proof(nonce):
-		p.fail(check, fixReach, "another Askback answers at %s, not the server of this database", p.url)
+		p.Fail(check, fixReach, "another Askback answers at %s, not the server of this database", p.url)
 		return false
 	default:
-		p.ok(check, "%s has a valid certificate and leads to the server of this database", p.url)
+		p.OK(check, "%s has a valid certificate and leads to the server of this database", p.url)
 	}
 	return true
 }
@@ -162,11 +162,11 @@ func (p publicCheck) reachFailed(err error) {
 	}
 	switch {
 	case errors.As(err, &host):
-		p.fail(check, "get a certificate for this name", "the certificate at %s is for another name: %v", p.url, host)
+		p.Fail(check, "get a certificate for this name", "the certificate at %s is for another name: %v", p.url, host)
 	case errors.As(err, &certificate):
-		p.fail(check, "use a certificate that phones trust, such as one of Let's Encrypt", "the certificate at %s is not valid: %v", p.url, certificate.Err)
+		p.Fail(check, "use a certificate that phones trust, such as one of Let's Encrypt", "the certificate at %s is not valid: %v", p.url, certificate.Err)
 	default:
-		p.fail(check, fixReach, "%s cannot be reached: %v", p.url, err)
+		p.Fail(check, fixReach, "%s cannot be reached: %v", p.url, err)
 	}
 }
 
@@ -186,11 +186,11 @@ func (p publicCheck) checkProto(ctx context.Context) bool {
 	}
 	for _, c := range res.Cookies() {
 		if shown && c.Secure && strings.HasPrefix(c.Name, "__Host-") {
-			p.ok(check, "the server recognizes https: it shows the page of a log-in and sets secure cookies")
+			p.OK(check, "the server recognizes https: it shows the page of a log-in and sets secure cookies")
 			return true
 		}
 	}
-	p.fail(check, fixProto, "the server does not recognize https, so it lets no one log in, or sets cookies that are not secure")
+	p.Fail(check, fixProto, "the server does not recognize https, so it lets no one log in, or sets cookies that are not secure")
 	return false
 }
 
@@ -204,10 +204,10 @@ func (p publicCheck) checkHost(ctx context.Context) bool {
 		return false
 	}
 	if res.StatusCode != http.StatusSeeOther {
-		p.fail(check, fixHost, "the server sees another name than %s, and takes forms of this one for those of another site (status %s)", p.url, res.Status)
+		p.Fail(check, fixHost, "the server sees another name than %s, and takes forms of this one for those of another site (status %s)", p.url, res.Status)
 		return false
 	}
-	p.ok(check, "the server sees the name that browsers use")
+	p.OK(check, "the server sees the name that browsers use")
 	return true
 }
 
@@ -216,7 +216,7 @@ func (p publicCheck) checkHost(ctx context.Context) bool {
 func (p publicCheck) checkStream(ctx context.Context) {
 	secret, err := p.login(ctx)
 	if err != nil {
-		p.fail("log-in", "", "no log-in link could be made: %v", err)
+		p.Fail("log-in", "", "no log-in link could be made: %v", err)
 		return
 	}
 	res, _, err := p.do(ctx, http.MethodPost, "/login", url.Values{"secret": {secret}})
@@ -226,16 +226,16 @@ func (p publicCheck) checkStream(ctx context.Context) {
 	}
 	defer func() { _, _, _ = p.do(context.WithoutCancel(ctx), http.MethodPost, "/logout", url.Values{}) }()
 	if inbox, _, err := p.do(ctx, http.MethodGet, "/", nil); res.StatusCode != http.StatusSeeOther || err != nil || inbox.StatusCode != http.StatusOK {
-		p.fail("log-in", "let the proxy pass on cookies in both directions, and change no forms", "the log-in does not work (status %s): the cookie does not arrive", res.Status)
+		p.Fail("log-in", "let the proxy pass on cookies in both directions, and change no forms", "the log-in does not work (status %s): the cookie does not arrive", res.Status)
 		return
 	}
-	p.ok("log-in", "a browser can log in, and its cookie arrives")
+	p.OK("log-in", "a browser can log in, and its cookie arrives")
 	began := time.Now()
 	if err := p.readHeartbeat(ctx); err != nil {
-		p.fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v", p.wait, err)
+		p.Fail("stream", fixStream, "no event arrived within %s, so open pages do not change by themselves: %v", p.wait, err)
 		return
 	}
-	p.ok("stream", "events pass the proxy at once (%d ms)", time.Since(began).Milliseconds())
+	p.OK("stream", "events pass the proxy at once (%d ms)", time.Since(began).Milliseconds())
 }
 
 // readHeartbeat reads the heartbeat with which the stream of the pages begins.

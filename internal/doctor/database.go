@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -29,33 +29,33 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	info, err := os.Stat(d.database)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "%s does not exist yet; the first command creates it", d.database)
+		d.OK(check, "%s does not exist yet; the first command creates it", d.database)
 		d.checkDirectory(store.Record{}, nil)
 		return
 	case err != nil:
-		d.fail(check, "give this user read access", "%v", err)
+		d.Fail(check, "give this user read access", "%v", err)
 		return
 	}
 	if info.Size() == 0 {
-		d.ok(check, "%s is empty; the next command sets it up", d.database)
+		d.OK(check, "%s is empty; the next command sets it up", d.database)
 		d.checkDirectory(store.Record{}, nil)
 		return
 	}
 	if isShared(info) || !isOwn(info) {
-		d.fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
+		d.Fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
 		return
 	}
 	if err := (instance.Place{Database: d.database}).CheckNames(); err != nil {
-		d.fail(check, "stop all askback processes, and delete all names of the file but one", "%v", err)
+		d.Fail(check, "stop all askback processes, and delete all names of the file but one", "%v", err)
 		return
 	}
 	about, err := inspect(ctx, d.database, d.locked)
 	if ctx.Err() != nil { // this says nothing about the database
-		d.warn(check, "run doctor again, and let it finish: it reads the whole database", "%s was not checked to the end", d.database)
+		d.Warn(check, "run doctor again, and let it finish: it reads the whole database", "%s was not checked to the end", d.database)
 		return
 	}
 	if err != nil {
-		d.fail(check, "stop all askback processes, and restore a backup", "%s: %v", d.database, err)
+		d.Fail(check, "stop all askback processes, and restore a backup", "%s: %v", d.database, err)
 		return
 	}
 	d.checkContent(about, info.Size())
@@ -71,23 +71,23 @@ func (d *doctor) checkContent(about inspection, size int64) {
 	const check = "database"
 	switch {
 	case about.broken != "":
-		d.fail(check, "stop all askback processes, and restore a backup", "%s is damaged: %s", d.database, about.broken)
+		d.Fail(check, "stop all askback processes, and restore a backup", "%s is damaged: %s", d.database, about.broken)
 	case about.version > sqlite.SchemaVersion:
-		d.fail(check, "install that version, or restore an older backup",
+		d.Fail(check, "install that version, or restore an older backup",
 			"%s was written by a newer askback: its schema is %d, and this version supports up to %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.version < sqlite.SchemaVersion:
-		d.warn(check, "make a backup: the next command upgrades it", "%s has schema %d; this version uses %d", d.database, about.version, sqlite.SchemaVersion)
+		d.Warn(check, "make a backup: the next command upgrades it", "%s has schema %d; this version uses %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.rows.Damaged > 0:
-		d.fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
+		d.Fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
 			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
 	case about.search != "":
-		d.warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the index for searches: %s", d.database, about.search)
+		d.Warn(check, "no action is needed: once a search or a change reads the damaged part, it is filled again", "%s is intact, except the index for searches: %s", d.database, about.search)
 	default:
 		without := ""
 		if n := about.rows.Without; n > 0 {
 			without = fmt.Sprintf("; %d of %d records and events have no checksum, since an older version wrote them", n, about.rows.Rows)
 		}
-		d.ok(check, "%s is intact: schema %d, %s%s", d.database, about.version, formatSize(size), without)
+		d.OK(check, "%s is intact: schema %d, %s%s", d.database, about.version, formatSize(size), without)
 	}
 }
 
@@ -109,11 +109,11 @@ func (d *doctor) checkDisk(size int64) {
 	free, known := freeBytes(filepath.Dir(d.database))
 	switch {
 	case !known:
-		d.ok("disk", "free space cannot be measured on this system")
+		d.OK("disk", "free space cannot be measured on this system")
 	case free < max(minFree, size/10):
-		d.warn("disk", "free some space: with a full disk, nothing can be asked or answered", "%s free", formatSize(free))
+		d.Warn("disk", "free some space: with a full disk, nothing can be asked or answered", "%s free", formatSize(free))
 	default:
-		d.ok("disk", "%s free", formatSize(free))
+		d.OK("disk", "%s free", formatSize(free))
 	}
 }
 
@@ -125,11 +125,11 @@ const maxSkew = 5 * time.Second
 func (d *doctor) checkClock(newest, now time.Time) {
 	behind := newest.Sub(now)
 	if behind > maxSkew {
-		d.fail("clock", "set the clock; until then, deadlines pass late",
+		d.Fail("clock", "set the clock; until then, deadlines pass late",
 			"the clock is %s behind the latest time in the database", behind.Round(time.Second))
 		return
 	}
-	d.ok("clock", "the clock is not behind the latest time in the database")
+	d.OK("clock", "the clock is not behind the latest time in the database")
 }
 
 // An inspection is the result of [inspect].

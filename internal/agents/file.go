@@ -1,0 +1,62 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// maxFile is the maximum size of a file of a client. Claude Code also stores its history in such a file.
+const maxFile = 64 << 20
+
+// A FileError is the error of a file that is not read.
+type FileError struct {
+	Path    string
+	Problem string
+}
+
+// Error returns the path and the problem.
+func (e *FileError) Error() string { return e.Path + " " + e.Problem }
+
+// ReadFile returns the content of a file of a client, or nil if it does not exist. A project may
+// come from a stranger, who can make it a link to a device that never ends.
+func ReadFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, &FileError{path, "is not a file"}
+	case info.Size() > maxFile:
+		return nil, &FileError{path, fmt.Sprintf("is larger than %d MB", maxFile>>20)}
+	}
+	return os.ReadFile(path)
+}
+
+// RealPath returns the absolute path of a file without symbolic links. The file need not exist.
+func RealPath(path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(absolute))
+	if err != nil {
+		return absolute
+	}
+	return filepath.Join(folder, filepath.Base(absolute))
+}
+
+// HomePath returns a path with ~ for the home folder.
+func HomePath(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if rest, err := filepath.Rel(RealPath(home), RealPath(path)); err == nil && filepath.IsLocal(rest) {
+		return filepath.Join("~", rest)
+	}
+	return path
+}
