@@ -260,6 +260,9 @@ func text(a askback.Ask) string {
 	if c := a.Confirmation; c != nil {
 		lines = append(lines, c.ToolName, c.Server, c.Description, c.Context, string(c.Input))
 	}
+	if len(a.Approvers) > 0 {
+		lines = append(lines, askback.NotApproverError{Who: a.Deciders()}.Error())
+	}
 	var b strings.Builder
 	for _, l := range lines {
 		b.WriteString("\n| " + strings.ReplaceAll(safetext.Block(l).String(), "\n", "\n| "))

@@ -182,7 +182,7 @@ func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askbac
 	switch {
 	case !a.Settled() && !a.IsApprover(to.person):
 		who := askback.NotApproverError{Who: a.Deciders()}
-		letter.first, letter.how = []notice.Line{notice.Own("Your reply was not recorded: %s.", who.Error()), notice.Own("You can read it:")}, nil
+		letter.first, letter.how = []notice.Line{notice.Deciders("Your reply was not recorded: ", who), notice.Own("You can read it:")}, nil
 	case a.Settled():
 		letter.first = []notice.Line{notice.Own("Your reply came too late. It is recorded, but changes nothing.")}
 	default:

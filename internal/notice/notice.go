@@ -113,6 +113,9 @@ func Pending(a askback.Ask, buttons []Button) Message {
 	if a.Quorum > 1 {
 		m.Lines = append(m.Lines, Own("%d people must approve this call; one can deny it", a.Quorum))
 	}
+	if len(a.Approvers) > 0 {
+		m.Lines = append(m.Lines, Deciders("Approval: ", askback.NotApproverError{Who: a.Deciders()}))
+	}
 	if !a.Deadline.IsZero() {
 		m.Lines = append(m.Lines, Own("Until %s", a.Deadline.UTC().Format("2006-01-02 15:04 UTC")))
 	}
@@ -372,7 +375,12 @@ func Ended(id string) Message {
 
 // NotApprover returns the reply to a person whose decision was not recorded, because others decide.
 func NotApprover(id string, err askback.NotApproverError) Message {
-	return Message{Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Own("%s.", strings.ToUpper(err.Error()[:1])+err.Error()[1:])}}
+	return Message{Tag: id, Title: "Your answer was not recorded", Settling: true, Lines: []Line{Deciders("Reason: ", err)}}
+}
+
+// Deciders returns a line with the people who may decide a call.
+func Deciders(own string, err askback.NotApproverError) Line {
+	return Line{Own: own, Foreign: safetext.Line(err.Error()).String()}
 }
 
 // Test returns the message of askback notify test.
