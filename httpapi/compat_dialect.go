@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/wire/compat"
 )
 
@@ -23,7 +24,7 @@ type unansweredReply struct {
 // dialectAsk serves POST /dialects/{name}/ask. It accepts the input of the ask tool that the
 // named client has, and replies in the format of that tool's result.
 func (c *call) dialectAsk() error {
-	client, ok := compat.ClientNamed(c.r.PathValue("name"))
+	client, ok := agents.DialectNamed(c.r.PathValue("name"))
 	if !ok {
 		return askback.ErrNotFound
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/agents/opencode"
 	"github.com/askback/askback/internal/agents/vscode"
+	"github.com/askback/askback/internal/wire/compat"
 )
 
 // An Agent is a coding agent.
@@ -36,6 +37,8 @@ type Agent struct {
 	ACP string
 	// Config is its configuration.
 	Config *config.Client
+	// Dialect is the format of its own tool for questions, or nil.
+	Dialect *compat.Client
 	// Hook is the type of the command askback hook NAME, as a nil pointer. It is nil for an agent
 	// without hooks.
 	Hook hook.Command
@@ -50,11 +53,11 @@ var list = []Agent{
 	{Name: antigravity.Name, Title: "Antigravity", Config: &antigravity.Config},
 	{
 		Name: claudecode.Name, Title: "Claude Code", MCP: "claude-code", ACP: "claude",
-		Config: &claudecode.Config, Hook: (*claudecode.Hook)(nil), Canaries: claudecode.Canaries,
+		Config: &claudecode.Config, Dialect: &claudecode.Dialect, Hook: (*claudecode.Hook)(nil), Canaries: claudecode.Canaries,
 	},
 	{
 		Name: codex.Name, Title: "Codex", MCP: "codex", MCPWait: 240 * time.Second, ACP: "codex",
-		Config: &codex.Config, Hook: (*codex.Hook)(nil), Canaries: codex.Canaries,
+		Config: &codex.Config, Dialect: &codex.Dialect, Hook: (*codex.Hook)(nil), Canaries: codex.Canaries,
 	},
 	{
 		Name: copilot.Name, Title: "GitHub Copilot CLI", MCP: "copilot", ACP: "copilot",
@@ -66,14 +69,14 @@ var list = []Agent{
 	},
 	{
 		Name: gemini.Name, Title: "Gemini CLI", MCP: "gemini-cli", MCPWait: 9 * time.Minute, ACP: "gemini",
-		Config: &gemini.Config, Hook: (*gemini.Hook)(nil), Canaries: gemini.Canaries,
+		Config: &gemini.Config, Dialect: &gemini.Dialect, Hook: (*gemini.Hook)(nil), Canaries: gemini.Canaries,
 	},
 	{
 		Name: opencode.Name, Title: "OpenCode", MCP: "opencode", ACP: "opencode",
-		Config: &opencode.Config, Hook: (*opencode.Hook)(nil), Canaries: opencode.Canaries,
+		Config: &opencode.Config, Dialect: &opencode.Dialect, Hook: (*opencode.Hook)(nil), Canaries: opencode.Canaries,
 		HookHelp: "Read an event of Askback's plugin for OpenCode from standard input, ask, and print the reply.",
 	},
-	{Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config},
+	{Name: vscode.Name, Title: "Visual Studio Code", MCP: "visual studio code", Config: &vscode.Config, Dialect: &vscode.Dialect},
 }
 
 // All returns the agents, sorted by name.
@@ -105,6 +108,29 @@ func OverACP(agent string) string {
 	agent = strings.ToLower(agent)
 	a, _ := find(func(a Agent) bool { return a.ACP != "" && strings.Contains(agent, a.ACP) })
 	return a.Name
+}
+
+// Dialects returns the formats of the tools with which agents ask, and those of other programs, sorted
+// by name.
+func Dialects() []compat.Client {
+	all := compat.Clients()
+	for _, a := range list {
+		if a.Dialect != nil {
+			all = append(all, *a.Dialect)
+		}
+	}
+	slices.SortFunc(all, func(a, b compat.Client) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// DialectNamed returns the format with a name.
+func DialectNamed(name string) (compat.Client, bool) {
+	all := Dialects()
+	i := slices.IndexFunc(all, func(c compat.Client) bool { return c.Name == name })
+	if i < 0 {
+		return compat.Client{}, false
+	}
+	return all[i], true
 }
 
 // WithHooks returns the programs in the labels of agents that have hooks, or that an editor runs.

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/askback/askback"
@@ -69,11 +68,7 @@ func questions(ev Event) (prepared, bool) {
 // Questions returns the request for the arguments of [QuestionTool]. It is the same for
 // hooks and for permission_prompt over MCP. The text of the error is for the model.
 func Questions(input json.RawMessage) (compat.Call, error) {
-	client, known := compat.ClientNamed("claude")
-	if !known {
-		return compat.Call{}, errors.New("package compat does not know Claude Code")
-	}
-	call, err := client.Ask(input)
+	call, err := Dialect.Ask(input)
 	if err != nil {
 		return compat.Call{}, err
 	}

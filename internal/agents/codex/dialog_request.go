@@ -8,7 +8,6 @@ import (
 	"github.com/askback/askback/internal/agents/dialog"
 	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
 	"github.com/askback/askback/internal/agents/hook"
-	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -131,12 +130,11 @@ func (d *question) readPermissions(p jcs.Value, src []byte) bool {
 
 // readQuestions reads a call of request_user_input. Secrets are asked only at the terminal.
 func (d *question) readQuestions(p jcs.Value, src []byte) bool {
-	client, known := compat.ClientNamed("codex")
 	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": json.RawMessage(raw(p, src, "questions"))})
-	if !known || err != nil {
+	if err != nil {
 		return false
 	}
-	call, err := client.Ask(input)
+	call, err := Dialect.Ask(input)
 	d.ask = call.Request
 	d.result = func(ask askback.Ask) (any, bool) {
 		reply, err := call.Result(ask)

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"encoding/json"
 	"errors"
 
 	"github.com/askback/askback"
@@ -34,7 +33,7 @@ func prepare(ev Event) (prepared, bool) {
 	var p prepared
 	switch {
 	case ev.Name == PreToolUse && ev.Tool == QuestionTool:
-		call, err := questions(ev.Input)
+		call, err := Dialect.Ask(ev.Input) // it rejects a question for a secret, because answers are stored
 		if err != nil {
 			return prepared{}, false
 		}
@@ -51,16 +50,6 @@ func prepare(ev Event) (prepared, bool) {
 	normal, err := r.Normalize()
 	p.request = normal
 	return p, err == nil
-}
-
-// questions returns the call of [QuestionTool] with these arguments. Codex itself asks for a
-// secret, because answers are stored.
-func questions(input json.RawMessage) (compat.Call, error) {
-	client, known := compat.ClientNamed("codex")
-	if !known {
-		return compat.Call{}, errors.New("package compat does not know Codex")
-	}
-	return client.Ask(input)
 }
 
 // key returns the idempotency key of an event. Equal keys do not identify one call: the id of

@@ -14,7 +14,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
-	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -129,11 +128,10 @@ func Call(ev Event, guards bool) (hook.Call, bool) {
 
 // questions returns the request for the arguments of [QuestionTool].
 func questions(input json.RawMessage) (askback.Request, bool) {
-	client, known := compat.ClientNamed("gemini")
-	if !known || input == nil {
+	if input == nil {
 		return askback.Request{}, false
 	}
-	call, err := client.Ask(input)
+	call, err := Dialect.Ask(input)
 	return call.Request, err == nil
 }
 

@@ -64,15 +64,11 @@ func prepare(ev Event) (p prepared, err error) {
 // questions reads the questions of OpenCode's tool question. Each has options. If none were
 // found, they had an unknown name, and the question must not be asked without them.
 func questions(raw json.RawMessage) (compat.Call, error) {
-	client, known := compat.ClientNamed(Name)
-	if !known {
-		return compat.Call{}, errors.New("package compat does not know OpenCode")
-	}
 	input, err := jcs.Marshal(map[string]json.RawMessage{"questions": raw})
 	if err != nil {
 		return compat.Call{}, err
 	}
-	call, err := client.Ask(input)
+	call, err := Dialect.Ask(input)
 	if err != nil {
 		return compat.Call{}, err
 	}

@@ -44,11 +44,11 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 		into *string
 	}{{"id", &task.id}, {"taskId", &task.id}, {"contextId", &task.context}} {
 		if v, ok := child(n, from.name); ok {
-			r.text(from.into)(v)
+			r.Text(from.into)(v)
 		}
 	}
 	if task.id == "" {
-		r.problem(jcs.Pointer(n.pointer, "id"), "the id of the task is missing", "send the task, or its status update")
+		r.Problem(jcs.Pointer(n.Pointer, "id"), "the id of the task is missing", "send the task, or its status update")
 	}
 	status, _ := child(n, "status")
 	state, _ := child(status, "state")
@@ -57,7 +57,7 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 	case "input-required":
 		task.old = true
 	default:
-		r.problem(jcs.Pointer(jcs.Pointer(n.pointer, "status"), "state"), "this task does not wait for input", "send a task in the state TASK_STATE_INPUT_REQUIRED")
+		r.Problem(jcs.Pointer(jcs.Pointer(n.Pointer, "status"), "state"), "this task does not wait for input", "send a task in the state TASK_STATE_INPUT_REQUIRED")
 	}
 	message, _ := child(status, "message")
 	text, calls := r.a2aParts(raw, message)
@@ -74,25 +74,25 @@ func readA2A(_ Client, raw []byte) (Call, error) {
 
 // a2aParts returns the texts and the calls in the parts of a message. It adds a problem for other
 // data, because a person could not see what they answer.
-func (r *reader) a2aParts(raw []byte, message node) (text string, calls []a2aCall) {
+func (r *reader) a2aParts(raw []byte, message Node) (text string, calls []a2aCall) {
 	parts, ok := child(message, "parts")
 	if !ok || !r.require(parts, jcs.Array, "") {
-		r.problem(jcs.Pointer(message.pointer, "parts"), "the task does not say what it needs", "send its status with the message")
+		r.Problem(jcs.Pointer(message.Pointer, "parts"), "the task does not say what it needs", "send its status with the message")
 		return "", nil
 	}
 	var texts []string
 	for i, v := range parts.Elements() {
-		at := node{v, jcs.Pointer(parts.pointer, fmt.Sprint(i))}
+		at := Node{v, jcs.Pointer(parts.Pointer, fmt.Sprint(i))}
 		if t, ok := child(at, "text"); ok {
 			var s string
-			r.text(&s)(t)
+			r.Text(&s)(t)
 			texts = append(texts, s)
 			continue
 		}
 		data, ok := child(at, "data")
 		call, known := r.a2aConfirmation(raw, data)
 		if !ok || !known {
-			r.problem(at.pointer, "a person cannot answer this part", "send text, or a call of "+adkConfirmation)
+			r.Problem(at.Pointer, "a person cannot answer this part", "send text, or a call of "+adkConfirmation)
 			continue
 		}
 		calls = append(calls, call)
@@ -100,15 +100,15 @@ func (r *reader) a2aParts(raw []byte, message node) (text string, calls []a2aCal
 	text = strings.TrimSpace(strings.Join(texts, "\n\n"))
 	switch {
 	case len(calls) > 1:
-		r.problem(parts.pointer, "a person decides about one call at a time", "let the agent confirm one call after the other")
+		r.Problem(parts.Pointer, "a person decides about one call at a time", "let the agent confirm one call after the other")
 	case len(calls) == 0 && text == "" && len(r.problems) == 0:
-		r.problem(parts.pointer, "the message has no text", "")
+		r.Problem(parts.Pointer, "the message has no text", "")
 	}
 	return text, calls
 }
 
 // a2aConfirmation reads the call that the data of a part wants confirmed.
-func (r *reader) a2aConfirmation(raw []byte, data node) (c a2aCall, known bool) {
+func (r *reader) a2aConfirmation(raw []byte, data Node) (c a2aCall, known bool) {
 	name, _ := child(data, "name")
 	id, _ := child(data, "id")
 	args, _ := child(data, "args")
@@ -119,7 +119,7 @@ func (r *reader) a2aConfirmation(raw []byte, data node) (c a2aCall, known bool) 
 	}
 	c = a2aCall{id: id.Text(), name: tool.Text(), args: json.RawMessage("{}")}
 	if input, ok := child(original, "args"); ok {
-		c.args = (&lenientReader{reader: r}).arguments(raw, input)
+		c.args = (&Reader{reader: r}).arguments(raw, input)
 	}
 	if confirmation, ok := child(args, "toolConfirmation"); ok {
 		hint, _ := child(confirmation, "hint")
@@ -132,12 +132,12 @@ func (r *reader) a2aConfirmation(raw []byte, data node) (c a2aCall, known bool) 
 func (t a2aTask) question(text string) Call {
 	q := askback.Question{Text: text}
 	return Call{
-		Request: askback.Request{Questions: []askback.Question{q}}, questions: []clientQuestion{{Question: q}},
-		reply: func(all []clientAnswer, ask askback.Ask) (any, error) {
-			if err := answeredOnly(ask); err != nil {
+		Request: askback.Request{Questions: []askback.Question{q}}, questions: []ClientQuestion{{Question: q}},
+		reply: func(all []ClientAnswer, ask askback.Ask) (any, error) {
+			if err := AnsweredOnly(ask); err != nil {
 				return nil, err
 			}
-			return t.message(ask, map[string]any{"text": all[0].line()}), nil
+			return t.message(ask, map[string]any{"text": all[0].Line()}), nil
 		},
 	}
 }
@@ -148,7 +148,7 @@ func (t a2aTask) confirmation(call a2aCall, text string) Call {
 	about := strings.TrimSpace(strings.Join([]string{text, call.hint}, "\n\n"))
 	return Call{
 		Request: askback.Request{Confirmation: &askback.Confirmation{ToolName: call.name, Description: about, Input: call.args, NoEdit: true}},
-		reply: func(_ []clientAnswer, ask askback.Ask) (any, error) {
+		reply: func(_ []ClientAnswer, ask askback.Ask) (any, error) {
 			o := ask.Outcome
 			switch {
 			case o.Status != askback.Answered:

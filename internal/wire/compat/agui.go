@@ -57,7 +57,7 @@ func readAGUI(_ Client, raw []byte) (Input, error) {
 	}
 	var thread string
 	if id, ok := child(n, "threadId"); ok {
-		r.text(&thread)(id)
+		r.Text(&thread)(id)
 	}
 	calls := r.aguiCalls(n)
 	list := n
@@ -68,15 +68,15 @@ func readAGUI(_ Client, raw []byte) (Input, error) {
 		return Input{}, err
 	}
 	if e := list.Elements(); r.require(list, jcs.Array, "") && (len(e) == 0 || len(e) > MaxCalls) {
-		r.problem(list.pointer, fmt.Sprintf("a run waits for 1 to %d interrupts", MaxCalls), "")
+		r.Problem(list.Pointer, fmt.Sprintf("a run waits for 1 to %d interrupts", MaxCalls), "")
 	}
 	var in Input
 	seen := map[string]bool{}
 	for i, v := range list.Elements() {
-		at := node{v, jcs.Pointer(list.pointer, fmt.Sprint(i))}
+		at := Node{v, jcs.Pointer(list.Pointer, fmt.Sprint(i))}
 		interrupt := r.aguiInterrupt(raw, at)
 		if seen[interrupt.id] {
-			r.problem(at.pointer+"/id", "two interrupts have this id", "")
+			r.Problem(at.Pointer+"/id", "two interrupts have this id", "")
 		}
 		seen[interrupt.id] = true
 		call := r.aguiAsk(at, interrupt, calls)
@@ -84,7 +84,7 @@ func readAGUI(_ Client, raw []byte) (Input, error) {
 			break
 		}
 		if call.Request, err = call.Request.Normalize(); err != nil {
-			return Input{}, askback.Invalid{{Pointer: at.pointer, Detail: err.Error()}}
+			return Input{}, askback.Invalid{{Pointer: at.Pointer, Detail: err.Error()}}
 		}
 		in.Calls = append(in.Calls, call)
 	}
@@ -98,31 +98,31 @@ func readAGUI(_ Client, raw []byte) (Input, error) {
 }
 
 // child returns the member of an object with this name. It returns false for null.
-func child(n node, name string) (node, bool) {
+func child(n Node, name string) (Node, bool) {
 	v, ok := n.Get(name)
-	return node{v, jcs.Pointer(n.pointer, name)}, ok && v.Kind != jcs.Null
+	return Node{v, jcs.Pointer(n.Pointer, name)}, ok && v.Kind != jcs.Null
 }
 
 // aguiOutcome returns the list of interrupts in an event.
-func (r *reader) aguiOutcome(n node) node {
+func (r *reader) aguiOutcome(n Node) Node {
 	if outcome, ok := child(n, "outcome"); ok {
 		kind, _ := child(outcome, "type")
 		list, ok := child(outcome, "interrupts")
 		if kind.Text() != "interrupt" || !ok {
-			r.problem(outcome.pointer, "this run does not wait for a person", "send an event whose outcome is an interrupt")
+			r.Problem(outcome.Pointer, "this run does not wait for a person", "send an event whose outcome is an interrupt")
 		}
 		return list
 	}
 	list, ok := child(n, "interrupts")
 	if !ok {
-		r.problem(n.pointer, "outcome is missing", "send the event RUN_FINISHED, or its interrupts")
+		r.Problem(n.Pointer, "outcome is missing", "send the event RUN_FINISHED, or its interrupts")
 	}
 	return list
 }
 
 // aguiInterrupt reads an interrupt. Fields that it does not know are ignored, as the protocol
 // requires.
-func (r *reader) aguiInterrupt(raw []byte, n node) (out aguiInterrupt) {
+func (r *reader) aguiInterrupt(raw []byte, n Node) (out aguiInterrupt) {
 	if !r.require(n, jcs.Object, "") {
 		return out
 	}
@@ -130,12 +130,12 @@ func (r *reader) aguiInterrupt(raw []byte, n node) (out aguiInterrupt) {
 		"id": &out.id, "reason": &out.reason, "message": &out.message, "toolCallId": &out.toolCall, "expiresAt": &out.expires,
 	} {
 		if v, ok := child(n, name); ok {
-			r.text(into)(v)
+			r.Text(into)(v)
 		}
 	}
 	for name, value := range map[string]string{"id": out.id, "reason": out.reason} {
 		if value == "" {
-			r.problem(jcs.Pointer(n.pointer, name), name+" is missing", "")
+			r.Problem(jcs.Pointer(n.Pointer, name), name+" is missing", "")
 		}
 	}
 	if v, ok := child(n, "metadata"); ok && r.require(v, jcs.Object, "") && len(v.Members()) > 0 {
@@ -149,17 +149,17 @@ func (r *reader) aguiInterrupt(raw []byte, n node) (out aguiInterrupt) {
 
 // aguiAsk returns the call for an interrupt: a confirmation if it concerns a call of a tool or
 // is a yes or no, and else questions. Its request is not normalized.
-func (r *reader) aguiAsk(at node, i aguiInterrupt, calls map[string]aguiCall) (c Call) {
+func (r *reader) aguiAsk(at Node, i aguiInterrupt, calls map[string]aguiCall) (c Call) {
 	bound := i.toolCall != "" || i.reason == "tool_call"
 	switch {
 	case bound:
 		call, known := calls[i.toolCall]
 		if !known {
-			r.problem(jcs.Pointer(at.pointer, "toolCallId"), "the arguments of this call are not known", "send messages, with this call, next to outcome")
+			r.Problem(jcs.Pointer(at.Pointer, "toolCallId"), "the arguments of this call are not known", "send messages, with this call, next to outcome")
 		}
 		c.Request.Confirmation = &askback.Confirmation{ToolName: call.name, Description: i.message, Input: call.args}
 	case i.message == "":
-		r.problem(jcs.Pointer(at.pointer, "message"), "message is missing", "write what a person must know")
+		r.Problem(jcs.Pointer(at.Pointer, "message"), "message is missing", "write what a person must know")
 	case i.schema.isApproval(i.reason):
 		c = aguiAction(i.message)
 	default:
@@ -168,13 +168,13 @@ func (r *reader) aguiAsk(at node, i aguiInterrupt, calls map[string]aguiCall) (c
 	if c.Request.Confirmation != nil {
 		r.checkApproval(at, i.schema)
 		c.Request.Confirmation.NoEdit = !bound || !i.schema.edits
-		c.reply = func(_ []clientAnswer, ask askback.Ask) (any, error) { return i.decision(bound, ask) }
+		c.reply = func(_ []ClientAnswer, ask askback.Ask) (any, error) { return i.decision(bound, ask) }
 	}
 	if i.expires != "" {
-		at := jcs.Pointer(at.pointer, "expiresAt")
+		at := jcs.Pointer(at.Pointer, "expiresAt")
 		deadline, err := time.Parse(time.RFC3339, i.expires)
 		if err != nil {
-			r.problem(at, "this is not a time", "write it as 2026-11-24T09:00:00Z")
+			r.Problem(at, "this is not a time", "write it as 2026-11-24T09:00:00Z")
 		}
 		c.Request.Deadline = deadline
 	}
@@ -237,7 +237,7 @@ func (i aguiInterrupt) entry(ask askback.Ask, payload any) aguiResume {
 
 // aguiCalls returns the calls in the messages next to an outcome, by their ids. An id that two
 // different calls have names neither, even if one of them cannot be read: the agent may read it.
-func (r *reader) aguiCalls(n node) map[string]aguiCall {
+func (r *reader) aguiCalls(n Node) map[string]aguiCall {
 	calls := map[string]aguiCall{}
 	messages, ok := child(n, "messages")
 	if !ok || !r.require(messages, jcs.Array, "") {
@@ -245,12 +245,12 @@ func (r *reader) aguiCalls(n node) map[string]aguiCall {
 	}
 	seen, unclear := map[string]aguiCall{}, map[string]bool{}
 	for i, m := range messages.Elements() {
-		list, ok := child(node{m, jcs.Pointer(messages.pointer, fmt.Sprint(i))}, "toolCalls")
+		list, ok := child(Node{m, jcs.Pointer(messages.Pointer, fmt.Sprint(i))}, "toolCalls")
 		if !ok {
 			continue
 		}
 		for _, v := range list.Elements() {
-			id, call, ok := aguiToolCall(node{Value: v})
+			id, call, ok := aguiToolCall(Node{Value: v})
 			before, known := seen[id]
 			if !ok || known && (before.name != call.name || !bytes.Equal(before.args, call.args)) {
 				unclear[id] = true
@@ -265,7 +265,7 @@ func (r *reader) aguiCalls(n node) map[string]aguiCall {
 }
 
 // aguiToolCall reads a call. Its arguments are a string with a JSON object.
-func aguiToolCall(n node) (id string, call aguiCall, ok bool) {
+func aguiToolCall(n Node) (id string, call aguiCall, ok bool) {
 	name, _ := child(n, "id")
 	function, _ := child(n, "function")
 	tool, _ := child(function, "name")

@@ -26,7 +26,7 @@ type aguiField struct {
 }
 
 // aguiSchema reads a JSON Schema.
-func (r *reader) aguiSchema(n node) (s aguiSchema) {
+func (r *reader) aguiSchema(n Node) (s aguiSchema) {
 	if !r.require(n, jcs.Object, "") {
 		return s
 	}
@@ -38,7 +38,7 @@ func (r *reader) aguiSchema(n node) (s aguiSchema) {
 	case root.kind == "" && len(root.values) > 0:
 		root.kind = "string"
 	case root.kind == "":
-		r.problem(n.pointer, "a schema without a type is not supported", "set type, or leave the schema out")
+		r.Problem(n.Pointer, "a schema without a type is not supported", "set type, or leave the schema out")
 	}
 	s.kind = root.kind
 	if s.kind != "object" {
@@ -58,7 +58,7 @@ func (r *reader) aguiSchema(n node) (s aguiSchema) {
 		return s
 	}
 	for _, m := range properties.Members() {
-		at := node{m.Value, jcs.Pointer(properties.pointer, m.Name)}
+		at := Node{m.Value, jcs.Pointer(properties.Pointer, m.Name)}
 		if m.Name == "editedArgs" {
 			s.edits = true
 			continue
@@ -69,7 +69,7 @@ func (r *reader) aguiSchema(n node) (s aguiSchema) {
 }
 
 // aguiField reads the type, the values and the description of a schema.
-func (r *reader) aguiField(n node, name string) aguiField {
+func (r *reader) aguiField(n Node, name string) aguiField {
 	f := aguiField{name: name}
 	kind, _ := child(n, "type")
 	f.kind = kind.Text()
@@ -84,7 +84,7 @@ func (r *reader) aguiField(n node, name string) aguiField {
 			}
 		}
 		if len(f.values) < len(list.Elements()) {
-			r.problem(list.pointer, "the values are not strings", "")
+			r.Problem(list.Pointer, "the values are not strings", "")
 		}
 	}
 	for _, from := range []string{"description", "title"} {
@@ -116,36 +116,36 @@ func (s aguiSchema) takesReason() bool {
 }
 
 // checkApproval adds a problem if the schema of a decision has no place for it, or requires more.
-func (r *reader) checkApproval(at node, s aguiSchema) {
-	pointer := jcs.Pointer(at.pointer, "responseSchema")
+func (r *reader) checkApproval(at Node, s aguiSchema) {
+	pointer := jcs.Pointer(at.Pointer, "responseSchema")
 	approved, ok := s.field("approved")
 	switch {
 	case s.kind == "" || s.kind == "boolean":
 	case s.kind != "object" || !ok || approved.kind != "boolean":
-		r.problem(pointer, "a person could not approve this", `use {"type": "object", "properties": {"approved": {"type": "boolean"}}}`)
+		r.Problem(pointer, "a person could not approve this", `use {"type": "object", "properties": {"approved": {"type": "boolean"}}}`)
 	}
 	for _, name := range s.required {
 		if !slices.Contains([]string{"", "approved"}, name) {
-			r.problem(pointer, "a person decides, and writes nothing else", "require only approved")
+			r.Problem(pointer, "a person decides, and writes nothing else", "require only approved")
 		}
 	}
 }
 
 // aguiForm returns a question for each property of the schema, or one for a text.
-func (r *reader) aguiForm(at node, i aguiInterrupt) (c Call) {
+func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 	fields, required := i.schema.fields, i.schema.required
 	if i.schema.kind == "" {
 		fields, required = []aguiField{{kind: "string"}}, []string{""}
 	}
-	pointer := jcs.Pointer(at.pointer, "responseSchema")
+	pointer := jcs.Pointer(at.Pointer, "responseSchema")
 	if n := len(fields); n == 0 || n > askback.MaxQuestions || i.schema.edits {
-		r.problem(pointer, fmt.Sprintf("a person answers 1 to %d properties", askback.MaxQuestions), "")
+		r.Problem(pointer, fmt.Sprintf("a person answers 1 to %d properties", askback.MaxQuestions), "")
 		return c
 	}
 	for _, f := range fields {
 		q, ok := f.question()
 		if !ok {
-			r.problem(pointer, "a person cannot fill in the type "+strconv.Quote(f.kind), "use string, number, integer, boolean, or an array of an enum")
+			r.Problem(pointer, "a person cannot fill in the type "+strconv.Quote(f.kind), "use string, number, integer, boolean, or an array of an enum")
 		}
 		q.Optional = !slices.Contains(required, f.name)
 		if len(fields) == 1 {
@@ -154,7 +154,7 @@ func (r *reader) aguiForm(at node, i aguiInterrupt) (c Call) {
 				q.Text += "\n\n" + f.about
 			}
 		}
-		c.questions = append(c.questions, clientQuestion{Question: q, key: f.name})
+		c.questions = append(c.questions, ClientQuestion{Question: q, Key: f.name})
 		c.Request.Questions = append(c.Request.Questions, q)
 	}
 	if len(fields) > 1 {
@@ -164,7 +164,7 @@ func (r *reader) aguiForm(at node, i aguiInterrupt) (c Call) {
 		}{i.message, i.context}
 		c.Request.Context, _ = jcs.Marshal(more) // both can be encoded
 	}
-	c.reply = func(all []clientAnswer, ask askback.Ask) (any, error) { return i.form(fields, all, ask) }
+	c.reply = func(all []ClientAnswer, ask askback.Ask) (any, error) { return i.form(fields, all, ask) }
 	return c
 }
 
@@ -190,8 +190,8 @@ func (f aguiField) question() (q askback.Question, ok bool) {
 }
 
 // form returns the entry with the answers to the questions.
-func (i aguiInterrupt) form(fields []aguiField, all []clientAnswer, ask askback.Ask) (any, error) {
-	if answeredOnly(ask) != nil {
+func (i aguiInterrupt) form(fields []aguiField, all []ClientAnswer, ask askback.Ask) (any, error) {
+	if AnsweredOnly(ask) != nil {
 		return i.entry(ask, nil), nil
 	}
 	payload := map[string]any{}
@@ -201,7 +201,7 @@ func (i aguiInterrupt) form(fields []aguiField, all []clientAnswer, ask askback.
 		}
 		value, ok := fields[n].value(a)
 		if !ok {
-			return nil, &Unanswered{ask.Status, "The answer " + quoted(a.String()) + " is not of the type " + fields[n].kind + ". Ask again, with another key."}
+			return nil, &Unanswered{ask.Status, "The answer " + Quoted(a.String()) + " is not of the type " + fields[n].kind + ". Ask again, with another key."}
 		}
 		payload[fields[n].name] = value
 	}
@@ -212,7 +212,7 @@ func (i aguiInterrupt) form(fields []aguiField, all []clientAnswer, ask askback.
 }
 
 // value returns an answer as the type of the property.
-func (f aguiField) value(a clientAnswer) (any, bool) {
+func (f aguiField) value(a ClientAnswer) (any, bool) {
 	text := a.String()
 	switch f.kind {
 	case "boolean":

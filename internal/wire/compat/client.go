@@ -18,11 +18,12 @@ import (
 // ask, and the outcome to the tool's result.
 type Client struct {
 	Name       string
-	example    string // a valid input
-	fieldNames string // pairs of Askback's name for a field and the client's name
-	read       func(Client, []byte) (Call, error)
-	readAll    func(Client, []byte) (Input, error) // instead of read, for an input with several calls
-	typed      bool                                // also accepts a payload with a type; see readTyped
+	Example    string // a valid input
+	FieldNames string // pairs of Askback's name for a field and the client's name
+	// ReadCall reads an input with one call.
+	ReadCall func(Client, []byte) (Call, error)
+	readAll  func(Client, []byte) (Input, error) // instead of read, for an input with several calls
+	typed    bool                                // also accepts a payload with a type; see readTyped
 }
 
 // MaxCalls is the maximum number of calls in one input. Each is an ask.
@@ -39,39 +40,35 @@ type Input struct {
 // options, which an ask does not have.
 type Call struct {
 	Request   askback.Request // normalized
-	questions []clientQuestion
-	reply     replyFunc
+	questions []ClientQuestion
+	reply     ReplyFunc
 }
 
-// A replyFunc returns the result of a call for a settled ask. If the format cannot express
+// NewCall returns a call with the client's names of the questions, whose results reply writes.
+func NewCall(r askback.Request, questions []ClientQuestion, reply ReplyFunc) Call {
+	return Call{Request: r, questions: questions, reply: reply}
+}
+
+// A ReplyFunc returns the result of a call for a settled ask. If the format cannot express
 // the outcome, the error is an *[Unanswered].
-type replyFunc func([]clientAnswer, askback.Ask) (any, error)
+type ReplyFunc func([]ClientAnswer, askback.Ask) (any, error)
 
-// clients are sorted by name.
+// clients are the clients that are no coding agents, sorted by name. Those of agents stand in
+// their folders.
 var clients = []Client{
-	{Name: "a2a", example: exampleA2A, read: readA2A},
-	{Name: "ag-ui", example: exampleAGUI, readAll: readAGUI},
-	{Name: "claude", example: exampleAsk, read: readClaude},
-	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, answered(codexReply))},
-	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, answered(crushReply))},
-	{Name: "deepagents", example: exampleDeepagents, fieldNames: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
-	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
-	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, answered(geminiReply))},
-	{Name: "langgraph", example: exampleLanggraph, readAll: readLanggraph, typed: true},
-	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, answered(opencodeReply))},
-	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
+	{Name: "a2a", Example: exampleA2A, ReadCall: readA2A},
+	{Name: "ag-ui", Example: exampleAGUI, readAll: readAGUI},
+	{Name: "crush", Example: exampleCrush, FieldNames: "options choices header label", ReadCall: QuestionsBy(crushQuestion, Answered(crushReply))},
+	{Name: "deepagents", Example: exampleDeepagents, FieldNames: "options choices label value", ReadCall: QuestionsBy(deepagentsQuestion, deepagentsReply), typed: true},
+	{Name: "flat", Example: exampleFlat, ReadCall: readFlat, typed: true},
+	{Name: "langgraph", Example: exampleLanggraph, readAll: readLanggraph, typed: true},
 }
 
-const exampleAsk = `{"questions": [{"question": "Which database?", "header": "Database", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
+// Clients returns the clients that are no coding agents, sorted by name.
+func Clients() []Client { return slices.Clone(clients) }
 
-// ClientNamed returns the client with the given name.
-func ClientNamed(name string) (Client, bool) {
-	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
-	if i < 0 {
-		return Client{}, false
-	}
-	return clients[i], true
-}
+// ExampleQuestions is the input with one question in the format of most clients.
+const ExampleQuestions = `{"questions": [{"question": "Which database?", "header": "Database", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
 // Ask parses an input of the client's tool with one call. The error is a *[Mistake].
 func (c Client) Ask(raw []byte) (Call, error) {
@@ -100,7 +97,7 @@ func (c Client) Read(raw []byte) (Input, error) {
 	case c.readAll != nil:
 		in, err = c.readAll(c, raw)
 	default:
-		in, err = only(c.read(c, raw))
+		in, err = only(c.ReadCall(c, raw))
 	}
 	if err != nil {
 		if m, ok := errors.AsType[*Mistake](err); ok {
@@ -170,6 +167,9 @@ type Mistake struct {
 	err  error
 }
 
+// NewMistake returns the error with a text for the model and a cause.
+func NewMistake(text string, cause error) *Mistake { return &Mistake{text, cause} }
+
 // Error returns the text for the model.
 func (m *Mistake) Error() string { return m.text }
 
@@ -177,7 +177,7 @@ func (m *Mistake) Error() string { return m.text }
 func (m *Mistake) Unwrap() error { return m.err }
 
 func (c Client) mistake(err error) *Mistake {
-	example := " Example: " + c.example
+	example := " Example: " + c.Example
 	room := decode.MaxCorrection - utf8.RuneCountInString(example) - 1
 	bad, ok := errors.AsType[askback.Invalid](err)
 	if !ok {
@@ -196,7 +196,7 @@ func (c Client) mistake(err error) *Mistake {
 // pointer returns a JSON pointer with Askback's names of fields replaced by the client's
 // names.
 func (c Client) pointer(at string) string {
-	words := strings.Fields(c.fieldNames)
+	words := strings.Fields(c.FieldNames)
 	parts := strings.Split(at, "/")
 	for i, part := range parts {
 		if n := slices.Index(words, part); n >= 0 && n%2 == 0 {
@@ -232,42 +232,42 @@ func unanswered(ask askback.Ask) *Unanswered {
 		askback.Expired:   "There was no answer in time.",
 	}[ask.Status]
 	if o := ask.Outcome; o != nil && o.Reason != "" && o.Actor.Kind != askback.ActorTimer {
-		text += " Reason: " + quoted(o.Reason) + "."
+		text += " Reason: " + Quoted(o.Reason) + "."
 	}
 	return &Unanswered{ask.Status, text + " This is not consent."}
 }
 
-// quoted returns s as a JSON string, so that no character of s can end the quotation.
-func quoted(s string) string {
+// Quoted returns s as a JSON string, so that no character of s can end the quotation.
+func Quoted(s string) string {
 	b, _ := jcs.Marshal(s) // a string can always be encoded
 	return string(b)
 }
 
-// questionsBy returns a function that reads an object with "questions" in the client's format.
+// QuestionsBy returns a function that reads an object with "questions" in the client's format.
 // The function calls one for each question.
-func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc) func(Client, []byte) (Call, error) {
+func QuestionsBy(one func(*Reader, Node) ClientQuestion, reply ReplyFunc) func(Client, []byte) (Call, error) {
 	return func(c Client, raw []byte) (Call, error) {
 		v, err := jcs.Parse(raw)
 		if err != nil {
 			return Call{}, err
 		}
-		r := &lenientReader{reader: &reader{}}
+		r := &Reader{reader: &reader{}}
 		call := Call{reply: reply}
 		seen := false
-		r.fields(r.unpack(node{Value: v}), map[string]func(node){
-			"questions": func(n node) {
+		r.Fields(r.unpack(Node{Value: v}), map[string]func(Node){
+			"questions": func(n Node) {
 				seen = true
-				r.elements(n, func(n node) { call.questions = append(call.questions, one(r, n)) })
+				r.elements(n, func(n Node) { call.questions = append(call.questions, one(r, n)) })
 			},
 			"delivery":         r.waitOnly,
 			"isBlocking":       r.ignored("only a person or the deadline ends an ask"),
 			"autoResolutionMs": r.ignored("only a person or the deadline ends an ask"),
 			// A client that shows one question after the other uses these fields for its form.
-			"title": r.text(&call.Request.Title), "confirm_title": r.text(&call.Request.Title),
+			"title": r.Text(&call.Request.Title), "confirm_title": r.Text(&call.Request.Title),
 			"confirm_description": r.ignored("the form is sent as a whole"),
 		})
 		if !seen {
-			r.problem("/questions", "questions is missing", "send one to four")
+			r.Problem("/questions", "questions is missing", "send one to four")
 		}
 		return call.finish(r)
 	}
@@ -276,16 +276,16 @@ func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc)
 // finish returns the call with its request normalized, or the problems of r. It adds a
 // problem for a question with a wrong number of options. It also adds one for two questions
 // with the same key, because the result could contain only one of their answers.
-func (c Call) finish(r *lenientReader) (Call, error) {
+func (c Call) finish(r *Reader) (Call, error) {
 	for i, a := range c.questions {
 		for j, before := range c.questions[:i] {
-			if a.key != "" && a.key == before.key {
-				r.problem(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("questions %d and %d have the same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
+			if a.Key != "" && a.Key == before.Key {
+				r.Problem(fmt.Sprintf("/questions/%d/%s", i, a.KeyField), fmt.Sprintf("questions %d and %d have the same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
 			}
 		}
 		c.Request.Questions = append(c.Request.Questions, a.Question)
 		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
-			r.problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+			r.Problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
 				askback.MinOptions, decode.MaxToolOptions, n), "")
 		}
 	}

@@ -6,16 +6,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// clientAnswer is the answer to one question, with the remarks for the client.
-type clientAnswer struct {
-	clientQuestion
+// A ClientAnswer is the answer to one question, with the remarks for the client.
+type ClientAnswer struct {
+	ClientQuestion
 	askback.QuestionAnswer
-	remarks []remark
+	Remarks []Remark
 }
 
-// remark is a note on an answer. For a client without a field for notes, it is part of the
+// A Remark is a note on an answer. For a client without a field for notes, it is part of the
 // answer.
-type remark struct{ kind, text string }
+type Remark struct{ Kind, Text string }
 
 // The remarks on an answer if a timer applied the defaults: it must not look like a choice.
 const (
@@ -25,80 +25,81 @@ const (
 
 // answers returns the answer to each question. The comment on the whole ask becomes a remark
 // on the last one.
-func (c Call) answers(ask askback.Ask) []clientAnswer {
-	out := make([]clientAnswer, len(c.questions))
+func (c Call) answers(ask askback.Ask) []ClientAnswer {
+	out := make([]ClientAnswer, len(c.questions))
 	for i, a := range c.questions {
 		a.Question = ask.Questions[i]
-		out[i] = clientAnswer{clientQuestion: a, QuestionAnswer: askback.QuestionAnswer{ID: a.Question.ID}}
+		out[i] = ClientAnswer{ClientQuestion: a, QuestionAnswer: askback.QuestionAnswer{ID: a.Question.ID}}
 		for _, given := range ask.Outcome.Answers {
 			if given.ID == a.Question.ID {
 				out[i].QuestionAnswer = given
 			}
 		}
-		out[i].addRemark("notes", out[i].Notes)
+		out[i].AddRemark("notes", out[i].Notes)
 		switch chosen := len(out[i].Values()) > 0; {
 		case ask.Outcome.Defaulted && chosen:
-			out[i].addRemark("note", defaulted)
+			out[i].AddRemark("note", defaulted)
 		case ask.Outcome.Defaulted:
-			out[i].addRemark("note", undefaulted)
+			out[i].AddRemark("note", undefaulted)
 		}
 	}
 	if len(out) > 0 {
-		out[len(out)-1].addRemark("comment", ask.Outcome.Comment)
+		out[len(out)-1].AddRemark("comment", ask.Outcome.Comment)
 	}
 	return out
 }
 
-func (s *clientAnswer) addRemark(kind, text string) {
+// AddRemark adds a remark, unless its text is blank.
+func (s *ClientAnswer) AddRemark(kind, text string) {
 	if strings.TrimSpace(text) != "" {
-		s.remarks = append(s.remarks, remark{kind, text})
+		s.Remarks = append(s.Remarks, Remark{kind, text})
 	}
 }
 
-// notes returns the remarks as one string. The notes of the person come first, unchanged.
-func (s clientAnswer) notes() string {
+// AllNotes returns the remarks as one string. The notes of the person come first, unchanged.
+func (s ClientAnswer) AllNotes() string {
 	var out []string
-	for _, r := range s.remarks {
-		if r.kind == "notes" {
-			out = append(out, r.text)
+	for _, r := range s.Remarks {
+		if r.Kind == "notes" {
+			out = append(out, r.Text)
 			continue
 		}
-		out = append(out, r.kind+": "+r.text)
+		out = append(out, r.Kind+": "+r.Text)
 	}
 	return strings.Join(out, "\n")
 }
 
-// line returns the whole answer as one string, for clients whose answers are strings.
-func (s clientAnswer) line() string {
+// Line returns the whole answer as one string, for clients whose answers are strings.
+func (s ClientAnswer) Line() string {
 	out := s.String()
-	for _, r := range s.remarks {
-		out = strings.TrimSpace(out + " [" + r.kind + ": " + quoted(r.text) + "]")
+	for _, r := range s.Remarks {
+		out = strings.TrimSpace(out + " [" + r.Kind + ": " + Quoted(r.Text) + "]")
 	}
 	return out
 }
 
-// values returns the chosen labels, the text of the person, and each remark, as strings.
-func (s clientAnswer) values() []string {
+// AllValues returns the chosen labels, the text of the person, and each remark, as strings.
+func (s ClientAnswer) AllValues() []string {
 	out := s.Values()
-	for _, r := range s.remarks {
-		out = append(out, r.kind+": "+r.text)
+	for _, r := range s.Remarks {
+		out = append(out, r.Kind+": "+r.Text)
 	}
 	return append([]string{}, out...)
 }
 
-// answeredOnly returns an *[Unanswered] unless there is an answer or a default. It is for
+// AnsweredOnly returns an *[Unanswered] unless there is an answer or a default. It is for
 // clients whose format can express nothing else.
-func answeredOnly(ask askback.Ask) error {
+func AnsweredOnly(ask askback.Ask) error {
 	if ask.Outcome.Status == askback.Answered || ask.Outcome.Defaulted {
 		return nil
 	}
 	return unanswered(ask)
 }
 
-// answered returns a replyFunc for a format that can express nothing but answers.
-func answered(reply func([]clientAnswer) any) replyFunc {
-	return func(all []clientAnswer, ask askback.Ask) (any, error) {
-		if err := answeredOnly(ask); err != nil {
+// Answered returns a [ReplyFunc] for a format that can express nothing but answers.
+func Answered(reply func([]ClientAnswer) any) ReplyFunc {
+	return func(all []ClientAnswer, ask askback.Ask) (any, error) {
+		if err := AnsweredOnly(ask); err != nil {
 			return nil, err
 		}
 		return reply(all), nil

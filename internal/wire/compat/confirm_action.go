@@ -25,9 +25,9 @@ func readTyped(raw []byte) (call Call, known bool, err error) {
 	if err != nil {
 		return Call{}, false, nil // the next reader reports it
 	}
-	n := node{Value: v}
+	n := Node{Value: v}
 	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {
-		n = node{e[0], "/0"}
+		n = Node{e[0], "/0"}
 	}
 	kind, typed := n.Get("type")
 	_, asks := n.Get("question")
@@ -46,11 +46,11 @@ func readTyped(raw []byte) (call Call, known bool, err error) {
 
 // interruptQuestion reads a user_question: a question in the flat form, and the type. Null
 // members are ignored.
-func interruptQuestion(raw []byte, n node) (Call, error) {
+func interruptQuestion(raw []byte, n Node) (Call, error) {
 	var flat []string
 	for _, m := range n.Members() {
 		if m.Name != "type" && m.Value.Kind != jcs.Null {
-			flat = append(flat, quoted(m.Name)+":"+string(m.Value.Raw(raw)))
+			flat = append(flat, Quoted(m.Name)+":"+string(m.Value.Raw(raw)))
 		}
 	}
 	return readFlatQuestion([]byte("{" + strings.Join(flat, ",") + "}"))
@@ -59,38 +59,38 @@ func interruptQuestion(raw []byte, n node) (Call, error) {
 // interruptConfirmation reads a confirm_action, whose action is the question. It repairs
 // nothing, because a person approves these words. Fields without a meaning for a confirmation,
 // such as the default, are ignored.
-func interruptConfirmation(n node) (Call, error) {
+func interruptConfirmation(n Node) (Call, error) {
 	r := &reader{}
 	var question, header string
 	var options, descriptions []string
-	texts := func(into *[]string) func(node) {
-		return func(n node) {
+	texts := func(into *[]string) func(Node) {
+		return func(n Node) {
 			if !r.require(n, jcs.Array, "") {
 				return
 			}
 			for _, e := range n.Elements() {
 				var s string
 				if e.Kind != jcs.Null {
-					r.text(&s)(node{e, n.pointer})
+					r.Text(&s)(Node{e, n.Pointer})
 				}
 				*into = append(*into, s)
 			}
 		}
 	}
-	unused := func(node) {}
-	r.fields(n, "", map[string]func(node){
-		"type": unused, "question": r.text(&question), "options": texts(&options), "descriptions": texts(&descriptions),
-		"header": r.text(&header), "multi_select": unused, "allow_custom": unused, "default": unused,
+	unused := func(Node) {}
+	r.fields(n, "", map[string]func(Node){
+		"type": unused, "question": r.Text(&question), "options": texts(&options), "descriptions": texts(&descriptions),
+		"header": r.Text(&header), "multi_select": unused, "allow_custom": unused, "default": unused,
 	})
 	if options != nil && !slices.Equal(options, yesNo) {
-		r.problem(n.pointer+"/options", "the options of a confirmation are always "+strings.Join(yesNo, " and "), "leave them out")
+		r.Problem(n.Pointer+"/options", "the options of a confirmation are always "+strings.Join(yesNo, " and "), "leave them out")
 	}
 	details := ""
 	if len(descriptions) > 0 {
 		details = descriptions[0]
 	}
 	if len(descriptions) > 1 && strings.TrimSpace(strings.Join(descriptions[1:], "")) != "" {
-		r.problem(n.pointer+"/descriptions", "only the first option may have a description", "describe what is approved")
+		r.Problem(n.Pointer+"/descriptions", "only the first option may have a description", "describe what is approved")
 	}
 	if err := r.err(); err != nil {
 		return Call{}, err
@@ -130,7 +130,7 @@ func newConfirmation(action, details string, reply func(yes bool) any) (Call, er
 	r, err := askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: confirmAction, Description: action, Context: details, Input: input,
 	}}.Normalize()
-	return Call{Request: r, reply: func(_ []clientAnswer, ask askback.Ask) (any, error) {
+	return Call{Request: r, reply: func(_ []ClientAnswer, ask askback.Ask) (any, error) {
 		if ask.Status != askback.Answered {
 			return nil, unanswered(ask)
 		}

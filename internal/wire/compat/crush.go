@@ -12,12 +12,12 @@ const exampleCrush = `{"questions": [{"label": "Database", "type": "single_choic
 
 // crushQuestion reads a question of the tool "question" of Crush. The result refers to
 // options by their ids.
-func crushQuestion(r *lenientReader, n node) clientQuestion {
-	a := clientQuestion{keyField: "id"}
+func crushQuestion(r *Reader, n Node) ClientQuestion {
+	a := ClientQuestion{KeyField: "id"}
 	kind, more := "", ""
-	choices := r.options(&a, "id", "label", "description")
-	r.fields(n, map[string]func(node){
-		"id": r.text(&a.key), "label": r.text(&a.Header), "type": r.text(&kind), "question": r.text(&a.Text), "description": r.text(&more),
+	choices := r.Options(&a, "id", "label", "description")
+	r.Fields(n, map[string]func(Node){
+		"id": r.Text(&a.Key), "label": r.Text(&a.Header), "type": r.Text(&kind), "question": r.Text(&a.Text), "description": r.Text(&more),
 		"choices": choices, "options": choices,
 	})
 	switch kind {
@@ -26,16 +26,16 @@ func crushQuestion(r *lenientReader, n node) clientQuestion {
 	case "single_choice", "multi_choice":
 		a.MultiSelect = kind == "multi_choice"
 		if len(a.Options) == 0 {
-			r.problem(n.pointer+"/options", "this type needs 2 to 4 choices", "")
+			r.Problem(n.Pointer+"/options", "this type needs 2 to 4 choices", "")
 		}
 	case "free_text":
 		a.Options, a.ids = nil, nil
 	default:
-		r.problem(n.pointer+"/type", "type must be yes_no, single_choice, multi_choice or free_text", "")
+		r.Problem(n.Pointer+"/type", "type must be yes_no, single_choice, multi_choice or free_text", "")
 	}
 	for i, id := range a.ids {
 		if id == "" || slices.Contains(a.ids[:i], id) {
-			r.problem(n.pointer+"/options/"+strconv.Itoa(i)+"/id", "each choice needs an id of its own", "")
+			r.Problem(n.Pointer+"/options/"+strconv.Itoa(i)+"/id", "each choice needs an id of its own", "")
 		}
 	}
 	if more != "" {
@@ -53,7 +53,7 @@ type crushAnswer struct {
 }
 
 // crushReply returns a list of answers, in the order of the questions.
-func crushReply(all []clientAnswer) any {
+func crushReply(all []ClientAnswer) any {
 	out := make([]crushAnswer, len(all))
 	for i, s := range all {
 		out[i] = s.crushAnswer()
@@ -61,8 +61,8 @@ func crushReply(all []clientAnswer) any {
 	return out
 }
 
-func (s clientAnswer) crushAnswer() crushAnswer {
-	out := crushAnswer{QuestionID: cmp.Or(s.key, s.clientQuestion.Question.ID), FillInText: s.Other}
+func (s ClientAnswer) crushAnswer() crushAnswer {
+	out := crushAnswer{QuestionID: cmp.Or(s.Key, s.ClientQuestion.Question.ID), FillInText: s.Other}
 	if s.yesNo && len(s.Selected) == 1 {
 		out.Yes = new(s.Selected[0] == "Yes")
 	}
@@ -71,7 +71,7 @@ func (s clientAnswer) crushAnswer() crushAnswer {
 			out.SelectedIDs = append(out.SelectedIDs, s.ids[i])
 		}
 	}
-	if notes := s.notes(); notes != "" {
+	if notes := s.AllNotes(); notes != "" {
 		about := out.QuestionID
 		if len(out.SelectedIDs) == 1 {
 			about = out.SelectedIDs[0]

@@ -8,19 +8,19 @@ import (
 const exampleDeepagents = `{"questions": [{"question": "Which database?", "type": "multiple_choice", "choices": [{"value": "PostgreSQL"}, {"value": "SQLite"}]}]}`
 
 // deepagentsQuestion reads a question of the tool ask_user of deepagents.
-func deepagentsQuestion(r *lenientReader, n node) clientQuestion {
-	var a clientQuestion
+func deepagentsQuestion(r *Reader, n Node) ClientQuestion {
+	var a ClientQuestion
 	kind := "text"
-	r.fields(n, map[string]func(node){
-		"question": r.text(&a.Text), "type": r.text(&kind), "choices": r.options(&a, "value"), "required": r.negatedFlag(&a.Optional),
+	r.Fields(n, map[string]func(Node){
+		"question": r.Text(&a.Text), "type": r.Text(&kind), "choices": r.Options(&a, "value"), "required": r.NegatedFlag(&a.Optional),
 	})
 	switch {
 	case kind != "text" && kind != "multiple_choice" && kind != "multi_select":
-		r.problem(n.pointer+"/type", "type must be text, multiple_choice or multi_select", "")
+		r.Problem(n.Pointer+"/type", "type must be text, multiple_choice or multi_select", "")
 	case kind == "text" && len(a.Options) > 0:
-		r.problem(n.pointer+"/options", "a question of type text cannot have choices", "")
+		r.Problem(n.Pointer+"/options", "a question of type text cannot have choices", "")
 	case kind != "text" && len(a.Options) == 0:
-		r.problem(n.pointer+"/options", "this type needs 2 to 4 choices", "")
+		r.Problem(n.Pointer+"/options", "this type needs 2 to 4 choices", "")
 	}
 	a.MultiSelect = kind == "multi_select"
 	return a
@@ -35,9 +35,9 @@ type deepagentsResult struct {
 // deepagentsReply returns {"status", "answers"}, with the answers in the order of the
 // questions. The answer to a question of type multi_select is a JSON array in a string,
 // because a choice may contain a comma. Without an answer, it returns the reason as "error".
-func deepagentsReply(all []clientAnswer, ask askback.Ask) (any, error) {
+func deepagentsReply(all []ClientAnswer, ask askback.Ask) (any, error) {
 	out := deepagentsResult{Status: "answered", Answers: []string{}}
-	if err := answeredOnly(ask); err != nil {
+	if err := AnsweredOnly(ask); err != nil {
 		out.Status, out.Error = "cancelled", err.Error()
 		if ask.Outcome.Status == askback.Expired {
 			out.Status = "error" // no person cancelled it
@@ -45,9 +45,9 @@ func deepagentsReply(all []clientAnswer, ask askback.Ask) (any, error) {
 		return out, nil
 	}
 	for _, s := range all {
-		text := s.line()
+		text := s.Line()
 		if s.MultiSelect {
-			list, err := jcs.Marshal(s.values())
+			list, err := jcs.Marshal(s.AllValues())
 			if err != nil {
 				return nil, err
 			}

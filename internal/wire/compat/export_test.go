@@ -1,12 +1,4 @@
 package compat
 
-// Split is split, for tests.
+// Split is split, for its fuzz test.
 var Split = split
-
-// Clients returns the names of the clients, sorted.
-func Clients() (names []string) {
-	for _, c := range clients {
-		names = append(names, c.Name)
-	}
-	return names
-}

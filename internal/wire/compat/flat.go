@@ -28,13 +28,13 @@ func readFlatQuestion(raw []byte) (Call, error) {
 	if err != nil {
 		return Call{}, &Mistake{decode.Correction(raw, err, decode.QuestionsTool), err}
 	}
-	return Call{Request: r, questions: []clientQuestion{{Question: r.Questions[0]}}, reply: answered(flatReply)}, nil
+	return Call{Request: r, questions: []ClientQuestion{{Question: r.Questions[0]}}, reply: Answered(flatReply)}, nil
 }
 
 // flatReply returns a string, or a list of strings if the question allows several.
-func flatReply(all []clientAnswer) any {
+func flatReply(all []ClientAnswer) any {
 	if all[0].MultiSelect {
-		return all[0].values()
+		return all[0].AllValues()
 	}
-	return all[0].line()
+	return all[0].Line()
 }

@@ -40,7 +40,7 @@ type editedAction struct {
 type hitlNames struct{ requests, configs, action, allowed, schema string }
 
 // approvals reads a HITLRequest. Each action is a confirmation of its own.
-func (r *lenientReader) approvals(raw []byte, n node) (Input, error) {
+func (r *Reader) approvals(raw []byte, n Node) (Input, error) {
 	_, camel := n.Get("actionRequests")
 	names := hitlNames{"action_requests", "review_configs", "action_name", "allowed_decisions", "args_schema"}
 	if camel {
@@ -48,30 +48,30 @@ func (r *lenientReader) approvals(raw []byte, n node) (Input, error) {
 	}
 	var actions []approvalRequest
 	rules := map[string][]string{}
-	r.reader.fields(n, "", map[string]func(node){
-		names.requests: func(n node) {
+	r.reader.fields(n, "", map[string]func(Node){
+		names.requests: func(n Node) {
 			if e := n.Elements(); n.Kind == jcs.Array && (len(e) == 0 || len(e) > MaxCalls) {
-				r.problem(n.pointer, fmt.Sprintf("a request has 1 to %d actions", MaxCalls), "")
+				r.Problem(n.Pointer, fmt.Sprintf("a request has 1 to %d actions", MaxCalls), "")
 				return
 			}
-			r.elements(n, func(n node) {
+			r.elements(n, func(n Node) {
 				a := approvalRequest{camel: camel}
-				r.reader.fields(n, "", map[string]func(node){
-					"name": r.text(&a.name), "args": func(n node) { a.args = r.arguments(raw, n) }, "description": r.text(&a.about),
+				r.reader.fields(n, "", map[string]func(Node){
+					"name": r.Text(&a.name), "args": func(n Node) { a.args = r.arguments(raw, n) }, "description": r.Text(&a.about),
 				})
 				actions = append(actions, a)
 			})
 		},
-		names.configs: func(n node) { r.elements(n, func(n node) { r.reviewConfig(n, names, rules) }) },
+		names.configs: func(n Node) { r.elements(n, func(n Node) { r.reviewConfig(n, names, rules) }) },
 	})
 	for i := range actions {
 		a := &actions[i]
 		if a.allowed = rules[a.name]; !a.may("approve") && !a.may("edit") {
-			r.problem(n.pointer+"/"+names.configs, "a person could not approve this action", "allow approve or edit for it")
+			r.Problem(n.Pointer+"/"+names.configs, "a person could not approve this action", "allow approve or edit for it")
 		}
 	}
 	for _, m := range r.warnings {
-		r.problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
+		r.Problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
 	}
 	if err := r.err(); err != nil {
 		return Input{}, err
@@ -80,15 +80,15 @@ func (r *lenientReader) approvals(raw []byte, n node) (Input, error) {
 }
 
 // reviewConfig reads what a person may decide about the actions with one name.
-func (r *lenientReader) reviewConfig(n node, names hitlNames, rules map[string][]string) {
+func (r *Reader) reviewConfig(n Node, names hitlNames, rules map[string][]string) {
 	var action string
 	var kinds []string
-	r.reader.fields(n, "", map[string]func(node){
-		names.action: r.text(&action), names.schema: func(node) {},
-		names.allowed: func(n node) {
-			r.elements(n, func(n node) {
+	r.reader.fields(n, "", map[string]func(Node){
+		names.action: r.Text(&action), names.schema: func(Node) {},
+		names.allowed: func(n Node) {
+			r.elements(n, func(n Node) {
 				kinds = append(kinds, "")
-				r.text(&kinds[len(kinds)-1])(n)
+				r.Text(&kinds[len(kinds)-1])(n)
 			})
 		},
 	})
@@ -120,7 +120,7 @@ func (a approvalRequest) may(kind string) bool { return slices.Contains(a.allowe
 
 // decision returns the reply for a decision. A denial is "reject" also if the list does not
 // allow it: then the agent fails, instead of running the call.
-func (a approvalRequest) decision(_ []clientAnswer, ask askback.Ask) (any, error) {
+func (a approvalRequest) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	var d actionDecision
 	switch o := ask.Outcome; {
 	case o.Approved() && len(o.Input) > 0 && a.may("edit"):

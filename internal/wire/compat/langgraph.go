@@ -38,9 +38,9 @@ func readLanggraph(c Client, raw []byte) (Input, error) {
 	if err != nil {
 		return Input{}, err
 	}
-	r, n := &lenientReader{reader: &reader{}}, node{Value: v}
+	r, n := &Reader{reader: &reader{}}, Node{Value: v}
 	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {
-		n = node{e[0], "/0"}
+		n = Node{e[0], "/0"}
 	}
 	_, acts := n.Get("action_request")
 	_, asks := n.Get("question")
@@ -50,7 +50,7 @@ func readLanggraph(c Client, raw []byte) (Input, error) {
 	case (list || camel) && !acts && !asks:
 		return r.approvals(raw, n)
 	case n.Kind == jcs.String:
-		return only(Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: answered(flatReply)}.finish(r))
+		return only(Call{questions: []ClientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: Answered(flatReply)}.finish(r))
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
 		if m, ok := errors.AsType[*Mistake](err); ok {
@@ -58,30 +58,30 @@ func readLanggraph(c Client, raw []byte) (Input, error) {
 		}
 		return only(call, err)
 	case !acts:
-		r.problem(n.pointer, "a person cannot answer this interrupt", "send an action_request, or a string")
+		r.Problem(n.Pointer, "a person cannot answer this interrupt", "send an action_request, or a string")
 		return Input{}, r.err()
 	}
 	return only(r.interrupt(raw, n))
 }
 
-func (r *lenientReader) interrupt(raw []byte, n node) (Call, error) {
+func (r *Reader) interrupt(raw []byte, n Node) (Call, error) {
 	var i interrupt
-	r.reader.fields(n, "", map[string]func(node){
-		"action_request": func(n node) {
-			r.reader.fields(n, "", map[string]func(node){"action": r.text(&i.action), "args": func(n node) { i.args = r.arguments(raw, n) }})
+	r.reader.fields(n, "", map[string]func(Node){
+		"action_request": func(n Node) {
+			r.reader.fields(n, "", map[string]func(Node){"action": r.Text(&i.action), "args": func(n Node) { i.args = r.arguments(raw, n) }})
 		},
-		"config": func(n node) {
-			r.reader.fields(n, "", map[string]func(node){
-				"allow_ignore": r.flag(&i.ignore), "allow_respond": r.flag(&i.respond), "allow_edit": r.flag(&i.edit), "allow_accept": r.flag(&i.accept),
+		"config": func(n Node) {
+			r.reader.fields(n, "", map[string]func(Node){
+				"allow_ignore": r.Flag(&i.ignore), "allow_respond": r.Flag(&i.respond), "allow_edit": r.Flag(&i.edit), "allow_accept": r.Flag(&i.accept),
 			})
 		},
-		"description": r.text(&i.about),
+		"description": r.Text(&i.about),
 	})
 	for _, m := range r.warnings {
-		r.problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
+		r.Problem(m.Pointer, m.Detail, "an action that needs approval is never repaired")
 	}
 	if !i.accept && !i.respond {
-		r.problem(n.pointer+"/config", "a person could neither accept nor respond", "allow one of them")
+		r.Problem(n.Pointer+"/config", "a person could neither accept nor respond", "allow one of them")
 	}
 	if err := r.err(); err != nil {
 		return Call{}, err
@@ -91,12 +91,12 @@ func (r *lenientReader) interrupt(raw []byte, n node) (Call, error) {
 
 // arguments returns the exact bytes that were sent, because a person approves these. It adds a
 // problem if they are not an object, or have no canonical form.
-func (r *lenientReader) arguments(raw []byte, n node) json.RawMessage {
+func (r *Reader) arguments(raw []byte, n Node) json.RawMessage {
 	if !r.require(n, jcs.Object, "") {
 		return nil
 	}
 	if _, err := n.Canonical(); err != nil {
-		r.problem(n.pointer, err.Error(), "")
+		r.Problem(n.Pointer, err.Error(), "")
 	}
 	return n.Raw(raw)
 }
@@ -105,18 +105,18 @@ func (r *lenientReader) arguments(raw []byte, n node) json.RawMessage {
 func (i interrupt) call() (Call, error) {
 	if !i.accept {
 		q := askback.Question{Text: cmp.Or(i.about, i.action)}
-		c := Call{questions: []clientQuestion{{Question: q}}, reply: i.response}
+		c := Call{questions: []ClientQuestion{{Question: q}}, reply: i.response}
 		c.Request.Context = i.args
-		return c.finish(&lenientReader{reader: &reader{}})
+		return c.finish(&Reader{reader: &reader{}})
 	}
 	r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: i.action, Description: i.about, Input: i.args}}.Normalize()
 	return Call{Request: r, reply: i.decision}, err
 }
 
-func (i interrupt) response(all []clientAnswer, ask askback.Ask) (any, error) {
-	switch err := answeredOnly(ask); {
+func (i interrupt) response(all []ClientAnswer, ask askback.Ask) (any, error) {
+	switch err := AnsweredOnly(ask); {
 	case err == nil:
-		return []interruptReply{{"response", all[0].line()}}, nil
+		return []interruptReply{{"response", all[0].Line()}}, nil
 	case ask.Status == askback.Declined && i.ignore:
 		return []interruptReply{{Type: "ignore"}}, nil
 	default:
@@ -126,7 +126,7 @@ func (i interrupt) response(all []clientAnswer, ask askback.Ask) (any, error) {
 
 // decision returns the reply for a decision, as far as the interrupt allows it. Only an
 // approval of the original arguments is "accept".
-func (i interrupt) decision(_ []clientAnswer, ask askback.Ask) (any, error) {
+func (i interrupt) decision(_ []ClientAnswer, ask askback.Ask) (any, error) {
 	o := ask.Outcome
 	switch {
 	case o.Approved() && len(o.Input) == 0:
@@ -152,7 +152,7 @@ func denialText(o askback.Outcome) string {
 	out := "Denied: do not do this."
 	for _, text := range []string{o.Reason, o.Comment} {
 		if text != "" {
-			out += " A person wrote: " + quoted(text) + "."
+			out += " A person wrote: " + Quoted(text) + "."
 		}
 	}
 	return out

@@ -10,42 +10,42 @@ import (
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
-// lenientReader reads input that a model wrote. It repairs harmless mistakes, with a
+// A Reader reads input that a model wrote. It repairs harmless mistakes, with a
 // warning for each (F15).
-type lenientReader struct {
+type Reader struct {
 	*reader
 	warnings []askback.Problem
 }
 
-// clientQuestion is a question with the names that the client uses.
-type clientQuestion struct {
+// A ClientQuestion is a question with the names that the client uses.
+type ClientQuestion struct {
 	askback.Question
-	key      string           // its name in the client's result
-	keyField string           // the field of the key
+	Key      string           // its name in the client's result
+	KeyField string           // the field of the key
 	given    []askback.Option // the options that the client sent
 	ids      []string         // their ids, if the result refers to them
 	yesNo    bool
 }
 
-func (r *lenientReader) warn(pointer, detail, fix string) {
+func (r *Reader) warn(pointer, detail, fix string) {
 	if len(r.warnings) < askback.MaxProblems {
 		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }
 
-// fields calls the reader of each member that is not null. An unknown member is ignored with a
+// Fields calls the reader of each member that is not null. An unknown member is ignored with a
 // warning, because clients add fields.
-func (r *lenientReader) fields(n node, by map[string]func(node)) {
-	r.members(n, "", func(name string, n node) {
+func (r *Reader) Fields(n Node, by map[string]func(Node)) {
+	r.members(n, "", func(name string, n Node) {
 		read, known := by[name]
 		if other := aliasOf(name, by); !known && other != "" {
-			r.warn(n.pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", other))
+			r.warn(n.Pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", other))
 			read, known = by[other], true
 		}
 		switch {
 		case n.Kind == jcs.Null:
 		case !known:
-			r.warn(n.pointer, "unknown field", "it was ignored")
+			r.warn(n.Pointer, "unknown field", "it was ignored")
 		default:
 			read(n)
 		}
@@ -58,7 +58,7 @@ var fieldAliases = [][]string{{"options", "choices"}, {"multiSelect", "multi_sel
 
 // aliasOf returns the known field with the same meaning as name, or "" if no known field has
 // that meaning.
-func aliasOf(name string, by map[string]func(node)) string {
+func aliasOf(name string, by map[string]func(Node)) string {
 	for _, group := range fieldAliases {
 		for _, other := range group {
 			if _, known := by[other]; known && slices.Contains(group, name) {
@@ -71,7 +71,7 @@ func aliasOf(name string, by map[string]func(node)) string {
 
 // unpack returns the object or array that was sent as JSON inside a string (W1). It returns
 // any other value unchanged.
-func (r *lenientReader) unpack(n node) node {
+func (r *Reader) unpack(n Node) Node {
 	text := strings.TrimSpace(n.Text())
 	if n.Kind != jcs.String || text == "" || strings.IndexByte("[{", text[0]) < 0 {
 		return n
@@ -80,92 +80,92 @@ func (r *lenientReader) unpack(n node) node {
 	if err != nil {
 		return n
 	}
-	r.warn(n.pointer, "this is JSON inside a string", "it was parsed; send the JSON itself")
-	return node{v, n.pointer}
+	r.warn(n.Pointer, "this is JSON inside a string", "it was parsed; send the JSON itself")
+	return Node{v, n.Pointer}
 }
 
 // elements calls read for each element of an array. After [askback.MaxOptions] + 1 elements,
 // it adds a problem and stops.
-func (r *lenientReader) elements(n node, read func(node)) {
+func (r *Reader) elements(n Node, read func(Node)) {
 	n = r.unpack(n)
 	if !r.require(n, jcs.Array, "") {
 		return
 	}
 	for i, v := range n.Elements() {
 		if i > askback.MaxOptions {
-			r.problem(n.pointer, fmt.Sprintf("%d entries are too many", len(n.Elements())), "send fewer")
+			r.Problem(n.Pointer, fmt.Sprintf("%d entries are too many", len(n.Elements())), "send fewer")
 			return
 		}
-		read(node{v, jcs.Pointer(n.pointer, fmt.Sprint(i))})
+		read(Node{v, jcs.Pointer(n.Pointer, fmt.Sprint(i))})
 	}
 }
 
-// flag returns a reader of true or false, also as a string (W9).
-func (r *lenientReader) flag(into *bool) func(node) {
-	return func(n node) {
+// Flag returns a reader of true or false, also as a string (W9).
+func (r *Reader) Flag(into *bool) func(Node) {
+	return func(n Node) {
 		switch word := strings.ToLower(n.Text()); {
 		case n.Kind == jcs.Bool:
 			*into = n.Bool()
 		case n.Kind == jcs.String && (word == "true" || word == "false"):
 			*into = word == "true"
-			r.warn(n.pointer, "expected true or false, got a string", "it was read as "+word+"; send true or false")
+			r.warn(n.Pointer, "expected true or false, got a string", "it was read as "+word+"; send true or false")
 		default:
 			r.require(n, jcs.Bool, "")
 		}
 	}
 }
 
-// negatedFlag returns a reader of a flag that stores its opposite.
-func (r *lenientReader) negatedFlag(into *bool) func(node) {
-	return func(n node) {
+// NegatedFlag returns a reader of a flag that stores its opposite.
+func (r *Reader) NegatedFlag(into *bool) func(Node) {
+	return func(n Node) {
 		yes := !*into
-		r.flag(&yes)(n)
+		r.Flag(&yes)(n)
 		*into = !yes
 	}
 }
 
 // ignored returns a reader that ignores a field, with a warning that gives the reason.
-func (r *lenientReader) ignored(why string) func(node) {
-	return func(n node) { r.warn(n.pointer, "this field has no effect: "+why, "it was ignored") }
+func (r *Reader) ignored(why string) func(Node) {
+	return func(n Node) { r.warn(n.Pointer, "this field has no effect: "+why, "it was ignored") }
 }
 
 // waitOnly adds a problem for any delivery except "wait".
-func (r *lenientReader) waitOnly(n node) {
+func (r *Reader) waitOnly(n Node) {
 	var how string
-	r.text(&how)(n)
+	r.Text(&how)(n)
 	if how != "" && how != "wait" {
-		r.problem(n.pointer, "the answer is always the result of this call", "send wait, or leave it out")
+		r.Problem(n.Pointer, "the answer is always the result of this call", "send wait, or leave it out")
 	}
 }
 
-// rejectIfSet returns a reader of a flag that adds a problem if it is true.
-func (r *lenientReader) rejectIfSet(detail, fix string) func(node) {
-	return func(n node) {
+// RejectIfSet returns a reader of a flag that adds a problem if it is true.
+func (r *Reader) RejectIfSet(detail, fix string) func(Node) {
+	return func(n Node) {
 		var yes bool
-		r.flag(&yes)(n)
+		r.Flag(&yes)(n)
 		if yes {
-			r.problem(n.pointer, detail, fix)
+			r.Problem(n.Pointer, detail, fix)
 		}
 	}
 }
 
-// options returns a reader of an array of labels, or of objects with these fields. The reader
+// Options returns a reader of an array of labels, or of objects with these fields. The reader
 // adds the options to a.
-func (r *lenientReader) options(a *clientQuestion, names ...string) func(node) {
-	return func(n node) {
-		r.elements(n, func(n node) {
+func (r *Reader) Options(a *ClientQuestion, names ...string) func(Node) {
+	return func(n Node) {
+		r.elements(n, func(n Node) {
 			var o askback.Option
 			var id string
 			var advised bool
-			all := map[string]func(node){
-				"label": r.text(&o.Label), "value": r.text(&o.Label), "description": r.text(&o.Description),
-				"id": r.text(&id), "recommended": r.flag(&advised),
+			all := map[string]func(Node){
+				"label": r.Text(&o.Label), "value": r.Text(&o.Label), "description": r.Text(&o.Description),
+				"id": r.Text(&id), "recommended": r.Flag(&advised),
 			}
-			maps.DeleteFunc(all, func(name string, _ func(node)) bool { return !slices.Contains(names, name) })
+			maps.DeleteFunc(all, func(name string, _ func(Node)) bool { return !slices.Contains(names, name) })
 			if n.Kind == jcs.String {
 				o.Label = n.Text()
 			} else {
-				r.fields(n, all)
+				r.Fields(n, all)
 			}
 			a.Options, a.ids = append(a.Options, o), append(a.ids, id)
 			a.given = a.Options

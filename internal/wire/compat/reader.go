@@ -15,15 +15,15 @@ import (
 // reader reads the body of a client and collects its problems.
 type reader struct{ problems askback.Invalid }
 
-// node is a JSON value and its pointer.
-type node struct {
+// A Node is a JSON value and its pointer.
+type Node struct {
 	jcs.Value
-	pointer string
+	Pointer string
 }
 
-func parse(raw []byte) (*reader, node, error) {
+func parse(raw []byte) (*reader, Node, error) {
 	v, err := jcs.Parse(raw)
-	return &reader{}, node{Value: v}, err
+	return &reader{}, Node{Value: v}, err
 }
 
 // err returns the problems, or nil if the input is valid.
@@ -34,46 +34,46 @@ func (r *reader) err() error {
 	return r.problems
 }
 
-func (r *reader) problem(pointer, detail, fix string) {
+func (r *reader) Problem(pointer, detail, fix string) {
 	if len(r.problems) < askback.MaxProblems {
 		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }
 
 // require reports whether n has the given kind, and adds a problem if it does not.
-func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
+func (r *reader) require(n Node, kind jcs.Kind, fix string) bool {
 	if n.Kind != kind {
-		r.problem(n.pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
+		r.Problem(n.Pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
 	}
 	return n.Kind == kind
 }
 
 // members calls read for each member of an object. It adds a problem if n is not an object.
-func (r *reader) members(n node, example string, read func(name string, n node)) {
+func (r *reader) members(n Node, example string, read func(name string, n Node)) {
 	if !r.require(n, jcs.Object, example) {
 		return
 	}
 	for _, m := range n.Members() {
-		read(m.Name, node{m.Value, jcs.Pointer(n.pointer, m.Name)})
+		read(m.Name, Node{m.Value, jcs.Pointer(n.Pointer, m.Name)})
 	}
 }
 
 // fields calls the reader of each member of an object. A null member is ignored. A member
 // without a reader is a problem.
-func (r *reader) fields(n node, example string, by map[string]func(node)) {
-	r.members(n, example, func(name string, n node) {
+func (r *reader) fields(n Node, example string, by map[string]func(Node)) {
+	r.members(n, example, func(name string, n Node) {
 		read, known := by[name]
 		switch {
 		case !known:
-			r.problem(n.pointer, "unknown field", "the fields are "+strings.Join(slices.Sorted(maps.Keys(by)), ", "))
+			r.Problem(n.Pointer, "unknown field", "the fields are "+strings.Join(slices.Sorted(maps.Keys(by)), ", "))
 		case n.Kind != jcs.Null:
 			read(n)
 		}
 	})
 }
 
-func (r *reader) text(into *string) func(node) {
-	return func(n node) {
+func (r *reader) Text(into *string) func(Node) {
+	return func(n Node) {
 		if r.require(n, jcs.String, `"…"`) {
 			*into = n.Text()
 		}
@@ -91,7 +91,7 @@ func (r *reader) normalize(a askback.Answer, ask askback.Ask, locate func(i int,
 	}
 	for _, p := range bad {
 		pointer, prefix := locate(splitPointer(p.Pointer))
-		r.problem(pointer, prefix+p.Detail, p.Fix)
+		r.Problem(pointer, prefix+p.Detail, p.Fix)
 	}
 	return askback.Answer{}, r.err()
 }

@@ -21,15 +21,15 @@ func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {
 	}
 	f := newForm(r, ask)
 	answers := false
-	r.fields(n, exampleRespond, map[string]func(node){
-		"answers": func(n node) {
+	r.fields(n, exampleRespond, map[string]func(Node){
+		"answers": func(n Node) {
 			answers = true
 			f.readAnswers(n)
 		},
 		"annotations": f.readAnnotations,
 	})
 	if !answers && r.err() == nil {
-		r.problem("/answers", "answers is missing", exampleRespond)
+		r.Problem("/answers", "answers is missing", exampleRespond)
 	}
 	if answers && !f.invalid {
 		f.checkAnswered()
@@ -72,7 +72,7 @@ func (f *form) find(name, at string) (i int, ok bool) {
 		i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.ID == name })
 	}
 	if i < 0 {
-		f.problem(at, "unknown question", "send the complete text of a question, or its id: "+f.ids())
+		f.Problem(at, "unknown question", "send the complete text of a question, or its id: "+f.ids())
 	}
 	return i, i >= 0
 }
@@ -85,16 +85,16 @@ func (f *form) ids() string {
 	return strings.Join(out, ", ")
 }
 
-func (f *form) readAnswers(n node) {
+func (f *form) readAnswers(n Node) {
 	f.invalid = n.Kind != jcs.Object
-	f.members(n, exampleRespond, func(name string, n node) {
-		i, ok := f.find(name, n.pointer)
+	f.members(n, exampleRespond, func(name string, n Node) {
+		i, ok := f.find(name, n.Pointer)
 		switch {
 		case !ok:
 		case f.given[i].at != "":
-			f.problem(n.pointer, "this question is answered more than once", "answer it once")
+			f.Problem(n.Pointer, "this question is answered more than once", "answer it once")
 		default:
-			f.given[i].at = n.pointer
+			f.given[i].at = n.Pointer
 			f.readAnswer(n, i)
 		}
 	})
@@ -102,7 +102,7 @@ func (f *form) readAnswers(n node) {
 
 // readAnswer reads a string, a list of strings, or null for no answer. Only a string is
 // split at commas.
-func (f *form) readAnswer(n node, i int) {
+func (f *form) readAnswer(n Node, i int) {
 	q, e := f.questions[i], &f.given[i]
 	before := len(f.problems)
 	switch n.Kind {
@@ -117,33 +117,33 @@ func (f *form) readAnswer(n node, i int) {
 	e.invalid = len(f.problems) > before
 }
 
-func (f *form) readList(n node, q askback.Question) (out []string) {
+func (f *form) readList(n Node, q askback.Question) (out []string) {
 	if len(n.Elements()) > 1 && !q.MultiSelect {
-		f.problem(n.pointer, "this question allows only one answer", "choose one")
+		f.Problem(n.Pointer, "this question allows only one answer", "choose one")
 		return nil
 	}
 	for j, v := range n.Elements() {
 		var s string
-		f.text(&s)(node{v, fmt.Sprintf("%s/%d", n.pointer, j)})
+		f.Text(&s)(Node{v, fmt.Sprintf("%s/%d", n.Pointer, j)})
 		out = append(out, labelOf(q, s))
 	}
 	return out
 }
 
-func (f *form) readAnnotations(n node) {
-	f.members(n, `{"Which database?": {"notes": "…"}}`, func(name string, n node) {
-		i, ok := f.find(name, n.pointer)
+func (f *form) readAnnotations(n Node) {
+	f.members(n, `{"Which database?": {"notes": "…"}}`, func(name string, n Node) {
+		i, ok := f.find(name, n.Pointer)
 		if !ok || n.Kind == jcs.Null {
 			return
 		}
 		e := &f.given[i]
 		if e.notesAt != "" {
-			f.problem(n.pointer, "this question is annotated twice", "annotate it once")
+			f.Problem(n.Pointer, "this question is annotated twice", "annotate it once")
 		}
-		e.notesAt = n.pointer
-		f.fields(n, `{"notes": "…"}`, map[string]func(node){
-			"notes":   f.text(&e.notes),
-			"preview": f.text(&e.preview),
+		e.notesAt = n.Pointer
+		f.fields(n, `{"notes": "…"}`, map[string]func(Node){
+			"notes":   f.Text(&e.notes),
+			"preview": f.Text(&e.preview),
 		})
 	})
 }
@@ -155,7 +155,7 @@ func (f *form) checkAnswered() {
 		e := f.given[i]
 		blank := !slices.ContainsFunc(e.values, func(s string) bool { return strings.TrimSpace(s) != "" })
 		if blank && !q.Optional && !e.invalid {
-			f.problem(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
+			f.Problem(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (f *form) checkPreviews() {
 			return ok && o.Preview == e.preview
 		})
 		if !shown {
-			f.problem(e.notesAt+"/preview", "this is not the preview of the chosen option", "send the preview unchanged, or leave it out")
+			f.Problem(e.notesAt+"/preview", "this is not the preview of the chosen option", "send the preview unchanged, or leave it out")
 		}
 	}
 }

@@ -21,7 +21,7 @@ func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	r := &reader{}
 	for i, q := range questions {
 		if strings.TrimSpace(lines[i]) == "" && !q.Optional {
-			r.problem("/answer", linePrefix(i, len(questions))+"this question is not answered", "write its answer")
+			r.Problem("/answer", linePrefix(i, len(questions))+"this question is not answered", "write its answer")
 		}
 	}
 	if err := r.err(); err != nil {

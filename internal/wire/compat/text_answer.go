@@ -25,15 +25,15 @@ func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	}
 	var out TextAnswer
 	found := false
-	r.fields(n, `{"question_id": "latest", "answer": "SQLite"}`, map[string]func(node){
-		"question_id": r.text(&out.QuestionID),
-		"answer": func(n node) {
+	r.fields(n, `{"question_id": "latest", "answer": "SQLite"}`, map[string]func(Node){
+		"question_id": r.Text(&out.QuestionID),
+		"answer": func(n Node) {
 			found = true
-			r.text(&out.Answer)(n)
+			r.Text(&out.Answer)(n)
 		},
 	})
 	if !found {
-		r.problem("/answer", "answer is missing", `"answer": "SQLite"`)
+		r.Problem("/answer", "answer is missing", `"answer": "SQLite"`)
 	}
 	if out.QuestionID == "latest" {
 		out.QuestionID = ""

@@ -12,6 +12,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
@@ -90,8 +91,7 @@ var readers = map[string]func([]byte) error{
 	"ContactCodeRequest": func(raw []byte) error { _, err := decode.ContactCode(raw); return err },
 	"ResendRequest":      func(raw []byte) error { _, err := decode.Resend(raw); return err },
 	"AnyJSON": func(raw []byte) error {
-		claude, _ := compat.ClientNamed("claude")
-		_, err := claude.Ask(raw)
+		_, err := claudecode.Dialect.Ask(raw)
 		return err
 	},
 	"TextAnswer": func(raw []byte) error { _, err := compat.ReadTextAnswer(raw); return err },

@@ -118,7 +118,7 @@ var layers = map[string][]string{
 	"internal/text/view":              {".", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
 
 	// Coding agents. One row is for the folders of all agents, so that none imports another.
-	"internal/agents":                 {"internal/agents/*"},
+	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
 	"internal/agents/...":             {".", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
 	"internal/agents/config":          {"internal/wire/jcs", "internal/text/linediff"},
 	"internal/agents/dialog":          {".", "internal/agents/hook", "internal/pause"},

@@ -1,4 +1,4 @@
-package compat_test
+package agents_test
 
 import (
 	"bytes"
@@ -14,34 +14,47 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents"
+	"github.com/askback/askback/internal/agents/codex"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 	"github.com/askback/askback/test/kit/golden"
 )
 
-// Each file in testdata/clients is a transcript for one client: the input of its tool, the
-// actions of people, "----", and the results of the tool (A1, C1, F4, F9).
-func TestClientResultsMatchTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/clients/*.txt")
-	if err != nil || len(files) != len(compat.Clients()) {
-		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, compat.Clients())
+// transcripts returns the paths of the transcripts of the formats, by name. Those of agents stand in
+// their folders.
+func transcripts(t testing.TB) map[string]string {
+	byName := map[string]string{}
+	for _, pattern := range []string{"*/testdata/dialect/*.txt", "../wire/compat/testdata/clients/*.txt"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			byName[strings.TrimSuffix(filepath.Base(path), ".txt")] = path
+		}
 	}
-	for _, path := range files {
-		name := strings.TrimSuffix(filepath.Base(path), ".txt")
-		t.Run(name, func(t *testing.T) { playClient(t, path, name) })
+	return byName
+}
+
+// Each format has a transcript: the input of a tool, the actions of people, "----", and the results
+// of the tool (A1, C1, F4, F9).
+func TestDialectsMatchTranscripts(t *testing.T) {
+	paths := transcripts(t)
+	for _, client := range agents.Dialects() {
+		t.Run(client.Name, func(t *testing.T) {
+			p := &clientPlayer{t: t, client: client}
+			golden.Transcript(t, paths[client.Name], golden.Lines(p.play))
+		})
+		delete(paths, client.Name)
+	}
+	if len(paths) > 0 {
+		t.Errorf("transcripts of unknown formats: %v", paths)
 	}
 }
 
-func playClient(t *testing.T, path, name string) {
-	t.Helper()
-	client, ok := compat.ClientNamed(name)
-	if !ok {
-		t.Fatalf("unknown client %q", name)
-	}
-	p := &clientPlayer{t: t, client: client}
-	golden.Transcript(t, path, golden.Lines(p.play))
-}
+var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
 // clientPlayer runs the commands of a transcript for one client.
 type clientPlayer struct {
@@ -147,8 +160,8 @@ func TestMistakeEndsWithAValidExample(t *testing.T) {
 		`{"questions": [{"question": ` + `"` + long + `"}]}`, `{"question": 5, "` + long + `": 1}`, `{"action_request": {}}`, "\xff",
 		`{"questions": [{"question": "A?", "options": "` + long + `", "choices": [{"id": 1}], "header": {}, "type": "x", "id": []}]}`,
 	}
-	for _, name := range compat.Clients() {
-		c, _ := compat.ClientNamed(name)
+	for _, c := range agents.Dialects() {
+		name := c.Name
 		for _, input := range inputs {
 			_, err := c.Ask([]byte(input))
 			m, ok := errors.AsType[*compat.Mistake](err)
@@ -169,8 +182,8 @@ func TestMistakeEndsWithAValidExample(t *testing.T) {
 
 // No input panics, and accepted input is a valid request (T5).
 func FuzzClients(f *testing.F) {
-	for _, name := range compat.Clients() {
-		stanzas, err := os.ReadFile("testdata/clients/" + name + ".txt")
+	for _, path := range transcripts(f) {
+		stanzas, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -181,8 +194,8 @@ func FuzzClients(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, name := range compat.Clients() {
-			c, _ := compat.ClientNamed(name)
+		for _, c := range agents.Dialects() {
+			name := c.Name
 			in, err := c.Read(raw)
 			if err != nil {
 				if utf8.RuneCountInString(err.Error()) > 400 {
@@ -266,8 +279,7 @@ func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 // Answers get the client's names of questions by position, so answers to other questions
 // are an error.
 func TestResultOfAnotherAskIsRejected(t *testing.T) {
-	c, _ := compat.ClientNamed("codex")
-	call, err := c.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
+	call, err := codex.Dialect.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

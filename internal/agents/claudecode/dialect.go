@@ -1,0 +1,140 @@
+package claudecode
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/compat"
+	"github.com/askback/askback/internal/wire/decode"
+	"github.com/askback/askback/internal/wire/jcs"
+)
+
+// Dialect is the format of Claude Code's tool AskUserQuestion, under the name of its route.
+var Dialect = compat.Client{Name: "claude", Example: compat.ExampleQuestions, ReadCall: readDialect}
+
+// dialectResult is the output of AskUserQuestion. The keys of the answers and annotations are
+// the texts of the questions. An answer contains the chosen labels and the text of the person.
+type dialectResult struct {
+	Questions   json.RawMessage              `json:"questions"`
+	Answers     map[string]string            `json:"answers"`
+	Annotations map[string]dialectAnnotation `json:"annotations,omitempty"`
+	AfkTimeout  int64                        `json:"afkTimeoutMs,omitempty"`
+}
+
+type dialectAnnotation struct {
+	Preview string `json:"preview,omitempty"`
+	Notes   string `json:"notes,omitempty"`
+}
+
+// dialectFields are the known fields of a call, of a question and of an option, including names
+// of other clients. Other fields are ignored: Claude Code sets some itself, and its versions
+// add more.
+var dialectFields = [][]string{
+	{"questions", "question", "header", "options", "multiSelect"},
+	{"question", "header", "options", "choices", "multiSelect", "multi_select", "multiple"},
+	{"label", "description", "preview"},
+}
+
+// readDialect reads the input of AskUserQuestion. It has the same format as that of Askback's
+// tool ask_user_question.
+func readDialect(_ compat.Client, raw []byte) (compat.Call, error) {
+	asking, sent := raw, jcs.Value{}
+	if v, err := jcs.Parse(raw); err == nil {
+		asking = keepFields(raw, v, dialectFields)
+		sent, _ = v.Get("questions")
+	}
+	r, err := decode.Questions(asking)
+	if err != nil {
+		return compat.Call{}, compat.NewMistake(decode.Correction(asking, err, decode.QuestionsTool), err)
+	}
+	var questions []compat.ClientQuestion
+	for _, q := range r.Questions {
+		questions = append(questions, compat.ClientQuestion{Question: q, Key: q.Text})
+	}
+	shown, err := sentQuestions(r.Questions, questions, raw, sent)
+	return compat.NewCall(r, questions, func(s []compat.ClientAnswer, ask askback.Ask) (any, error) {
+		return dialectReply(shown, s, ask)
+	}), err
+}
+
+// sentQuestions returns the questions exactly as they were sent, and uses their texts as the keys of
+// named: Claude Code matches the answers only by these. If that is not possible, because the input
+// was repaired, it returns the questions of the request.
+func sentQuestions(asked []askback.Question, named []compat.ClientQuestion, raw []byte, sent jcs.Value) (json.RawMessage, error) {
+	if sent.Kind != jcs.Array || len(sent.Elements()) != len(named) {
+		return jcs.Marshal(asked)
+	}
+	for i, v := range sent.Elements() {
+		text, _ := v.Get("question")
+		if text.Kind != jcs.String {
+			return jcs.Marshal(asked)
+		}
+		named[i].Key = text.Text()
+	}
+	return sent.Raw(raw), nil
+}
+
+// keepFields returns a copy of a value with only the known fields of its objects. levels
+// has a list of them for each level of objects, beginning with the outermost. Deeper
+// objects keep all their fields.
+func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
+	var parts [][]byte
+	switch {
+	case len(levels) == 0:
+	case v.Kind == jcs.Array:
+		for _, e := range v.Elements() {
+			parts = append(parts, keepFields(raw, e, levels))
+		}
+		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
+	case v.Kind == jcs.Object:
+		for _, m := range v.Members() {
+			if slices.Contains(levels[0], m.Name) {
+				parts = append(parts, slices.Concat([]byte(compat.Quoted(m.Name)+":"), keepFields(raw, m.Value, levels[1:])))
+			}
+		}
+		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
+	}
+	return v.Raw(raw)
+}
+
+func dialectReply(questions json.RawMessage, all []compat.ClientAnswer, ask askback.Ask) (any, error) {
+	if err := compat.AnsweredOnly(ask); err != nil {
+		return nil, err
+	}
+	out := dialectResult{Questions: questions, Answers: map[string]string{}, Annotations: map[string]dialectAnnotation{}}
+	if ask.Outcome.Defaulted {
+		out.AfkTimeout = max(1, ask.Outcome.At.Sub(ask.CreatedAt).Milliseconds())
+	}
+	for _, s := range all {
+		if values := s.Values(); len(values) > 0 {
+			out.Answers[s.Key] = s.String()
+		}
+		addChosen(&s)
+		note := dialectAnnotation{Notes: s.AllNotes()}
+		if len(s.Selected) == 1 {
+			o, _ := s.Option(s.Selected[0])
+			note.Preview = o.Preview
+		}
+		if note != (dialectAnnotation{}) {
+			out.Annotations[s.Key] = note
+		}
+	}
+	return out, nil
+}
+
+// addChosen adds a remark with each chosen value in quotation marks, if a comma inside one
+// of them makes the answer ambiguous.
+func addChosen(s *compat.ClientAnswer) {
+	values := s.Values()
+	if len(values) < 2 || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, ", ") }) {
+		return
+	}
+	each := make([]string, len(values))
+	for i, v := range values {
+		each[i] = compat.Quoted(v)
+	}
+	s.AddRemark("chosen", strings.Join(each, " and "))
+}
