@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/askback/askback/internal/agents/codex"
+	"github.com/askback/askback/internal/agents/codex/appserver"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
@@ -30,7 +30,7 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 	socket := c.Socket
 	var err error
 	if socket == "" {
-		socket, err = codex.Socket(os.Getenv("CODEX_HOME"))
+		socket, err = appserver.Socket(os.Getenv("CODEX_HOME"))
 	} else {
 		socket, err = filepath.Abs(socket)
 	}
@@ -46,7 +46,7 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 	if err != nil {
 		return err
 	}
-	f := &codex.Follower{Asks: attending(conn), Socket: socket, Version: version(), Following: recordFollowed, Note: func(text string) { note(io.err, text) }}
+	f := &appserver.Follower{Asks: attending(conn), Socket: socket, Version: version(), Following: recordFollowed, Note: func(text string) { note(io.err, text) }}
 	return thenClose(io, conn, f.Run(ctx))
 }
 

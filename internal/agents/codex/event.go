@@ -1,13 +1,9 @@
-// Package codex asks people what Codex asks: in its hooks, and in the dialogs of its app-server.
+// Package codex implements the hook protocol of Codex and its configuration. The package appserver
+// asks what its app-server asks.
 //
 // A hook without output leaves the decision to Codex. For PermissionRequest it shows its own
 // dialog, or denies the call if there is no terminal. For PreToolUse it runs the tool, so a hook
 // that guards tools must block the call if there is no output: see [Gated].
-//
-// The app-server sends each request to all its clients, and waits for one answer: both dialogs are
-// live, and the first answer counts. Askback answers only with the decision of a person. It does
-// not answer a request that it does not know or cannot show in full. Such a request is left to the
-// terminal.
 package codex
 
 import (

@@ -120,6 +120,7 @@ var layers = map[string][]string{
 	// Coding agents. One row is for the folders of all agents, so that none imports another.
 	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
 	"internal/agents/...":             {".", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
+	"internal/agents/codex/appserver": {".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/jcs"},
 	"internal/agents/config":          {"internal/wire/jcs", "internal/text/linediff"},
 	"internal/agents/dialog":          {".", "internal/agents/hook", "internal/pause"},
 	"internal/agents/dialog/jsonrpc2": {"internal/wire/jcs"},
@@ -256,7 +257,7 @@ var owners = map[string]owner{
 	"golang.org/x/net":                                         {packages: []string{"channel/email"}},
 	"code.dny.dev/ssrf":                                        {packages: []string{"internal/egress"}},
 	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
-	"github.com/gorilla/websocket":                             {[]string{"channel/slack/slacktest", "internal/agents/codex"}, "one is a fake of Slack, the other a client of Codex's app-server"},
+	"github.com/gorilla/websocket":                             {[]string{"channel/slack/slacktest", "internal/agents/codex/appserver"}, "one is a fake of Slack, the other a client of Codex's app-server"},
 	"github.com/prometheus/client_golang":                      {packages: []string{"internal/server/telemetry"}},
 	"go.opentelemetry.io/otel":                                 {packages: []string{"internal/server/telemetry"}},
 	"go.opentelemetry.io/proto/otlp":                           {[]string{"internal/server/telemetry", "cmd/askback"}, "a test of the program reads the traces that it sends"},

@@ -1,10 +1,17 @@
-package codex
+// Package appserver asks people what the app-server of Codex asks at the terminal. It is a second
+// client of the app-server: both dialogs are live, and the first answer wins.
+//
+// The app-server sends each request to all its clients, and waits for one answer. Askback
+// answers only with the decision of a person. It does not answer a request that it does not
+// know, or cannot show in full. Such a request is left to the terminal.
+package appserver
 
 import (
 	"encoding/json"
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/agents/codex"
 	"github.com/askback/askback/internal/agents/dialog"
 	"github.com/askback/askback/internal/agents/dialog/jsonrpc2"
 	"github.com/askback/askback/internal/agents/hook"
@@ -60,7 +67,7 @@ func readDialog(method string, id, params json.RawMessage, folder string, change
 		return question{}, false
 	}
 	r := &d.ask
-	r.Agent, r.SessionKey = hook.Label(Name, folder), d.thread
+	r.Agent, r.SessionKey = hook.Label(codex.Name, folder), d.thread
 	// The id of an item is that of the model's call, which is unique only within a turn.
 	r.Key = hook.Key("codex-app", method, d.thread, d.turn, d.item, jsonrpc2.StringOf(p, "approvalId"), raw(p, params, "startedAtMs"), string(id))
 	r.Context = hook.Origin{Hook: method, Session: d.thread, CWD: folder, Seated: true}.JSON()
@@ -134,7 +141,7 @@ func (d *question) readQuestions(p jcs.Value, src []byte) bool {
 	if err != nil {
 		return false
 	}
-	call, err := Dialect.Ask(input)
+	call, err := codex.Dialect.Ask(input)
 	d.ask = call.Request
 	d.result = func(ask askback.Ask) (any, bool) {
 		reply, err := call.Result(ask)
