@@ -43,3 +43,8 @@ const (
 	ChannelHook     Channel = "hook"
 	ChannelMCP      Channel = "mcp"
 )
+
+// Channels lists every [Channel].
+var Channels = []Channel{
+	ChannelWeb, ChannelTerminal, ChannelSlack, ChannelEmail, ChannelPush, ChannelAPI, ChannelTelegram, ChannelHook, ChannelMCP,
+}

@@ -17,17 +17,21 @@ type Seen struct {
 
 func (Seen) input() {}
 
-// carriers returns the channels of deliveries that bring a person to a channel of answers. On
-// all other channels, such as the pages, the ask itself is on the screen, so that each delivery
-// to the person is seen.
-func carriers(via askback.Channel) []string {
+// onScreen reports whether the ask itself is on the screen of a person who uses a channel, so that
+// each delivery to the person is seen. Otherwise the person has only what carries shows.
+func onScreen(via askback.Channel) bool {
 	switch via {
-	case askback.ChannelPush:
-		return []string{"post", "webpush"}
-	case askback.ChannelTelegram, askback.ChannelSlack, askback.ChannelEmail:
-		return []string{string(via)}
+	case askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "":
+		return true
 	}
-	return nil
+	return false
+}
+
+// carries reports whether a delivery brings a person to a channel of answers, which has the name
+// of the delivery's channel. All channels without answers of this name share one, push.
+func carries(d askback.Delivery, via askback.Channel) bool {
+	own := askback.Channel(d.Channel)
+	return own == via || via == askback.ChannelPush && own != channelWebhook && !slices.Contains(askback.Channels, own)
 }
 
 func seen(s AskState, in Seen) (Result[AskState], error) {
@@ -50,7 +54,7 @@ func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 // changed one.
 func (s *AskState) markSeen(in Seen) (marked bool) {
 	person := in.By
-	if carriers(in.Via) != nil && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
+	if !onScreen(in.Via) && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
 		person = "" // one of the people in a room, without a message of their own
 	}
 	for i, d := range s.Deliveries {
@@ -68,8 +72,7 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 // shows reports whether a delivery to a person is one that is seen. A message that the ask was
 // given to others does not show it.
 func (in Seen) shows(d askback.Delivery, person string) bool {
-	by := carriers(in.Via)
-	return d.Person == person && (by == nil || slices.Contains(by, d.Channel)) && d.Event != askback.EventQuestionReassigned
+	return d.Person == person && (onScreen(in.Via) || carries(d, in.Via)) && d.Event != askback.EventQuestionReassigned
 }
 
 // mayHaveArrived reports whether a delivery is sent, or an attempt to send it may have reached

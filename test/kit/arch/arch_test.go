@@ -14,6 +14,7 @@ var rules = map[string]rule{
 	"every package has a row":      everyPackageHasARow,
 	"layers are kept":              layersAreKept,
 	"frontends are independent":    frontendsAreIndependent,
+	"channels are listed":          channelsAreListed,
 	"libraries have owners":        librariesHaveOwners,
 	"no dot imports":               noDotImports,
 	"pure imports only":            pureImportsOnly,

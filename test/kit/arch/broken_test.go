@@ -83,6 +83,23 @@ var violations = []violation{
 		},
 	},
 	{
+		rule: "channels are listed",
+		files: map[string]string{
+			"internal/channels/kinds/a.go": `package kinds; import ( _ "` + module + `/channel/slack"; _ "` + module + `/channel/webhook" )`,
+			"channel/slack/a.go":           `package slack`,
+			"channel/pigeon/a.go":          `package pigeon`,
+			"channel/pigeon/b.go":          `package pigeon`,
+			"channel/channeltest/a.go":     `package channeltest; import _ "` + module + `/channel/slack"`,
+			"cmd/askback/a.go":             `package main; import ( _ "` + module + `/channel/slack"; _ "` + module + `/channel/webhook" )`,
+			"cmd/askback/a_test.go":        `package main; import _ "` + module + `/channel/slack"`,
+			"test/faults/a.go":             `package main; import _ "` + module + `/channel/slack"`,
+		},
+		want: []string{
+			"channel/pigeon is not in internal/channels/kinds",
+			"cmd/askback/a.go:1: cmd/askback must not import channel/slack: it reads internal/channels/kinds",
+		},
+	},
+	{
 		rule: "libraries have owners",
 		files: map[string]string{
 			"store/sqlite/a.go":    `package sqlite; import _ "github.com/pressly/goose/v3/lock"`,

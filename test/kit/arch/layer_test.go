@@ -71,6 +71,34 @@ func frontendsAreIndependent(t *tree, report report) {
 	}
 }
 
+// channelsAreListed requires that the list of channels has each channel, and that the rest of the
+// program reads the list. Only webhook is known by name: agents choose it, and commands manage it.
+func channelsAreListed(t *tree, report report) {
+	const list = "internal/channels/kinds"
+	isChannel := func(pkg string) bool {
+		name, below := strings.CutPrefix(pkg, "channel/")
+		return below && !strings.Contains(name, "/") && !slices.Contains(suites, pkg)
+	}
+	var listed []string
+	for _, f := range t.files {
+		for _, i := range f.imports {
+			switch target, _ := inside(i.path); {
+			case !isChannel(target) || f.test || under(f.pkg, "channel") || under(f.pkg, "test"):
+			case f.pkg == list:
+				listed = append(listed, target)
+			case target != "channel/webhook":
+				report(i.pos, "%s must not import %s: it reads %s", f.pkg, target, list)
+			}
+		}
+	}
+	for _, f := range t.files {
+		if isChannel(f.pkg) && !slices.Contains(listed, f.pkg) {
+			listed = append(listed, f.pkg)
+			report(token.NoPos, "%s is not in %s", f.pkg, list)
+		}
+	}
+}
+
 // librariesHaveOwners requires that a library is imported by its owners only.
 func librariesHaveOwners(t *tree, report report) {
 	for _, f := range t.files {

@@ -65,7 +65,7 @@ var layers = map[string][]string{
 	"channel/webhook":             {".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext", "internal/wire/compat"},
 
 	"internal/channels":       {".", "internal/answerlink", "internal/egress", "internal/settings"},
-	"internal/channels/kinds": {"channel/email", "channel/post", "channel/slack", "channel/telegram", "channel/webhook", "channel/webpush", "internal/channels"},
+	"internal/channels/kinds": {"channel/*", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
 	"test/conformance": {"."},

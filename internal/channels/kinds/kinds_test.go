@@ -1,0 +1,35 @@
+package kinds_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels/kinds"
+)
+
+// A channel to people records its own name in outcomes, which the root lists, or push. Package
+// lifecycle relies on it: an answer shows that the deliveries of its channel were seen.
+func TestChannelsRecordTheirNameOrPush(t *testing.T) {
+	for _, k := range kinds.All {
+		switch {
+		case k.Via == "" || k.Via == askback.ChannelPush:
+			if slices.Contains(askback.Channels, askback.Channel(k.Name)) {
+				t.Errorf("%s is a channel of answers, but records %q", k.Name, k.Via)
+			}
+		case k.Via != askback.Channel(k.Name) || !slices.Contains(askback.Channels, k.Via):
+			t.Errorf("%s records %q, want push, or its name as a constant of the root", k.Name, k.Via)
+		}
+	}
+}
+
+// Names identify channels, and people read titles.
+func TestChannelsHaveNamesAndTitles(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range kinds.All {
+		if k.Name == "" || k.Title == "" || k.Read == nil || seen[k.Name] {
+			t.Errorf("got %+v, want another name, a title and a reader of settings", k)
+		}
+		seen[k.Name] = true
+	}
+}
