@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/askback/askback/internal/agents/setup"
 	"github.com/askback/askback/internal/local/connection"
 )
 
@@ -162,7 +163,7 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	all.Hook.Plugins = hookCommands()
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(agentNames(), ", "), "guarded": guardedTitles(), "version": versionLine()},
+		kong.Vars{"clients": strings.Join(setup.Names(), ", "), "guarded": setup.GuardedTitles(), "version": versionLine()},
 		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes. "+
 			"An ask is one or more questions, or a call that needs approval."),
 		kong.PostBuild(func(k *kong.Kong) error {

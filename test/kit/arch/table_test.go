@@ -124,6 +124,7 @@ var layers = map[string][]string{
 	"internal/agents/config":          {"internal/wire/jcs", "internal/text/linediff"},
 	"internal/agents/dialog":          {".", "internal/agents/hook", "internal/pause"},
 	"internal/agents/dialog/jsonrpc2": {"internal/wire/jcs"},
+	"internal/agents/setup":           {"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling"},
 	"internal/agents/hook":            {".", "asktool", "internal/wire/jcs", "internal/pause"},
 	"internal/agents/hook/hooktest":   {".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden"},
 

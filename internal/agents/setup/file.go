@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -35,13 +35,13 @@ func changeOf(folder string, scope config.Scope, f config.File, known records) (
 	if err != nil {
 		return change{}, err
 	}
-	before, err := readClientFile(path)
+	before, err := readFile(path)
 	if err != nil {
 		return change{}, err
 	}
 	after, err := f.Edit(before)
 	if refused, ok := errors.AsType[*config.EditError](err); ok {
-		return change{}, usage(refusal(shownPath(scope, f.Path), refused, f.Removes()))
+		return change{}, usageError(refusal(shownPath(scope, f.Path), refused, f.Removes()))
 	}
 	if err == nil && f.Removes() {
 		after = known.restore(path, before, after)
@@ -50,10 +50,10 @@ func changeOf(folder string, scope config.Scope, f config.File, known records) (
 }
 
 // readClientFile returns the content of a file of a client, or nil if it does not exist.
-func readClientFile(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) {
 	content, err := agents.ReadFile(path)
 	if refused, ok := errors.AsType[*agents.FileError](err); ok {
-		err = usage(refused.Error() + "; nothing was changed")
+		err = usageError(refused.Error() + "; nothing was changed")
 	}
 	return content, err
 }
@@ -93,20 +93,20 @@ func resolve(folder string, scope config.Scope, path string) (string, error) {
 	found, err := filepath.EvalSymlinks(there)
 	for errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(there); err == nil {
-			return "", usage(shownPath(scope, path) + " is a broken link; nothing was changed. Remove it, or create the file that it leads to, and run this command again")
+			return "", usageError(shownPath(scope, path) + " is a broken link; nothing was changed. Remove it, or create the file that it leads to, and run this command again")
 		}
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
-		return "", usage(shownPath(scope, notFolder(root, path)) + " is not a folder; nothing was changed. Move it away and run this command again")
+		return "", usageError(shownPath(scope, notFolder(root, path)) + " is not a folder; nothing was changed. Move it away and run this command again")
 	}
 	if err != nil || scope != config.Project {
 		return filepath.Join(found, rest), err
 	}
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", usage(path + " is a link out of this folder, to " + found + "; nothing was changed, because a project must not change other files. " +
+		return "", usageError(path + " is a link out of this folder, to " + found + "; nothing was changed, because a project must not change other files. " +
 			"Replace the link by a file or a folder and run this command again, or change your own files with --user")
 	}
 	return filepath.Join(folder, within, rest), nil
@@ -130,8 +130,8 @@ func (c change) write(known records) error {
 	if err != nil {
 		return err
 	}
-	if now, err := readClientFile(c.path); err != nil || !bytes.Equal(now, c.before) || (now == nil) != (c.before == nil) {
-		return cmp.Or(err, error(exitError{exitRefused, c.path + " has changed meanwhile, so it was not written; run askback init again"}))
+	if now, err := readFile(c.path); err != nil || !bytes.Equal(now, c.before) || (now == nil) != (c.before == nil) {
+		return cmp.Or(err, error(&Error{Text: c.path + " has changed meanwhile, so it was not written; run askback init again"}))
 	}
 	r := known[path]
 	if c.after == nil {

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"context"
@@ -8,12 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/internal/doctor"
 )
 
 // listTime is how long a client may take to list its MCP servers. Some of them start all.
@@ -21,21 +20,21 @@ const listTime = 20 * time.Second
 
 // askClients writes what each client itself reports about the MCP server askback. It asks all at
 // once, because each can take listTime. After --remove and after a dry run it asks none.
-func (c *initCommand) askClients(ctx context.Context, io streams, plans []clientPlan, named bool) {
+func (c *Setup) askClients(ctx context.Context, plans []clientPlan, named bool) {
 	if c.Remove || c.DryRun {
 		return
 	}
 	var asked []clientPlan
 	var programs []string
 	for _, p := range plans {
-		if name, ok := serverList(p.command.Client); ok {
+		if name, ok := serverList(p.setup.Agent); ok {
 			asked, programs = append(asked, p), append(programs, name)
 		}
 	}
 	if len(asked) == 0 {
 		return
 	}
-	note(io.err, fmt.Sprintf("running %s, which can take %g s", strings.Join(programs, ", "), listTime.Seconds()))
+	c.Note(fmt.Sprintf("running %s, which can take %g s", strings.Join(programs, ", "), listTime.Seconds()))
 	reports := make([]chan string, len(asked))
 	for i, p := range asked {
 		reports[i] = make(chan string, 1)
@@ -44,31 +43,30 @@ func (c *initCommand) askClients(ctx context.Context, io streams, plans []client
 	for i, report := range reports {
 		text := <-report
 		if named && text != "" {
-			text = asked[i].command.Client + ": " + text
+			text = asked[i].setup.Agent + ": " + text
 		}
-		note(io.err, text)
+		c.Note(text)
 	}
 }
 
 // requireServer writes a note if no server answers now, and the hooks in the files ask nothing
 // without one.
-func (c *initCommand) requireServer(ctx context.Context, io streams, all *commands, plans []clientPlan) {
+func (c *Setup) requireServer(ctx context.Context, plans []clientPlan) {
 	if c.Remove || c.DryRun {
 		return
 	}
-	var files []doctor.File
+	var clients []string
 	for _, p := range plans {
-		agent, _ := agents.Named(p.command.Client)
-		for _, one := range p.plan.changes {
-			files = append(files, doctor.File{Agent: agent, Content: one.after})
+		client := p.setup.config()
+		if slices.ContainsFunc(p.plan.changes, func(one change) bool { return slices.ContainsFunc(client.HooksIn(one.after), client.NeedsServer) }) {
+			clients = append(clients, p.setup.Agent)
 		}
 	}
-	clients := doctor.NeedServer(files)
 	if len(clients) == 0 {
 		return
 	}
-	if problem := doctor.MissingServer(ctx, all.connector); problem != "" {
-		note(io.err, problem+": keep askback serve running; without it, the hooks of "+strings.Join(clients, ", ")+" ask no person, and a guard blocks each call")
+	if problem := c.MissingServer(ctx); problem != "" {
+		c.Note(problem + ": keep askback serve running; without it, the hooks of " + strings.Join(clients, ", ") + " ask no person, and a guard blocks each call")
 	}
 }
 
@@ -87,7 +85,7 @@ func serverList(client string) (name string, ok bool) {
 // run the plugins and servers of a project, which may be a stranger's, is asked in a folder that has
 // only what askback init writes.
 func (p clientPlan) listed(ctx context.Context) string {
-	client := p.command.Client
+	client := p.setup.Agent
 	if !tracesOf(client).ListRuns {
 		return listedByClient(ctx, client, ".", listTime)
 	}
@@ -102,7 +100,7 @@ func (p clientPlan) listed(ctx context.Context) string {
 // onlyAskback returns a new folder with the files that askback init writes into a project without
 // others. It has none if they are in the user's home folder.
 func (p clientPlan) onlyAskback() (folder string, err error) {
-	state, err := stateDir()
+	state, err := p.setup.StateDir()
 	if err != nil {
 		return "", err
 	}
@@ -112,7 +110,7 @@ func (p clientPlan) onlyAskback() (folder string, err error) {
 	if folder, err = os.MkdirTemp(state, "project-"); err != nil || p.plan.scope != config.Project {
 		return folder, err
 	}
-	files, err := p.command.config().FilesFor(p.plan.scope, p.plan.options)
+	files, err := p.setup.config().FilesFor(p.plan.scope, p.plan.options)
 	for _, f := range files {
 		var content []byte
 		if content, err = f.Edit(nil); err != nil || content == nil {

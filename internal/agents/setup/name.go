@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // unknownClient returns the message for a name that no client has.
 func unknownClient(name string) string {
-	all := agentNames()
+	all := Names()
 	if like := similarClients(name); len(like) > 0 {
 		return fmt.Sprintf("unknown client %s; did you mean %s? The names are %s", name, strings.Join(like, " or "), strings.Join(all, ", "))
 	}
@@ -38,7 +38,7 @@ func similarClients(name string) []string {
 			return spelling.Distance([]rune(typed), []rune(letters.Replace(client))) <= maxTypos
 		},
 	} {
-		like := slices.DeleteFunc(agentNames(), func(client string) bool { return !similar(client) })
+		like := slices.DeleteFunc(Names(), func(client string) bool { return !similar(client) })
 		if len(like) > 0 {
 			return like
 		}

@@ -1,7 +1,6 @@
-package main
+package setup
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,80 +12,79 @@ import (
 
 	"github.com/askback/askback/internal/agents"
 	"github.com/askback/askback/internal/agents/config"
-	"github.com/askback/askback/terminal"
 )
 
 // A clientPlan is the plan of one of several clients.
 type clientPlan struct {
-	command *initCommand
-	plan    plan
-	reason  string // why its files are to be changed
+	setup  *Setup
+	plan   plan
+	reason string // why its files are to be changed
 }
 
 // runAll adds Askback to all installed clients, or removes it from all. It first shows what it
 // would do, and needs a yes. A client whose files cannot be changed does not stop the others.
-func (c *initCommand) runAll(ctx context.Context, io streams, all *commands) error {
+func (c *Setup) runAll(ctx context.Context) error {
 	if c.Shared != nil || c.HTTP != nil || c.Gate != nil {
-		return usage("--shared, --http and --gate are for one client: name it")
+		return usageError("--shared, --http and --gate are for one client: name it")
 	}
-	plans, failed := c.plans(io)
+	plans, failed := c.plans()
 	for _, p := range plans {
-		note(io.err, p.command.Client+" ("+p.reason+"):")
+		c.Note(p.setup.Agent + " (" + p.reason + "):")
 		for _, one := range p.plan.changes {
-			if err := p.command.print(io, one, true); err != nil {
+			if err := p.setup.print(one, true); err != nil {
 				return err
 			}
 		}
 	}
-	files := listChanges(io, plans)
+	files := c.listChanges(plans)
 	switch {
 	case files == 0 && failed != nil:
 		return failed
 	case files == 0:
-		note(io.err, "there is nothing to change")
+		c.Note("there is nothing to change")
 	case c.DryRun:
-		note(io.err, "nothing was changed (--dry-run)")
+		c.Note("nothing was changed (--dry-run)")
 		return failed
 	default:
-		if err := c.agree(ctx, io, files); err != nil {
+		if err := c.Agree(ctx, c.question(files)); err != nil {
 			return err
 		}
 	}
 	for _, p := range plans {
-		if err := p.plan.write(io); err != nil {
-			return fmt.Errorf("%s: %w", p.command.Client, err)
+		if err := c.write(p.plan); err != nil {
+			return fmt.Errorf("%s: %w", p.setup.Agent, err)
 		}
-		p.command.conclude(io, p.plan, p.command.Client+": ")
+		p.setup.conclude(p.plan, p.setup.Agent+": ")
 	}
-	c.requireServer(ctx, io, all, plans)
-	c.askClients(ctx, io, plans, true)
+	c.requireServer(ctx, plans)
+	c.askClients(ctx, plans, true)
 	return failed
 }
 
 // plans returns the plans of the installed clients, or with --remove of all. failed is an
 // error if a client's files cannot be changed.
-func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
+func (c *Setup) plans() (plans []clientPlan, failed error) {
 	seen := map[string]bool{} // the files of the plans: the home folder can be that of the project
-	for _, client := range agentNames() {
+	for _, client := range Names() {
 		reason := installed(client)
 		if reason == "" && !c.Remove {
 			continue
 		}
 		for _, user := range c.scopes() {
 			one := *c
-			one.Client, one.User = client, user
+			one.Agent, one.User = client, user
 			p, err := one.plan()
 			if errors.Is(err, config.ErrUnsupported) {
 				if !c.Remove {
-					note(io.err, client+": "+err.Error())
+					c.Note(client + ": " + err.Error())
 				}
 				continue
 			}
 			if err != nil {
-				note(io.err, client+": "+err.Error())
-				failed = usage("not every client could be set up")
+				c.Note(client + ": " + err.Error())
+				failed = usageError("not every client could be set up")
 				if c.Remove {
-					failed = usage("Askback could not be removed from every file")
+					failed = usageError("Askback could not be removed from every file")
 				}
 				continue
 			}
@@ -103,22 +101,22 @@ func (c *initCommand) plans(io streams) (plans []clientPlan, failed error) {
 		}
 	}
 	if len(plans) == 0 && failed == nil && !c.Remove {
-		failed = usage("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(agentNames(), ", "))
+		failed = usageError("no agent was found in the PATH or in your home folder; name it, as in askback init claude-code: " + strings.Join(Names(), ", "))
 	}
 	return plans, failed
 }
 
 // scopes returns the values of --user for which the files of all clients are changed. What is to be
 // removed is looked for in both scopes.
-func (c *initCommand) scopes() []bool {
-	if c.Remove && !c.Project && !c.User {
+func (c *Setup) scopes() []bool {
+	if c.Both {
 		return []bool{false, true}
 	}
 	return []bool{c.User}
 }
 
 // remaining returns a note if the files of the other scope have Askback after --remove, or "".
-func (c *initCommand) remaining(done plan) string {
+func (c *Setup) remaining(done plan) string {
 	other := *c
 	other.User, other.Shared = !c.User, nil
 	p, err := other.plan()
@@ -142,9 +140,10 @@ func (c *initCommand) remaining(done plan) string {
 	if c.User {
 		flag = " --project"
 	}
-	return strings.Join(paths, " and ") + have + " Askback: askback init " + c.Client + " --remove" + flag
+	return strings.Join(paths, " and ") + have + " Askback: askback init " + c.Agent + " --remove" + flag
 }
 
+// tracesOf returns what shows that an agent is installed.
 func tracesOf(client string) config.Traces {
 	a, _ := agents.Named(client)
 	return a.Config.Traces
@@ -165,30 +164,4 @@ func installed(client string) string {
 		}
 	}
 	return ""
-}
-
-// agree asks the person at the terminal whether the changes that were shown are to be made.
-// Without a terminal, it needs --yes.
-func (c *initCommand) agree(ctx context.Context, io streams, files int) error {
-	if c.Yes {
-		return nil
-	}
-	if io.in == nil || !terminal.IsTerminal(io.in) {
-		return exitError{exitNo, "nothing was changed; to make these changes without a terminal, add --yes"}
-	}
-	_, _ = fmt.Fprint(io.err, "askback: "+c.question(files))
-	typed := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(io.in).ReadString('\n')
-		typed <- strings.TrimSpace(line)
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case line := <-typed:
-		if strings.EqualFold(line, "yes") || strings.EqualFold(line, "y") {
-			return nil
-		}
-	}
-	return exitError{exitNo, "nothing was changed"}
 }

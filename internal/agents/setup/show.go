@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -10,12 +10,12 @@ import (
 
 // print prints the diff of a change. If brief is set, or for a program of Askback, a file that is
 // new or removed as a whole is one line. If nothing differs, it only writes a note.
-func (c *initCommand) print(io streams, one change, brief bool) error {
+func (c *Setup) print(one change, brief bool) error {
 	if !one.differs() {
 		if one.removes {
-			note(io.err, one.path+" does not contain Askback")
+			c.Note(one.path + " does not contain Askback")
 		} else {
-			note(io.err, one.path+" is up to date")
+			c.Note(one.path + " is up to date")
 		}
 		return nil
 	}
@@ -23,8 +23,7 @@ func (c *initCommand) print(io streams, one change, brief bool) error {
 	if one.program || brief && (one.before == nil || one.after == nil) {
 		text = one.line()
 	}
-	_, err := fmt.Fprint(io.out, plain(io.out, text))
-	return err
+	return c.Print(text)
 }
 
 // line describes a change without its content.
@@ -64,7 +63,7 @@ func (c change) done() string {
 }
 
 // listChanges writes what happens to each file that differs, and returns the number of these files.
-func listChanges(io streams, plans []clientPlan) (files int) {
+func (c *Setup) listChanges(plans []clientPlan) (files int) {
 	var list strings.Builder
 	for _, p := range plans {
 		for _, one := range p.plan.changes {
@@ -75,13 +74,13 @@ func listChanges(io streams, plans []clientPlan) (files int) {
 		}
 	}
 	if files > 0 {
-		note(io.err, "the files:"+list.String())
+		c.Note("the files:" + list.String())
 	}
 	return files
 }
 
 // question returns the question whether the changes are to be made.
-func (c *initCommand) question(files int) string {
+func (c *Setup) question(files int) string {
 	these := fmt.Sprintf("these %d files", files)
 	if files == 1 {
 		these = "this file"

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"encoding/json"
@@ -17,13 +17,13 @@ import (
 type records map[string]config.Record
 
 // recordsPath returns the path of the file with the records, in the state directory.
-func recordsPath() (string, error) {
-	dir, err := stateDir()
+func (c *Setup) recordsPath() (string, error) {
+	dir, err := c.StateDir()
 	return filepath.Join(dir, "init.json"), err
 }
 
-func readRecords() (records, error) {
-	path, err := recordsPath()
+func (c *Setup) readRecords() (records, error) {
+	path, err := c.recordsPath()
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func readRecords() (records, error) {
 	return known, nil
 }
 
-// write writes the records, or removes their file if they are empty. Records of files that no
+// writeRecords writes the records, or removes their file if they are empty. Records of files that no
 // longer exist are dropped.
-func (r records) write() error {
-	path, err := recordsPath()
+func (c *Setup) writeRecords(r records) error {
+	path, err := c.recordsPath()
 	if err != nil {
 		return err
 	}
