@@ -3,7 +3,7 @@ package agent
 import (
 	"time"
 
-	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/hosted/schedule"
 )
 
 // A Schedule has the times at which runs of an agent start by themselves (E15).

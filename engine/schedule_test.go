@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/hosted/schedule"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/answerlink"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/server/serverlog"

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/web"
 )
 

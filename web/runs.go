@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"
 )

@@ -20,7 +20,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/agent/anthropic"
 	"github.com/askback/askback/agent/anthropic/anthropictest"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 	"github.com/askback/askback/test/kit/golden"
 	"github.com/askback/askback/test/kit/racedetector"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/askback/askback/agent"
-	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
 // Options are the optional settings of a [Model].

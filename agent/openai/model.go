@@ -16,7 +16,7 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/askback/askback/agent"
-	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
 // Options are the optional settings of a [Model].

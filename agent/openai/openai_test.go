@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/agent/openai"
 	"github.com/askback/askback/agent/openai/openaitest"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 	"github.com/askback/askback/test/kit/golden"
 	"github.com/askback/askback/test/kit/racedetector"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
 // An incoming is a reply that arrives.

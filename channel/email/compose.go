@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // maxWhole is the maximum size of the HTML of a mail in bytes. Gmail hides what follows the

@@ -7,7 +7,7 @@ import (
 	"github.com/emersion/go-message/textproto"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // An Engine gives access to asks as a person.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/answerlink"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // publicURL returns the address of the server, or "" if a phone cannot reach it.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/channels"
+	"github.com/askback/askback/internal/message/answerlink"
 )
 
 // Name is the name of the channel.

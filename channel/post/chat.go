@@ -5,7 +5,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // The services that show messages in rooms of a chat, where text is markup.

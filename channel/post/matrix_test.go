@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/test/kit/racedetector"
 )

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/answerlink"
 )
 
 // Options configure a [Channel].

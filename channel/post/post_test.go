@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/answerlink"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/test/kit/golden"
 	"github.com/askback/askback/test/kit/racedetector"
 )

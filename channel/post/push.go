@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // The services that show notifications on phones. Each limit is that of its documentation, or

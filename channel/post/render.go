@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // A Request is the POST that carries a message to a service.

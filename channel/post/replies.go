@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/answerlink"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/pause"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/channel/post/posttest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/store/memstore"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // The parts of a form. The blocks of a question have its number before, as in "1.other".

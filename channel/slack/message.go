@@ -8,7 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/text/safetext"
 )
 

@@ -7,10 +7,9 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// The limits of a keyboard. Telegram documents eight buttons a row and a hundred in all.
+// The limits of a keyboard.
 const (
-	maxRow     = 8
-	maxButtons = 100
+	maxRow = 8 // buttons, as Telegram documents
 	// maxLabelled is how many options have a button with their label. More have one with
 	// their number, in rows.
 	maxLabelled = 10

@@ -24,7 +24,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 	"github.com/askback/askback/internal/text/view"
 )
 

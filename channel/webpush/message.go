@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // A message is what the service worker of the pages gets. It shows a notification, which

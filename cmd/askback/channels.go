@@ -11,9 +11,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/local/connection"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/web"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/setup"
-	"github.com/askback/askback/internal/completion"
+	"github.com/askback/askback/internal/command/completion"
 )
 
 // completionTime is how long the candidates may take, because a person waits for them after

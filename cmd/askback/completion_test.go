@@ -18,7 +18,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/completion"
+	"github.com/askback/askback/internal/command/completion"
 	"github.com/askback/askback/test/kit/leftout"
 )
 

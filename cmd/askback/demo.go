@@ -7,7 +7,7 @@ import (
 
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/server/config"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/test/kit/browsertest"
 	"github.com/askback/askback/test/kit/leftout"

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/askback/askback/internal/doctor"
+	"github.com/askback/askback/internal/command/doctor"
 	"github.com/askback/askback/internal/server/config"
 )
 

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/githubaction"
+	"github.com/askback/askback/internal/command/githubaction"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/view"
 )

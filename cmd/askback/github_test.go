@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/githubaction/actiontest"
+	"github.com/askback/askback/internal/command/githubaction/actiontest"
 )
 
 // A workflow runs action.yml against a server, as a job of the repository shop/api.

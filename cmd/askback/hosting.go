@@ -23,7 +23,7 @@ import (
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/server/config"
 )
 

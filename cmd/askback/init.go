@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/agents/setup"
-	"github.com/askback/askback/internal/doctor"
+	"github.com/askback/askback/internal/command/doctor"
 	"github.com/askback/askback/terminal"
 )
 

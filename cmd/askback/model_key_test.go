@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/agent/anthropic"
 	"github.com/askback/askback/agent/anthropic/anthropictest"
 	"github.com/askback/askback/agent/openai/openaitest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 	"github.com/askback/askback/internal/local/instance"
-	"github.com/askback/askback/internal/modelhttp/modeltest"
 )
 
 // helper is a definition as the documents have it: one file, without settings.

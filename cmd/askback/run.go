@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/text/safetext"

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/settings"
 )
 

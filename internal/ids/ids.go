@@ -142,16 +142,6 @@ func Valid(prefix, id string) bool {
 	return true
 }
 
-// Time returns the time of creation of an id, which must be valid.
-func Time(id string) time.Time {
-	_, digits, _ := strings.Cut(id, "_")
-	ms := int64(0)
-	for _, c := range digits[:10] { // 50 bits, of which the first two are 0
-		ms = ms<<5 | int64(strings.IndexRune(alphabet, c))
-	}
-	return time.UnixMilli(ms)
-}
-
 // Bytes returns the 128 bits of an id with this prefix, and reports whether it is one.
 func Bytes(prefix, id string) (b [16]byte, ok bool) {
 	if !Valid(prefix, id) {

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 	"github.com/askback/askback/channel/webpush"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/test/kit/fakes"
 )
 

@@ -36,7 +36,7 @@ func pagePatterns(t *testing.T) (all []string) {
 	t.Helper()
 	consts := map[string]ast.Expr{}
 	var files []*ast.File
-	for _, folder := range []string{"web", "internal/pages", "internal/server/login", "internal/answerlink"} {
+	for _, folder := range []string{"web", "internal/pages", "internal/server/login", "internal/message/answerlink"} {
 		for _, file := range parseFolder(t, filepath.Join("..", "..", folder)) {
 			name := ""
 			if folder != "web" {

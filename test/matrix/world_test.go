@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/memstore"

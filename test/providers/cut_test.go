@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/agent/openai"
 	"github.com/askback/askback/agent/openai/openaitest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 	"github.com/askback/askback/store/memstore"
 )
 

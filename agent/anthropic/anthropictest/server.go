@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 )
 
 // New starts a fake.
@@ -40,11 +40,6 @@ func Thinking(thought, signature string) Block {
 		b.Deltas = append(b.Deltas, `{"type":"signature_delta","signature":`+quote(signature)+`}`)
 	}
 	return b
-}
-
-// Redacted returns a thought that only the provider can read.
-func Redacted(data string) Block {
-	return Block{Start: `{"type":"redacted_thinking","data":` + quote(data) + `}`}
 }
 
 // ToolUse returns a call whose input arrives in pieces.

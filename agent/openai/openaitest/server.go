@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/modelhttp/modeltest"
+	"github.com/askback/askback/internal/hosted/modelhttp/modeltest"
 )
 
 // New starts a fake. Its base URL ends in /v1.

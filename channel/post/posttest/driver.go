@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 	"github.com/askback/askback/channel/post"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/answerlink"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/message/answerlink"
 )
 
 // long are the cases that fit into no message of a service.

@@ -53,9 +53,6 @@ type Service struct {
 	rejected []string
 }
 
-// Services are the names of the services.
-var Services = []string{"ntfy", "pushover", "gotify", "discord", "teams", "mattermost", "home-assistant"}
-
 // A parser reads a request as a service does. Its error is sent with the status 400, unless it
 // is a [problem].
 type parser func(r *http.Request, body []byte) (Message, error)

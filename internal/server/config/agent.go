@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/channel/webhook"
 	"github.com/askback/askback/internal/directory"
-	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/hosted/schedule"
 	"github.com/askback/askback/internal/settings"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/hosted/schedule"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/test/kit/golden"

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback/agent/anthropic"
-	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/hosted/modelhttp"
 	"github.com/askback/askback/internal/settings"
 )
 

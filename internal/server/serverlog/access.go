@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 )
 
 // Access returns a handler that calls next and then logs the request: method, path, status,

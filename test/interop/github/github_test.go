@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/githubaction/actiontest"
+	"github.com/askback/askback/internal/command/githubaction/actiontest"
 	"github.com/askback/askback/test/interop/clienttest"
 	"github.com/askback/askback/test/kit/leftout"
 )

@@ -16,18 +16,18 @@ var layers = map[string][]string{
 	"conversation": {"."},
 
 	// Models of hosted runs.
-	"agent":                         {".", "asktool", "conversation", "internal/wire/decode", "internal/directory", "internal/wire/jcs", "internal/schedule", "internal/text/spelling"},
-	"agent/host":                    {".", "agent", "engine", "store/memstore", "store/sqlite"},
-	"agent/scripted":                {"agent", "conversation"},
-	"agent/anthropic":               {"agent", "conversation", "internal/modelhttp"},
-	"agent/anthropic/anthropictest": {"internal/modelhttp/modeltest"},
-	"agent/openai":                  {"agent", "conversation", "internal/modelhttp"},
-	"agent/openai/openaitest":       {"internal/modelhttp/modeltest"},
-	"agent/mcptools":                {"agent", "conversation"},
-	"internal/completion":           {".", "internal/text/safetext", "internal/text/view"},
-	"internal/demo":                 {"agent", "conversation", "internal/pause"},
-	"internal/modelhttp":            {"agent", "internal/egress"},
-	"internal/modelhttp/modeltest":  {"agent", "conversation"},
+	"agent":                               {".", "asktool", "conversation", "internal/wire/decode", "internal/directory", "internal/wire/jcs", "internal/hosted/schedule", "internal/text/spelling"},
+	"agent/host":                          {".", "agent", "engine", "store/memstore", "store/sqlite"},
+	"agent/scripted":                      {"agent", "conversation"},
+	"agent/anthropic":                     {"agent", "conversation", "internal/hosted/modelhttp"},
+	"agent/anthropic/anthropictest":       {"internal/hosted/modelhttp/modeltest"},
+	"agent/openai":                        {"agent", "conversation", "internal/hosted/modelhttp"},
+	"agent/openai/openaitest":             {"internal/hosted/modelhttp/modeltest"},
+	"agent/mcptools":                      {"agent", "conversation"},
+	"internal/command/completion":         {".", "internal/text/safetext", "internal/text/view"},
+	"internal/hosted/demo":                {"agent", "conversation", "internal/pause"},
+	"internal/hosted/modelhttp":           {"agent", "internal/egress"},
+	"internal/hosted/modelhttp/modeltest": {"agent", "conversation"},
 
 	// Storage.
 	"store":           {},
@@ -50,21 +50,21 @@ var layers = map[string][]string{
 	"internal/pages": {"internal/text/view"},
 
 	// Channels carry asks to programs and people.
-	"channel/telegram":              {".", "internal/channels", "internal/egress", "internal/ids", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
+	"channel/telegram":              {".", "internal/channels", "internal/egress", "internal/ids", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
 	"channel/telegram/telegramtest": {},
 
-	"channel/email":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/view"},
+	"channel/email":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/view"},
 	"channel/email/emailtest":     {},
-	"channel/post":                {".", "internal/answerlink", "internal/channels", "internal/directory", "internal/egress", "internal/notice", "internal/pause", "internal/settings"},
-	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/answerlink", "internal/egress"},
+	"channel/post":                {".", "internal/message/answerlink", "internal/channels", "internal/directory", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
+	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/message/answerlink", "internal/egress"},
 	"channel/channeltest":         {".", "engine", "store/memstore", "internal/text/safetext"},
-	"channel/slack":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
+	"channel/slack":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
 	"channel/slack/slacktest":     {},
-	"channel/webpush":             {".", "internal/channels", "internal/egress", "internal/notice", "internal/pause", "internal/settings"},
+	"channel/webpush":             {".", "internal/channels", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
 	"channel/webpush/webpushtest": {".", "channel/channeltest", "channel/webpush", "engine", "internal/egress"},
 	"channel/webhook":             {".", "internal/channels", "internal/egress", "internal/settings", "internal/text/safetext", "internal/wire/compat"},
 
-	"internal/channels":       {".", "internal/answerlink", "internal/egress", "internal/settings"},
+	"internal/channels":       {".", "internal/message/answerlink", "internal/egress", "internal/settings"},
 	"internal/channels/kinds": {"channel/*", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
@@ -76,7 +76,7 @@ var layers = map[string][]string{
 	"test/kit/browsertest":            {},
 	"test/kit/freeport":               {},
 	"test/kit/proctest":               {},
-	"internal/doctor":                 {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
+	"internal/command/doctor":         {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
 	"internal/egress":                 {"."},
 	"test/kit/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/egress", "internal/pause"},
 	"test/kit/filltest":               {},
@@ -85,19 +85,19 @@ var layers = map[string][]string{
 	"internal/wire/jcs":               {"."},
 	"internal/wire/codec":             {},
 	"internal/wire/codecgen":          {"internal/wire/codec"},
-	"internal/server/config":          {".", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/modelhttp", "internal/schedule", "internal/settings"},
+	"internal/server/config":          {".", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/hosted/modelhttp", "internal/hosted/schedule", "internal/settings"},
 	"internal/settings":               {".", "internal/text/spelling"},
 	"internal/directory":              {".", "internal/text/lookalike"},
 	"internal/wire/decode":            {".", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},
 	"internal/wire/compat":            {".", "internal/wire/jcs", "internal/wire/decode"},
-	"internal/githubaction":           {".", "asktool", "internal/text/safetext"},
+	"internal/command/githubaction":   {".", "asktool", "internal/text/safetext"},
 	"internal/ids":                    {},
 	"test/kit/leftout":                {},
 	"internal/local/connection":       {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/local/instance":         {"internal/pause"},
 	"internal/server/login/logintest": {},
 	"internal/server/login":           {"internal/wire/jcs", "internal/egress", "internal/mac"},
-	"internal/notice":                 {".", "internal/text/safetext", "internal/text/view"},
+	"internal/message/notice":         {".", "internal/text/safetext", "internal/text/view"},
 	"internal/wire/openapi":           {"."},
 	"test/kit/racedetector":           {},
 	"internal/text/lookalike":         {},
@@ -108,11 +108,11 @@ var layers = map[string][]string{
 	"internal/text/qrcode/qrtest":     {},
 	"internal/wire/revision":          {"."},
 	"internal/text/safetext":          {"internal/text/lookalike"},
-	"internal/schedule":               {},
+	"internal/hosted/schedule":        {},
 	"internal/text/linediff":          {},
 	"internal/text/search":            {},
-	"internal/answerlink":             {".", "internal/mac"},
-	"internal/server/serverlog":       {".", "internal/access", "internal/answerlink", "internal/wire/revision"},
+	"internal/message/answerlink":     {".", "internal/mac"},
+	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink", "internal/wire/revision"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
 	"internal/text/view":              {".", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
@@ -128,8 +128,8 @@ var layers = map[string][]string{
 	"internal/agents/hook":            {".", "asktool", "internal/wire/jcs", "internal/pause"},
 	"internal/agents/hook/hooktest":   {".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden"},
 
-	"internal/githubaction/actiontest":  {},
-	"internal/wire/openapi/openapitest": {"internal/wire/openapi"},
+	"internal/command/githubaction/actiontest": {},
+	"internal/wire/openapi/openapitest":        {"internal/wire/openapi"},
 
 	// Programs.
 	"cmd/askback":      {"*"},
@@ -138,7 +138,7 @@ var layers = map[string][]string{
 	"test/bench/...":   {"*"},
 	"test/faults/...":  {"*"},
 	"test/fakes":       {"test/kit/fakes"},
-	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/modelhttp/modeltest", "store/memstore"},
+	"test/providers":   {"agent", "agent/anthropic", "agent/anthropic/anthropictest", "agent/openai", "agent/openai/openaitest", "engine", "internal/hosted/modelhttp/modeltest", "store/memstore"},
 	"test/matrix":      {"*"},
 	"test/newcomer":    {"test/kit/fakes", "test/kit/freeport", "internal/pause"},
 	"test/program":     {},
@@ -164,11 +164,11 @@ var pure = map[string]string{
 	"internal/text/safetext":          "github.com/rivo/uniseg",
 	"internal/text/lookalike":         "golang.org/x/text/unicode/norm",
 	"internal/text/markdown":          "",
-	"internal/schedule":               "github.com/robfig/cron/v3",
+	"internal/hosted/schedule":        "github.com/robfig/cron/v3",
 	"internal/text/linediff":          "",
 	"internal/text/spelling":          "",
 	"internal/text/search":            "",
-	"internal/notice":                 "",
+	"internal/message/notice":         "",
 	"internal/text/view":              "",
 }
 
@@ -225,14 +225,14 @@ var owners = map[string]owner{
 	"github.com/nats-io/nats-server/v2": {packages: []string{"test/bench/peers/nats"}},
 	"github.com/nats-io/nats.go":        {packages: []string{"test/bench/peers/nats"}},
 
-	"github.com/alecthomas/kong": {[]string{"cmd/askback", "internal/completion"}, "one describes the command line, the other completes lines by the description"},
+	"github.com/alecthomas/kong": {[]string{"cmd/askback", "internal/command/completion"}, "one describes the command line, the other completes lines by the description"},
 
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent/anthropic"}},
 	"github.com/sashabaranov/go-openai":      {packages: []string{"agent/openai"}},
 
 	"github.com/pelletier/go-toml/v2": {packages: []string{"internal/agents/codex"}},
 
-	"github.com/robfig/cron/v3": {packages: []string{"internal/schedule"}},
+	"github.com/robfig/cron/v3": {packages: []string{"internal/hosted/schedule"}},
 
 	"github.com/boombuler/barcode": {packages: []string{"internal/text/qrcode"}},
 
@@ -246,7 +246,7 @@ var owners = map[string]owner{
 	"github.com/google/jsonschema-go": {[]string{"internal/wire/openapi/openapitest", "agent"}, "one validates what the server sends, the other makes schemas of the inputs of Go functions"},
 
 	"github.com/modelcontextprotocol/go-sdk": {[]string{"mcpserver", "agent/mcptools", "examples/files-server"}, "one serves the ask tools, one calls the tools of other servers, the last is an example of a server"},
-	"github.com/goccy/go-yaml":               {[]string{"internal/server/config", "agent/scripted", "internal/githubaction/actiontest"}, "one reads settings, one scripts of models, and the last runs action.yml"},
+	"github.com/goccy/go-yaml":               {[]string{"internal/server/config", "agent/scripted", "internal/command/githubaction/actiontest"}, "one reads settings, one scripts of models, and the last runs action.yml"},
 
 	"github.com/standard-webhooks/standard-webhooks/libraries": {[]string{"channel/webhook", "test/interop/webhooks"}, "a test compares it with the library for JavaScript"},
 	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
@@ -284,7 +284,7 @@ var testLibraries = []string{
 }
 
 // suites are packages with code for tests.
-var suites = []string{"test/kit/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "test/kit/filltest", "test/kit/golden", "test/kit/browsertest", "test/kit/freeport", "test/kit/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
+var suites = []string{"test/kit/fakes", "channel/webpush/webpushtest", "channel/telegram/telegramtest", "store/storetest", "askbacktest", "test/conformance", "test/kit/filltest", "test/kit/golden", "test/kit/browsertest", "test/kit/freeport", "test/kit/proctest", "test/program", "test/screens", "channel/post/posttest", "channel/channeltest", "channel/email/emailtest", "channel/slack/slacktest", "internal/hosted/modelhttp/modeltest", "agent/anthropic/anthropictest", "agent/openai/openaitest"}
 
 // vagueNames are package names without a meaning.
 var vagueNames = []string{

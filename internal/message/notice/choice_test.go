@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 func ask(labels ...string) askback.Ask {

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/conversation"
-	"github.com/askback/askback/internal/demo"
+	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/server/config"
 )
 

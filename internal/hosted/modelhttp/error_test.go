@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/modelhttp"
+	"github.com/askback/askback/internal/hosted/modelhttp"
 )
 
 func TestConnectionErrorsAreSentences(t *testing.T) {

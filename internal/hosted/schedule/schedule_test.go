@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/schedule"
+	"github.com/askback/askback/internal/hosted/schedule"
 )
 
 func zone(t interface{ Fatal(...any) }, name string) *time.Location {

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/githubaction"
-	"github.com/askback/askback/internal/githubaction/actiontest"
+	"github.com/askback/askback/internal/command/githubaction"
+	"github.com/askback/askback/internal/command/githubaction/actiontest"
 )
 
 // env returns an environment with these inputs in the first attempt of a run.
@@ -130,7 +130,7 @@ func TestSpentAsks(t *testing.T) {
 
 // The action passes every input on, and describes every output that the program writes.
 func TestActionHasEveryInputAndOutput(t *testing.T) {
-	action, err := actiontest.Read("../../action.yml")
+	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,11 +176,11 @@ var uses = regexp.MustCompile(`(?s)uses: askback/askback@\S+\n(.*?)(?:\n\s*- |\n
 // The workflows of the documentation use inputs and outputs that the action has, and put
 // neither into a script.
 func TestExamplesOfTheActionAreValid(t *testing.T) {
-	action, err := actiontest.Read("../../action.yml")
+	action, err := actiontest.Read("../../../action.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "github-action.md"))
+	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "github-action.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/answerlink"
+	"github.com/askback/askback/internal/message/answerlink"
 )
 
 func key(b byte) func() ([]byte, error) {

@@ -33,9 +33,6 @@ func Variable(input string) string {
 	return Prefix + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
 }
 
-// Inputs returns the names of all inputs that [Read] reads.
-func Inputs() []string { return append(content[:], "key") }
-
 // maxAttempts bounds the attempts of a run. GitHub allows fifty re-runs.
 const maxAttempts = 1000
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/notice"
+	"github.com/askback/askback/internal/message/notice"
 )
 
 // A message counts the questions of the same agent that get none of their own (T18).
