@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // Normalize returns the canonical form of an answer to the ask. An answer to questions
@@ -12,8 +14,8 @@ import (
 // its default scope and lifetime. The error is an [Invalid].
 func (a Answer) Normalize(ask Ask) (Answer, error) {
 	var bad problems
-	checkText(&bad, "/comment", a.Comment, MaxText)
-	checkText(&bad, "/reason", a.Reason, MaxText)
+	checkText(&bad, "/comment", a.Comment, limits.MaxText)
+	checkText(&bad, "/reason", a.Reason, limits.MaxText)
 	if ask.Kind == Confirm {
 		a = a.normalizeDecision(ask, &bad)
 		return a, bad.err()
@@ -47,16 +49,16 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 // fits the ask.
 func (a Answer) Check() error {
 	var bad problems
-	checkText(&bad, "/comment", a.Comment, MaxText)
-	checkText(&bad, "/reason", a.Reason, MaxText)
+	checkText(&bad, "/comment", a.Comment, limits.MaxText)
+	checkText(&bad, "/reason", a.Reason, limits.MaxText)
 	for i, q := range a.Answers {
 		bad.enter("/answers", i)
-		checkText(&bad, "/id", q.ID, MaxName)
-		checkText(&bad, "/question", q.Question, MaxQuestion)
-		checkText(&bad, "/other", q.Other, MaxText)
-		checkText(&bad, "/notes", q.Notes, MaxText)
+		checkText(&bad, "/id", q.ID, limits.MaxName)
+		checkText(&bad, "/question", q.Question, limits.MaxQuestion)
+		checkText(&bad, "/other", q.Other, limits.MaxText)
+		checkText(&bad, "/notes", q.Notes, limits.MaxText)
 		for _, s := range q.Selected {
-			checkText(&bad, "/selected", s, MaxText)
+			checkText(&bad, "/selected", s, limits.MaxText)
 		}
 		bad.leave()
 	}
@@ -114,8 +116,8 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	switch {
 	case !ok || raw[0] != '{':
 		bad.add("/input", "the arguments of a tool must be a JSON object", `"input": {}`)
-	case len(raw) > MaxInput:
-		bad.add("/input", fmt.Sprintf("%d bytes; at most %d", len(raw), MaxInput), "shorten it")
+	case len(raw) > limits.MaxInput:
+		bad.add("/input", fmt.Sprintf("%d bytes; at most %d", len(raw), limits.MaxInput), "shorten it")
 	}
 	a.Input = raw
 }
@@ -126,7 +128,7 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 // there are more than 2*MaxQuestions answers, it adds one problem and matches none.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
-	if n := len(a.Answers); n > 2*MaxQuestions {
+	if n := len(a.Answers); n > 2*limits.MaxQuestions {
 		bad.add("/answers", fmt.Sprintf("%d answers to %d questions", n, len(out)), "answer each once")
 		return out
 	}
@@ -173,8 +175,8 @@ func idsOf(ask Ask) string {
 // begin with at.
 func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) QuestionAnswer {
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(a.Notes)}
-	checkText(bad, at+"/notes", out.Notes, MaxText)
-	if n := len(a.Selected); n > 2*MaxOptions {
+	checkText(bad, at+"/notes", out.Notes, limits.MaxText)
+	if n := len(a.Selected); n > 2*limits.MaxOptions {
 		bad.add(at+"/selected", fmt.Sprintf("%d choices; there are %d options", n, len(q.Options)), "choose each once")
 		return out
 	}
@@ -206,7 +208,7 @@ func (a QuestionAnswer) normalize(q *Question, at string, bad *problems) Questio
 			bad.add(at+"/other", fmt.Sprintf("%s is not %s", quote(out.Other), q.Expects()), "write "+q.Expects())
 		}
 	}
-	checkText(bad, at+"/other", out.Other, MaxText)
+	checkText(bad, at+"/other", out.Other, limits.MaxText)
 	out.check(q, at, len(own)+unknown, bad)
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // fourQuestions returns an ask with one question of each kind.
@@ -220,7 +221,7 @@ func TestConfirmationAcceptsOnlyValidDecisions(t *testing.T) {
 		{"edited arguments", confirmation, edited, nil},
 		{"edited arguments that are a list", confirmation, with(askback.Approve, "[]"), []string{"/input"}},
 		{"edited arguments that are no JSON", confirmation, with(askback.Approve, "{"), []string{"/input"}},
-		{"edited arguments of a mebibyte", confirmation, with(askback.Approve, `{"a":"`+strings.Repeat("x", askback.MaxInput)+`"}`), []string{"/input"}},
+		{"edited arguments of a mebibyte", confirmation, with(askback.Approve, `{"a":"`+strings.Repeat("x", limits.MaxInput)+`"}`), []string{"/input"}},
 		{"edited arguments that are denied", confirmation, with(askback.Deny, "{}"), []string{"/input"}},
 		{"edited arguments of all that follows", confirmation, with(askback.ApproveAll, "{}"), []string{"/input"}},
 		{"a decision on questions", fourQuestions(), askback.Decide(askback.Approve, ""), []string{"/decision", "/answers"}},

@@ -183,13 +183,6 @@ type Claim struct {
 	At   time.Time `api:"at" store:"at,keep"`     // the time since when
 }
 
-// An ask does not expire within [ClaimHold] after a claim, unless its deadline passed at
-// least [MaxClaimHold] ago (docs/wire.md §1).
-const (
-	ClaimHold    = 5 * time.Minute
-	MaxClaimHold = 30 * time.Minute
-)
-
 // A Question can be answered with its options, with free text, or with either.
 type Question struct {
 	ID          string   `api:"id" store:"id,keep" request:"-"` // q1 to q4, assigned by Askback

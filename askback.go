@@ -14,6 +14,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // An Asker is the interface of an agent. Every method is safe to repeat: Ask if the
@@ -72,7 +74,7 @@ type Inbox interface {
 	// Answer.
 	Decline(ctx context.Context, id, reason string) (Ask, error)
 	// Claim records that this person has begun to answer the ask. It may
-	// postpone the deadline (see [ClaimHold]). Other people can still answer.
+	// postpone the deadline by five minutes. Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 	// Seen records that the ask is on a screen of this person: [Delivery.SeenAt] of the
 	// messages about it that this person got through the channel of this principal, or of
@@ -93,7 +95,7 @@ type Drafts interface {
 	// if the ask is settled.
 	Draft(ctx context.Context, id string) (json.RawMessage, error)
 	// SaveDraft replaces the stored draft by a JSON object of at most
-	// [MaxDraft] bytes. If the ask is settled, the error is [ErrSettled].
+	// 256 KiB. If the ask is settled, the error is [ErrSettled].
 	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
 }
 
@@ -199,8 +201,8 @@ func (q Query) Check() error {
 	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
 		bad.add("/until", "this is before since", "exchange them")
 	}
-	checkText(&bad, "/q", q.Search, MaxSearch)
-	checkName(&bad, "/key", q.Key, MaxKey)
+	checkText(&bad, "/q", q.Search, limits.MaxSearch)
+	checkName(&bad, "/key", q.Key, limits.MaxKey)
 	if q.Key != "" && q != (Query{Key: q.Key, Limit: q.Limit}) {
 		bad.add("/key", "a list by key has no other filter", "key=deploy-17")
 	}

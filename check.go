@@ -11,12 +11,13 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/codec"
 )
 
 func checkNames(bad *problems, at string, list []string) []string {
-	if len(list) > MaxNames {
-		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
+	if len(list) > limits.MaxNames {
+		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), limits.MaxNames), "name fewer")
 		return nil
 	}
 	out := slices.Grow([]string(nil), len(list))
@@ -25,7 +26,7 @@ func checkNames(bad *problems, at string, list []string) []string {
 		if strings.TrimSpace(one) == "" {
 			bad.add("", "is blank", "name a person, or leave it out")
 		}
-		checkName(bad, "", one, MaxName)
+		checkName(bad, "", one, limits.MaxName)
 		bad.leave()
 		if !slices.Contains(out, one) {
 			out = append(out, one)
@@ -62,10 +63,10 @@ func checkText(bad *problems, at, s string, limit int) {
 }
 
 // CheckDraft returns an [Invalid] unless the draft is a JSON object of at most
-// [MaxDraft] bytes.
+// 256 KiB.
 func CheckDraft(draft json.RawMessage) error {
-	if b := bytes.TrimSpace(draft); len(draft) > MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
-		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", MaxDraft), Fix: `{"answers": []}`}}
+	if b := bytes.TrimSpace(draft); len(draft) > limits.MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
+		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", limits.MaxDraft), Fix: `{"answers": []}`}}
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func CheckDraft(draft json.RawMessage) error {
 // CheckReason returns an [Invalid] if the reason is not UTF-8 or is too long.
 func CheckReason(reason string) error {
 	var bad problems
-	checkText(&bad, "/reason", reason, MaxText)
+	checkText(&bad, "/reason", reason, limits.MaxText)
 	return bad.err()
 }
 

@@ -3,6 +3,8 @@ package askback
 import (
 	"context"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Contact is a place where a person gets asks and answers them: a chat, or a browser that
@@ -29,16 +31,13 @@ type ContactRequest struct {
 	Address string `request:"address"`
 }
 
-// MaxContactAddress is the maximum length of [ContactRequest.Address] in bytes.
-const MaxContactAddress = 4000
-
 // Check returns an [Invalid] if the request is not valid. It does not check the channel and
 // the address, except for their length.
 func (r ContactRequest) Check() error {
 	var bad problems
-	checkName(&bad, "/channel", r.Channel, MaxName)
-	checkName(&bad, "/label", r.Label, MaxName)
-	checkText(&bad, "/address", r.Address, MaxContactAddress)
+	checkName(&bad, "/channel", r.Channel, limits.MaxName)
+	checkName(&bad, "/label", r.Label, limits.MaxName)
+	checkText(&bad, "/address", r.Address, limits.MaxContactAddress)
 	if r.Channel == "" {
 		bad.add("/channel", "is missing", `"channel": "webpush"`)
 	}

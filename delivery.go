@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Delivery is one message about an ask or a session to a program or a person.
@@ -123,9 +125,6 @@ func (e *SendError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *SendError) Unwrap() error { return e.Err }
 
-// MaxCallback is the maximum length of a callback address in bytes.
-const MaxCallback = 2000
-
 // checkCallback adds a problem unless a callback is valid or "".
 func checkCallback(bad *problems, address string) {
 	if address == "" {
@@ -141,8 +140,8 @@ func checkCallback(bad *problems, address string) {
 func CallbackProblem(address string) string {
 	u, err := url.Parse(address)
 	switch {
-	case len(address) > MaxCallback:
-		return fmt.Sprintf("the address has %d bytes; at most %d", len(address), MaxCallback)
+	case len(address) > limits.MaxCallback:
+		return fmt.Sprintf("the address has %d bytes; at most %d", len(address), limits.MaxCallback)
 	case err != nil:
 		return "this is not an address"
 	case u.Scheme != "https" && u.Scheme != "http":

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // An Endpoint is a receiver of webhooks: the origin of the callbacks that one principal
@@ -77,7 +79,7 @@ func (r EndpointRequest) Check() error {
 	if p := CallbackProblem(r.URL); p != "" {
 		bad.add("/url", p, `"url": "https://agents.example.com/answers"`)
 	}
-	checkName(&bad, "/owner", r.Owner, MaxName)
+	checkName(&bad, "/owner", r.Owner, limits.MaxName)
 	return bad.err()
 }
 
@@ -103,7 +105,7 @@ func (q EndpointQuery) Check() error {
 	default:
 		bad.add("/status", "a status is active, paused or disabled", "status=disabled")
 	}
-	checkName(&bad, "/owner", q.Owner, MaxName)
+	checkName(&bad, "/owner", q.Owner, limits.MaxName)
 	checkLimit(&bad, q.Limit)
 	return bad.err()
 }

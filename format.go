@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // The kinds of a [Question.Format].
@@ -62,7 +64,7 @@ func (f format) isPossible() bool {
 	}
 	first, last := big.NewInt(-maxExact), big.NewInt(maxExact)
 	if f.kind == formatText {
-		first, last = big.NewInt(1), big.NewInt(MaxText)
+		first, last = big.NewInt(1), big.NewInt(limits.MaxText)
 	}
 	if lowOK {
 		up := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(low.Num()), low.Denom()))

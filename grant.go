@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
@@ -21,7 +23,7 @@ type Grant struct {
 	Digest    string `api:"digest,null" store:"digest"`       // of [ScopeInput]: the exact arguments
 	AskID     string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
 	// Input holds the arguments of that ask, as the agent sent them. It is nil
-	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
+	// if they are longer than 64 KiB; the ask has them as long as it is kept.
 	Input     json.RawMessage `api:"input" store:"input"`
 	Dangerous bool            `api:"dangerous" store:"dangerous"`       // made on a dangerous call; only such a grant covers dangerous calls
 	By        string          `api:"by" store:"by,keep"`                // the person who made it
@@ -53,21 +55,11 @@ const (
 )
 
 // A GrantRequest describes the grant that [ApproveAll] makes. The zero value covers
-// the tool with exactly the same arguments for [DefaultGrant].
+// the tool with exactly the same arguments for a day.
 type GrantRequest struct {
 	Scope     Scope         `request:"scope"`
 	ExpiresIn time.Duration `request:"expires_in"`
 }
-
-// The default and the maximum lifetime of a grant.
-const (
-	DefaultGrant = 24 * time.Hour
-	MaxGrant     = 366 * 24 * time.Hour
-)
-
-// MaxGrantInput is the maximum length of the arguments in a grant, in bytes. It is
-// small because each confirmation of an agent may read all grants of that agent.
-const MaxGrantInput = 1 << 16
 
 // normalize returns the request with its defaults filled in, and adds its problems.
 func (g GrantRequest) normalize(bad *problems) GrantRequest {
@@ -79,9 +71,9 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 		bad.add("/grant/scope", "a scope is tool_and_input, session or tool", `"scope": "tool_and_input"`)
 	}
 	if g.ExpiresIn == 0 {
-		g.ExpiresIn = DefaultGrant
+		g.ExpiresIn = limits.DefaultGrant
 	}
-	if g.ExpiresIn < time.Second || g.ExpiresIn > MaxGrant {
+	if g.ExpiresIn < time.Second || g.ExpiresIn > limits.MaxGrant {
 		bad.add("/grant/expires_in", "a grant is valid for a second to a year", `"expires_in": "24h"`)
 	}
 	return g

@@ -41,12 +41,8 @@ func (h Held) Answer() Answer {
 
 // The limits of held answers.
 const (
-	// DefaultUndo is how long an answer is held, if the settings do not say.
-	DefaultUndo = 5 * time.Second
 	// MaxUndo is the longest time for which an answer can be held.
 	MaxUndo = time.Minute
-	// MaxHeld is how many answers to one ask can be held at the same time.
-	MaxHeld = 20
 )
 
 // A Holder holds answers for a moment before it sends them, so that the person who gave one can

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 var statuses = []askback.Status{
@@ -134,8 +135,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 		{askback.Query{Status: askback.Expired, Limit: 1}, nil},
 		{askback.Query{Limit: 201}, []string{"/limit"}},
 		{askback.Query{Limit: -1}, []string{"/limit"}},
-		{askback.Query{Search: strings.Repeat("é", askback.MaxSearch)}, nil},
-		{askback.Query{Search: strings.Repeat("é", askback.MaxSearch+1)}, []string{"/q"}},
+		{askback.Query{Search: strings.Repeat("é", limits.MaxSearch)}, nil},
+		{askback.Query{Search: strings.Repeat("é", limits.MaxSearch+1)}, []string{"/q"}},
 		{askback.Query{Status: "open", Limit: -1}, []string{"/status", "/limit"}},
 	} {
 		if got := pointers(t, c.q.Check()); fmt.Sprint(got) != fmt.Sprint(c.want) {

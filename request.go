@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/lookalike"
 	"github.com/askback/askback/internal/wire/codec"
 )
@@ -48,28 +49,8 @@ type Request struct {
 	Warnings []Problem `request:"warnings,manual"`
 }
 
-// The limits of docs/wire.md §1. Strings are measured in code points, Header in grapheme
-// clusters, Input and Draft in bytes.
-const (
-	MaxQuestions   = 4
-	MinOptions     = 2
-	MaxOptions     = 50
-	MaxQuestion    = 10_000
-	MaxHeader      = 12
-	MaxLabel       = 200
-	MaxDescription = 2_000
-	MaxPreview     = 100_000
-	MaxContext     = 200_000
-	MaxInput       = 1 << 20
-	MaxText        = 20_000 // notes, other, reason, comment
-	MaxName        = 200    // names, labels of agents, tags, titles
-	MaxKey         = 255
-	MaxSearch      = 1_000 // of a Query
-	MaxNames       = 100   // people in To, tags
-	MaxTo          = 2_000 // all names in To together; each change of the ask stores them again
-	MaxDraft       = 1 << 18
-	MaxTimeout     = 10 * 366 * 24 * time.Hour
-)
+// MaxContext is the maximum length of [Request.Context] in code points.
+const MaxContext = 200_000
 
 // Normalize returns the canonical form of a request. Questions are numbered, headers
 // are cut, JSON is compacted, and empty fields get their defaults. If a question has
@@ -110,8 +91,8 @@ func (r Request) Normalize() (Request, error) {
 // checkQuorum checks how many people must approve.
 func (r *Request) checkQuorum(bad *problems) {
 	switch {
-	case r.Quorum < 1 || r.Quorum > MaxQuorum:
-		bad.add("/quorum", fmt.Sprintf("quorum is a number from 1 to %d", MaxQuorum), `"quorum": 2`)
+	case r.Quorum < 1 || r.Quorum > limits.MaxQuorum:
+		bad.add("/quorum", fmt.Sprintf("quorum is a number from 1 to %d", limits.MaxQuorum), `"quorum": 2`)
 	case r.Quorum > 1 && r.Confirmation == nil:
 		bad.add("/quorum", "only a confirmation can need several people; the first answer to a question counts", "leave quorum out")
 	}
@@ -140,9 +121,9 @@ func (r *Request) checkWarnings(bad *problems) {
 	}
 	for i, p := range r.Warnings {
 		bad.enter("/warnings", i)
-		checkText(bad, "/pointer", p.Pointer, MaxName)
-		checkText(bad, "/detail", p.Detail, MaxDescription)
-		checkText(bad, "/fix", p.Fix, MaxDescription)
+		checkText(bad, "/pointer", p.Pointer, limits.MaxName)
+		checkText(bad, "/detail", p.Detail, limits.MaxDescription)
+		checkText(bad, "/fix", p.Fix, limits.MaxDescription)
 		bad.leave()
 	}
 }
@@ -154,12 +135,12 @@ func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
 	}
-	checkText(bad, "/session_id", r.SessionID, MaxKey)
-	checkName(bad, "/session_key", r.SessionKey, MaxKey)
-	checkName(bad, "/agent", r.Agent, MaxName)
-	checkText(bad, "/title", r.Title, MaxName)
-	checkName(bad, "/key", r.Key, MaxKey)
-	checkName(bad, "/started_by", r.StartedBy, MaxName)
+	checkText(bad, "/session_id", r.SessionID, limits.MaxKey)
+	checkName(bad, "/session_key", r.SessionKey, limits.MaxKey)
+	checkName(bad, "/agent", r.Agent, limits.MaxName)
+	checkText(bad, "/title", r.Title, limits.MaxName)
+	checkName(bad, "/key", r.Key, limits.MaxKey)
+	checkName(bad, "/started_by", r.StartedBy, limits.MaxName)
 	r.To = checkTo(bad, r.To)
 	r.Tags = checkNames(bad, "/tags", r.Tags)
 	var ok bool
@@ -198,7 +179,7 @@ func contextLength(raw json.RawMessage) int {
 }
 
 func (r *Request) checkTime(bad *problems) {
-	if r.Timeout < 0 || r.Timeout > MaxTimeout {
+	if r.Timeout < 0 || r.Timeout > limits.MaxTimeout {
 		bad.add("/timeout", "a timeout must be positive and shorter than ten years", `"timeout": "10m"`)
 	}
 	if r.Deadline.UTC().Year() > 9999 {
@@ -241,11 +222,11 @@ func (r *Request) checkDefaults(bad *problems) {
 }
 
 // questionIDs are the ids of the questions of an ask.
-var questionIDs = [MaxQuestions]string{"q1", "q2", "q3", "q4"}
+var questionIDs = [limits.MaxQuestions]string{"q1", "q2", "q3", "q4"}
 
 func normalizeQuestions(questions []Question, bad *problems) []Question {
-	if n := len(questions); n == 0 || n > MaxQuestions {
-		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", MaxQuestions, n),
+	if n := len(questions); n == 0 || n > limits.MaxQuestions {
+		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", limits.MaxQuestions, n),
 			`"questions": [{"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}]`)
 		return nil
 	}
@@ -263,11 +244,11 @@ func normalizeQuestions(questions []Question, bad *problems) []Question {
 }
 
 func (q Question) normalize(bad *problems) Question {
-	checkRequired(bad, "/question", q.Text, MaxQuestion)
+	checkRequired(bad, "/question", q.Text, limits.MaxQuestion)
 	if !utf8.ValidString(q.Header) {
 		bad.add("/header", "is not UTF-8", "send UTF-8")
 	}
-	q.Header = truncate(q.Header, MaxHeader)
+	q.Header = truncate(q.Header, limits.MaxHeader)
 	if len(q.Options) == 0 && q.NoOther {
 		bad.add("/allow_custom", "a question without options always takes free text", "leave allow_custom out")
 	}
@@ -297,8 +278,8 @@ func (q *Question) dropOther(options bool, bad *problems) []string {
 }
 
 func normalizeOptions(q *Question, bad *problems) []Option {
-	if n := len(q.Options); n > MaxOptions+MinOptions { // some may be "Other", which is dropped
-		bad.add("/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
+	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions { // some may be "Other", which is dropped
+		bad.add("/options", fmt.Sprintf("%d options; at most %d", n, limits.MaxOptions), "offer fewer")
 		return nil
 	}
 	kept := slices.Grow([]Option(nil), len(q.Options))
@@ -317,8 +298,8 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 		}
 		bad.leave()
 	}
-	if n := len(kept); len(q.Options) > 0 && (n < MinOptions || n > MaxOptions) {
-		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", MinOptions, MaxOptions, n)
+	if n := len(kept); len(q.Options) > 0 && (n < limits.MinOptions || n > limits.MaxOptions) {
+		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", limits.MinOptions, limits.MaxOptions, n)
 		if n < len(q.Options) {
 			detail += `; "Other" is always offered and does not count`
 		}
@@ -343,9 +324,9 @@ func (o *Option) addRepeated(earlier string, bad *problems) {
 // normalize checks the option, drops a preview that would not be shown, and reports whether
 // the option itself is kept.
 func (o *Option) normalize(q *Question, bad *problems) bool {
-	checkRequired(bad, "/label", o.Label, MaxLabel)
-	checkText(bad, "/description", o.Description, MaxDescription)
-	checkText(bad, "/preview", o.Preview, MaxPreview)
+	checkRequired(bad, "/label", o.Label, limits.MaxLabel)
+	checkText(bad, "/description", o.Description, limits.MaxDescription)
+	checkText(bad, "/preview", o.Preview, limits.MaxPreview)
 	if !q.NoOther && isOther(o.Label) {
 		bad.drop("", `"Other" is always offered`, "leave it out")
 		return false
@@ -369,12 +350,12 @@ func (q *Question) checkDefault(bad *problems) {
 		bad.add(at, "a question with one answer takes one default", "name one label")
 		return
 	}
-	if len(q.Default) > MaxOptions {
-		bad.add(at, fmt.Sprintf("%d defaults; at most %d", len(q.Default), MaxOptions), "name fewer")
+	if len(q.Default) > limits.MaxOptions {
+		bad.add(at, fmt.Sprintf("%d defaults; at most %d", len(q.Default), limits.MaxOptions), "name fewer")
 		return
 	}
 	for i, d := range q.Default {
-		checkRequired(bad, at, d, MaxText)
+		checkRequired(bad, at, d, limits.MaxText)
 		if _, ok := q.Option(d); !ok && q.NoOther {
 			bad.add(at, fmt.Sprintf("%s is not an option", quote(d)), "name one of the labels")
 		}
@@ -389,10 +370,10 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	if strings.TrimSpace(c.ToolName) == "" {
 		bad.add(at+"/tool_name", "is blank", "name the tool")
 	}
-	checkName(bad, at+"/tool_name", c.ToolName, MaxName)
-	checkName(bad, at+"/server", c.Server, MaxName)
-	checkText(bad, at+"/description", c.Description, MaxQuestion)
-	checkText(bad, at+"/input_preview", c.InputPreview, MaxPreview)
+	checkName(bad, at+"/tool_name", c.ToolName, limits.MaxName)
+	checkName(bad, at+"/server", c.Server, limits.MaxName)
+	checkText(bad, at+"/description", c.Description, limits.MaxQuestion)
+	checkText(bad, at+"/input_preview", c.InputPreview, limits.MaxPreview)
 	checkText(bad, at+"/context", c.Context, MaxContext)
 	var ok bool
 	if c.Input, ok = compact(c.Input); len(c.Input) == 0 {
@@ -401,8 +382,8 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	if !ok || c.Input[0] != '{' {
 		bad.add(at+"/input", "the arguments of a tool must be a JSON object", `"input": {}`)
 	}
-	if len(c.Input) > MaxInput {
-		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), MaxInput), "shorten it")
+	if len(c.Input) > limits.MaxInput {
+		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), limits.MaxInput), "shorten it")
 	}
 	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // programs in Rust write Confirm
 		c.Tier = "confirm"

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // pointers returns the JSON pointers of an [askback.Invalid], in order. It fails the
@@ -54,7 +55,7 @@ func validConfirmation() askback.Request {
 
 // limits lists the length limits of docs/wire.md §1, each with a function that sets the
 // field.
-var limits = []struct {
+var limitCases = []struct {
 	at   string
 	max  int
 	base func() askback.Request
@@ -84,7 +85,7 @@ var limits = []struct {
 
 // Limits are measured in code points, not bytes.
 func TestRequestLengthsAreLimited(t *testing.T) {
-	for _, l := range limits {
+	for _, l := range limitCases {
 		t.Run(l.at, func(t *testing.T) {
 			r := l.base()
 			l.set(&r, strings.Repeat("é", l.max))
@@ -105,7 +106,7 @@ func TestRequestLengthsAreLimited(t *testing.T) {
 }
 
 func TestInvalidUTF8IsRejected(t *testing.T) {
-	for _, l := range limits {
+	for _, l := range limitCases {
 		r := l.base()
 		l.set(&r, "ab\xff")
 		if l.at == "/context" {
@@ -458,7 +459,7 @@ func TestNormalizingRequestTwiceChangesNothing(t *testing.T) {
 // A name is displayed on one line.
 func TestControlCharactersInNamesAreRejected(t *testing.T) {
 	names := []string{"/agent", "/to/0", "/tags/0", "/key", "/session_key"}
-	for _, l := range limits {
+	for _, l := range limitCases {
 		if !slices.Contains(names, l.at) {
 			continue
 		}
@@ -520,7 +521,7 @@ func TestNormalizeDoesNotChangeItsReceiver(t *testing.T) {
 func TestInvalidCallbackIsRejected(t *testing.T) {
 	for _, address := range []string{
 		"example.com/a", "ftp://example.com", "https:///a", "https://ana:secret@example.com", "https://example.com/#a", "https://exa mple.com",
-		"https://example.com:65536", "https://example.com:0", "https://example.com/" + strings.Repeat("a", askback.MaxCallback),
+		"https://example.com:65536", "https://example.com:0", "https://example.com/" + strings.Repeat("a", limits.MaxCallback),
 	} {
 		r := validQuestions()
 		r.CallbackURL = address

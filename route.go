@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Route decides who gets the asks that it matches, and what follows if they do not answer
@@ -40,12 +42,6 @@ type Escalation struct {
 	After Span     `json:"after"`
 	To    []string `json:"to"` // people, and groups after "@"
 }
-
-// The limits of a [Route].
-const (
-	MaxFollowUps = 10 // reminders and escalations of one route
-	MaxQuorum    = 20
-)
 
 // Matches reports whether a route applies to an ask.
 func (m Match) Matches(a *Ask) bool {
@@ -134,8 +130,8 @@ func checkTo(bad *problems, names []string) []string {
 	for _, name := range names {
 		total += utf8.RuneCountInString(name)
 	}
-	if total > MaxTo {
-		bad.add("/to", tooLong(total, MaxTo)+" in all", "name fewer people")
+	if total > limits.MaxTo {
+		bad.add("/to", tooLong(total, limits.MaxTo)+" in all", "name fewer people")
 	}
 	return names
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/codec"
 )
 
@@ -78,13 +79,10 @@ const (
 	TodoCompleted  TodoStatus = "completed"
 )
 
-// The limits of sessions: strings in code points, MaxResult and MaxMetadata in bytes.
+// The limits of sessions: MaxMessage in code points, MaxResult in bytes.
 const (
-	MaxTodos    = 100
-	MaxTodo     = 500
-	MaxMessage  = 200_000
-	MaxResult   = 1 << 20
-	MaxMetadata = 1 << 16
+	MaxMessage = 200_000
+	MaxResult  = 1 << 20
 )
 
 // A SessionRequest is the request to start a session: of a hosted agent if it has a Prompt or a
@@ -111,13 +109,13 @@ func (r SessionRequest) Hosted() bool { return r.Prompt != "" || len(r.Payload) 
 // Check returns an [Invalid] if the request is not valid.
 func (r SessionRequest) Check() error {
 	var bad problems
-	checkName(&bad, "/session_key", r.Key, MaxKey)
-	checkName(&bad, "/agent", r.Agent, MaxName)
-	checkText(&bad, "/title", r.Title, MaxName)
-	checkObject(&bad, "/metadata", r.Metadata, MaxMetadata)
+	checkName(&bad, "/session_key", r.Key, limits.MaxKey)
+	checkName(&bad, "/agent", r.Agent, limits.MaxName)
+	checkText(&bad, "/title", r.Title, limits.MaxName)
+	checkObject(&bad, "/metadata", r.Metadata, limits.MaxMetadata)
 	checkText(&bad, "/prompt", r.Prompt, MaxMessage)
 	if len(r.Payload) > 0 {
-		checkJSON(&bad, "/payload", r.Payload, MaxInput)
+		checkJSON(&bad, "/payload", r.Payload, limits.MaxInput)
 	}
 	if r.Hosted() && r.Agent == "" {
 		bad.add("/agent", "is blank", "name the agent to run")
@@ -294,20 +292,20 @@ func (c Complete) Check() error {
 	if len(c.Result) > 0 {
 		checkJSON(&bad, "/result", c.Result, MaxResult)
 	}
-	checkText(&bad, "/error", c.Error, MaxText)
+	checkText(&bad, "/error", c.Error, limits.MaxText)
 	return bad.err()
 }
 
 // Check implements [Command].
 func (s SetTodos) Check() error {
 	var bad problems
-	if len(s.Todos) > MaxTodos {
-		bad.add("/todos", fmt.Sprintf("%d todos; at most %d", len(s.Todos), MaxTodos), "keep fewer")
+	if len(s.Todos) > limits.MaxTodos {
+		bad.add("/todos", fmt.Sprintf("%d todos; at most %d", len(s.Todos), limits.MaxTodos), "keep fewer")
 		return bad.err()
 	}
 	for i, t := range s.Todos {
 		bad.enter("/todos", i)
-		checkRequired(&bad, "/content", t.Content, MaxTodo)
+		checkRequired(&bad, "/content", t.Content, limits.MaxTodo)
 		switch t.Status {
 		case TodoPending, TodoInProgress, TodoCompleted:
 		default:

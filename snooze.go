@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Snooze hides a pending ask from the inbox of one person until a time. It holds no
@@ -18,8 +20,6 @@ func (s Snooze) Hides(now time.Time) bool { return now.Before(s.Until) }
 
 // The limits of snoozes.
 const (
-	// MaxSnooze is how long an ask can be snoozed.
-	MaxSnooze = 366 * 24 * time.Hour
 	// SnoozeMarkTime is how long a snooze is stored after its end, to mark the ask that
 	// has come back.
 	SnoozeMarkTime = 7 * 24 * time.Hour
@@ -30,7 +30,7 @@ const (
 // A Snoozer hides pending asks from the inbox of the person who uses it. Each person reads
 // and changes only their own snoozes. See [Query.Snoozed] and [Page.Snoozes].
 type Snoozer interface {
-	// Snooze hides a pending ask until a time, which is at most [MaxSnooze] from now. It
+	// Snooze hides a pending ask until a time, which is at most 366 days from now. It
 	// replaces an earlier snooze of the ask. If the ask is settled, the error is
 	// [ErrSettled].
 	Snooze(ctx context.Context, id string, until time.Time) (Snooze, error)
@@ -47,7 +47,7 @@ func CheckSnooze(until, now time.Time) error {
 	switch {
 	case !until.After(now):
 		return Invalid{{Pointer: "/until", Detail: "this time is not in the future", Fix: fix}}
-	case until.Sub(now) > MaxSnooze:
+	case until.Sub(now) > limits.MaxSnooze:
 		return Invalid{{Pointer: "/until", Detail: "an ask can be snoozed for a year at most", Fix: fix}}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // Tokens is the interface to tokens and log-in links.
@@ -72,8 +74,8 @@ func (r TokenRequest) Check() error {
 	if strings.HasPrefix(r.Name, HostedPrefix) {
 		bad.add("/name", "names that begin with "+HostedPrefix+" are those of hosted agents", `"name": "ana"`)
 	}
-	checkName(&bad, "/name", r.Name, MaxName)
-	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {
+	checkName(&bad, "/name", r.Name, limits.MaxName)
+	if r.ExpiresIn < 0 || r.ExpiresIn > limits.MaxTimeout {
 		bad.add("/expires_in", "a token must expire in the future, within ten years", `"expires_in": "30d"`)
 	}
 	return bad.err()

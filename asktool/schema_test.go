@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A dialect is the subset of JSON Schema that one provider accepts for a tool. If a
@@ -176,15 +177,15 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 		path []string
 		want map[string]any
 	}{
-		{asktool.AskUserQuestion, questions, map[string]any{"minItems": 1., "maxItems": float64(askback.MaxQuestions)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "question"), map[string]any{"maxLength": float64(askback.MaxQuestion)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "header"), map[string]any{"maxLength": float64(askback.MaxHeader)}},
-		{asktool.AskUserQuestion, append(slices.Clone(question), "options"), map[string]any{"minItems": float64(askback.MinOptions), "maxItems": 4.}},
+		{asktool.AskUserQuestion, questions, map[string]any{"minItems": 1., "maxItems": float64(limits.MaxQuestions)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "question"), map[string]any{"maxLength": float64(limits.MaxQuestion)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "header"), map[string]any{"maxLength": float64(limits.MaxHeader)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "options"), map[string]any{"minItems": float64(limits.MinOptions), "maxItems": 4.}},
 		{asktool.AskUserQuestion, append(slices.Clone(question), "multiSelect"), map[string]any{"default": false}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "label"), map[string]any{"maxLength": float64(askback.MaxLabel)}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{"maxLength": float64(askback.MaxDescription)}},
-		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{"maxLength": float64(askback.MaxPreview)}},
-		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{"maxLength": float64(askback.MaxQuestion)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "label"), map[string]any{"maxLength": float64(limits.MaxLabel)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{"maxLength": float64(limits.MaxDescription)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{"maxLength": float64(limits.MaxPreview)}},
+		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{"maxLength": float64(limits.MaxQuestion)}},
 		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{"maxLength": float64(askback.MaxContext)}},
 		{asktool.ConfirmAction, []string{"properties", "default"}, map[string]any{"default": false}},
 	} {

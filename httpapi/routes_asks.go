@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/limits"
 )
 
 // askRoutes are the routes for asks and answers.
@@ -99,7 +99,7 @@ var askRoutes = []route{
 		who: forPeople, out: "Draft",
 	},
 	{
-		method: "PUT", path: base + "/asks/{id}/draft", action: access.ActDraft, limit: askback.MaxDraft, serve: (*call).saveDraft,
+		method: "PUT", path: base + "/asks/{id}/draft", action: access.ActDraft, limit: limits.MaxDraft, serve: (*call).saveDraft,
 		tag: "asks", summary: "Save your draft of an answer.",
 		detail: "It is deleted when the ask is settled.",
 		who:    forPeople, in: "Draft", statuses: []int{204, 409},

@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/openapi"
 )
 
@@ -20,7 +20,7 @@ var sessionRoutes = []route{
 		who: forBoth, out: "HostedAgentPage",
 	},
 	{
-		method: "POST", path: "/hooks/{agent}", action: access.ActStart, signed: true, limit: askback.MaxInput, serve: (*call).startHook,
+		method: "POST", path: "/hooks/{agent}", action: access.ActStart, signed: true, limit: limits.MaxInput, serve: (*call).startHook,
 		tag: "sessions", summary: "Start a hosted agent by a webhook.",
 		detail: "The body is the payload for the agent: any JSON. Instead of a token, the request may have a signature of Standard Webhooks with the webhook_secret of the agent. " +
 			"The same delivery again is the same session.",

@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/limits"
 )
 
 // The names of the tools that are not in package asktool.
@@ -135,7 +135,7 @@ func (c *call) do(ctx context.Context, run toolFunc) (*mcp.CallToolResult, error
 
 // maxArguments bounds the arguments of a call, in bytes: the largest input that can be
 // approved, and the fields around it.
-const maxArguments = askback.MaxInput + askback.MaxInput/2
+const maxArguments = limits.MaxInput + limits.MaxInput/2
 
 func tooLarge(n int) error {
 	return inputError(fmt.Sprintf("The input has %d bytes; a call takes at most %d. "+

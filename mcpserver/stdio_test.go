@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // stdioPeer is the other end of a connection on stdio.
@@ -148,7 +149,7 @@ func TestRequestWithAnIDInUseIsDropped(t *testing.T) {
 func TestLargeInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
-		n := askback.MaxInput/2*3 + 1 // a body over HTTP is not much larger
+		n := limits.MaxInput/2*3 + 1 // a body over HTTP is not much larger
 		if strings.Contains(t.Name(), "stdio") {
 			n = 9 << 20
 		}

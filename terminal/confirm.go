@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/view"
 )
 
@@ -107,7 +108,7 @@ func (d *dialog) parseDecision(words string) (askback.Answer, string) {
 
 func approveAll(scope askback.Scope) askback.Answer {
 	return askback.Answer{
-		Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: askback.DefaultGrant},
+		Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: limits.DefaultGrant},
 	}
 }
 
@@ -171,7 +172,7 @@ func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 // grantPreview draws which later calls would be approved, for how long, and the commands
 // that allow less or end it.
 func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
-	hours := int(askback.DefaultGrant.Hours())
+	hours := int(limits.DefaultGrant.Hours())
 	f.rule("approve later calls")
 	what, other, flags := "with exactly these arguments", "For another duration", " --approve-all --expires 1h"
 	if scope == askback.ScopeTool {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -33,7 +33,7 @@ func (f *field) insert(text string) (problem string) {
 	switch {
 	case !utf8.ValidString(text):
 		return "That text is not UTF-8 and was not accepted."
-	case utf8.RuneCountInString(f.text())+utf8.RuneCountInString(text) > askback.MaxText:
+	case utf8.RuneCountInString(f.text())+utf8.RuneCountInString(text) > limits.MaxText:
 		return textTooLong
 	}
 	f.before += text

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
@@ -221,7 +222,7 @@ func TestLargestArgumentsAreDrawnWithinAMinute(t *testing.T) {
 	racedetector.Omit(t)
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
 		a := deletionCall()
-		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)
+		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (limits.MaxInput-8)/len(letter)) + `"}`)
 		began := time.Now()
 		if _, _, err := runScript(a, true, "n\n"); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // input is a line that was typed as an answer, or the command :skip or :other.
@@ -39,7 +39,7 @@ var approvalHelp = []string{
 	":decline       declines to decide; :decline WHY gives a reason",
 }
 
-var textTooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", askback.MaxText)
+var textTooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", limits.MaxText)
 
 // readInput reads lines and runs commands until a line is meant as an answer. It returns d.err
 // when the dialog ends.
@@ -144,7 +144,7 @@ func (d *dialog) textProblem(text string) string {
 		return "Arrow keys and Esc do not work here; " + d.typeInstead() + ". The line was not accepted."
 	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
 		return "That line contains control characters and was not accepted."
-	case utf8.RuneCountInString(text) > askback.MaxText:
+	case utf8.RuneCountInString(text) > limits.MaxText:
 		return textTooLong
 	}
 	return ""
@@ -208,7 +208,7 @@ func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":
 		d.reject(missing)
-	case utf8.RuneCountInString(strings.Join(append(*texts, text), "\n")) > askback.MaxText:
+	case utf8.RuneCountInString(strings.Join(append(*texts, text), "\n")) > limits.MaxText:
 		d.reject(textTooLong)
 	default:
 		*texts = append(*texts, text)

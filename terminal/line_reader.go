@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // maxLine is the maximum length of a line in bytes. No text that is accepted is longer.
-const maxLine = 4*askback.MaxText + 1024
+const maxLine = 4*limits.MaxText + 1024
 
 // errLineTooLong is the error for a line longer than maxLine. The next line can still be read.
 var errLineTooLong = errors.New("that line is too long")

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/terminal"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestEveryOptionIsDrawn(t *testing.T) {
 	var q askback.Question
 	var labels, keys []string
-	for i := range askback.MaxOptions {
+	for i := range limits.MaxOptions {
 		labels = append(labels, fmt.Sprintf("option %d", i+1))
 		keys = append(keys, fmt.Sprint(i+1))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/test/kit/racedetector"
 )
 
@@ -128,7 +129,7 @@ func renderState(b browser, a askback.Ask, state string) *node {
 	switch state {
 	case "rejected":
 		if a.Confirmation != nil {
-			filled.Set("reason", strings.Repeat("x", askback.MaxText+1))
+			filled.Set("reason", strings.Repeat("x", limits.MaxText+1))
 		}
 		filled.Del("q3-other")
 		return b.send("/asks/"+a.ID, filled, http.StatusUnprocessableEntity)

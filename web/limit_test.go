@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // All options of the largest question are on the page, and can be chosen.
@@ -17,7 +18,7 @@ func TestPageShowsEveryOption(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		q := askback.Question{Text: "Which ones?", MultiSelect: multi}
 		var labels []string
-		for i := range askback.MaxOptions {
+		for i := range limits.MaxOptions {
 			labels = append(labels, fmt.Sprintf("option %d", i+1))
 			q.Options = append(q.Options, askback.Option{Label: labels[i], Description: fmt.Sprintf("words of option %d", i+1)})
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // Rows A6, C1: this includes header, full text, choices with descriptions and previews,
@@ -269,7 +270,7 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 
 // After an error the form keeps what was typed, and the reason is next to its field.
 func TestInvalidFormKeepsItsValues(t *testing.T) {
-	long := strings.Repeat("x", askback.MaxText+1)
+	long := strings.Repeat("x", limits.MaxText+1)
 	for name, c := range map[string]struct {
 		ask   askback.Request
 		form  url.Values

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Push lets people turn on notifications in their browsers.
@@ -39,7 +40,7 @@ func (s *site) handlePush(mux *http.ServeMux) {
 }
 
 // maxSubscription is the maximum size of a form with a subscription in bytes.
-const maxSubscription = 4 * askback.MaxContactAddress
+const maxSubscription = 4 * limits.MaxContactAddress
 
 // pushKeyTime is how long a page waits for the key of the server.
 const pushKeyTime = 100 * time.Millisecond

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
@@ -96,8 +97,8 @@ func (f *filledForm) route() askback.Route {
 	}
 	if n := strings.TrimSpace(string(f.Quorum)); n != "" {
 		var err error
-		if r.Quorum, err = strconv.Atoi(n); err != nil || r.Quorum < 1 || r.Quorum > askback.MaxQuorum {
-			f.add("quorum", fmt.Sprintf("Write a whole number from 1 to %d.", askback.MaxQuorum))
+		if r.Quorum, err = strconv.Atoi(n); err != nil || r.Quorum < 1 || r.Quorum > limits.MaxQuorum {
+			f.add("quorum", fmt.Sprintf("Write a whole number from 1 to %d.", limits.MaxQuorum))
 		}
 	}
 	for _, after := range view.SplitNames(string(f.Remind)) {

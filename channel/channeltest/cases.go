@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Case is an ask that every channel must carry whole or as a link, with answers to it.
@@ -134,13 +135,13 @@ func longCases() []Case {
 	}
 	big := question("Which of the ten?")
 	for i := range 10 {
-		big.Options = append(big.Options, askback.Option{Label: fmt.Sprint("Variant ", i), Preview: strings.Repeat("a long preview. ", askback.MaxPreview/16)})
+		big.Options = append(big.Options, askback.Option{Label: fmt.Sprint("Variant ", i), Preview: strings.Repeat("a long preview. ", limits.MaxPreview/16)})
 	}
 	return []Case{
 		{"50 options", request(question("Which one of these?", labels...)), chosen("option number 37")},
 		{"3 800 characters", request(question(strings.Repeat("x", 3800), "Yes", "No")), chosen("Yes")},
 		{"quotes and newlines", request(question(strings.Repeat("\"\n", 1500)+"or not?", "Yes", "No")), chosen("Yes")},
-		{"10 000 characters", request(question(strings.Repeat("a long question ", askback.MaxQuestion/16), "Yes", "No")), chosen("Yes")},
+		{"10 000 characters", request(question(strings.Repeat("a long question ", limits.MaxQuestion/16), "Yes", "No")), chosen("Yes")},
 		{"1 MB", request(big), chosen("Variant 7")},
 	}
 }

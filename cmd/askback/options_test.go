@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A question with the maximum number of options can be asked, shown and answered with
@@ -18,7 +18,7 @@ func TestMaximumNumberOfOptionsCanBeAnswered(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	var labels, keys []string
-	for i := range askback.MaxOptions {
+	for i := range limits.MaxOptions {
 		labels = append(labels, fmt.Sprintf("option %d", i+1))
 		keys = append(keys, fmt.Sprint(i+1))
 	}

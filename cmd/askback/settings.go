@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/channels/kinds"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/serverlog"
@@ -72,7 +73,7 @@ func engineSettings(file config.Config) engine.Settings {
 	callbacks, _ := file.Channels[webhook.Name].(webhook.Settings)
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, DigestAfter: max(0, cmp.Or(file.Limits.DigestAfter, defaultDigestAfter)), Retention: file.Retention.Settled,
-		Undo:   max(0, cmp.Or(file.Undo, askback.DefaultUndo)),
+		Undo:   max(0, cmp.Or(file.Undo, limits.DefaultUndo)),
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: callbacks.URL,
 	}
 	for k, c := range file.EachChannel() {

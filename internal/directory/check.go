@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Rule is a rule that one value does not follow although each of its members is valid.
@@ -29,8 +30,8 @@ func RouteRule(r *askback.Route) (Rule, bool) {
 		return Rule{"approvers decide confirmations, and this route is for questions", "write to instead of approvers"}, true
 	case r.Join && r.Match.Kind == askback.Confirm:
 		return Rule{"each approval is for one call, so confirmations are not joined", "remove join"}, true
-	case len(r.Remind)+len(r.Escalate) > askback.MaxFollowUps:
-		return Rule{fmt.Sprintf("it has more than %d reminders and escalations", askback.MaxFollowUps), "write fewer"}, true
+	case len(r.Remind)+len(r.Escalate) > limits.MaxFollowUps:
+		return Rule{fmt.Sprintf("it has more than %d reminders and escalations", limits.MaxFollowUps), "write fewer"}, true
 	}
 	return Rule{}, false
 }
@@ -93,10 +94,10 @@ func ListProblem(names []string) string {
 		total += utf8.RuneCountInString(name)
 	}
 	switch {
-	case len(names) > askback.MaxNames:
-		return fmt.Sprintf("has more than %d entries", askback.MaxNames)
-	case total > askback.MaxTo:
-		return fmt.Sprintf("has more than %d characters in all", askback.MaxTo)
+	case len(names) > limits.MaxNames:
+		return fmt.Sprintf("has more than %d entries", limits.MaxNames)
+	case total > limits.MaxTo:
+		return fmt.Sprintf("has more than %d characters in all", limits.MaxTo)
 	}
 	return ""
 }
@@ -212,8 +213,8 @@ func (c *checker) route(at string, r *askback.Route, channels []string) {
 	c.names(at+"/to", r.To, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/approvers", r.Approvers, "name a person, or a group after @", RecipientProblem)
 	c.names(at+"/channels", r.Channels, "leave it out for all channels", ChannelProblem(channels))
-	if r.Quorum < 0 || r.Quorum > askback.MaxQuorum {
-		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", askback.MaxQuorum), "%d is not valid", r.Quorum)
+	if r.Quorum < 0 || r.Quorum > limits.MaxQuorum {
+		c.add(at+"/quorum", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum), "%d is not valid", r.Quorum)
 	}
 	for i, after := range r.Remind {
 		if after <= 0 {

@@ -8,17 +8,18 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A list of names is limited in its length and in its characters, up to exactly the limits.
 func TestListsOfNamesAreLimited(t *testing.T) {
 	var many []string
-	for i := range askback.MaxNames + 1 {
+	for i := range limits.MaxNames + 1 {
 		many = append(many, fmt.Sprint("p", i))
 	}
 	const letters = 50
 	var long []string
-	for i := range askback.MaxTo/letters + 1 {
+	for i := range limits.MaxTo/letters + 1 {
 		long = append(long, fmt.Sprintf("%0*d", letters, i))
 	}
 	for _, names := range [][]string{many, long} {

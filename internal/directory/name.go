@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/lookalike"
 )
 
@@ -36,7 +36,7 @@ func NameProblem(s string) string {
 		return "begins or ends with a space"
 	case s == "." || s == "..":
 		return "has no letter"
-	case utf8.RuneCountInString(s) > askback.MaxName:
+	case utf8.RuneCountInString(s) > limits.MaxName:
 		return "is too long"
 	}
 	return ""
@@ -188,7 +188,7 @@ func TagProblem(s string) string {
 		return "is blank"
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
 		return "has control characters, or is not UTF-8"
-	case utf8.RuneCountInString(s) > askback.MaxName:
+	case utf8.RuneCountInString(s) > limits.MaxName:
 		return "is too long"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/codec"
 )
 
@@ -264,7 +265,7 @@ func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 		Dangerous: c.Dangerous, By: in.By, CreatedAt: in.At, ExpiresAt: in.At.Add(r.ExpiresIn),
 		Token: in.Token, AskID: s.Ask.ID,
 	}
-	if len(c.Input) <= askback.MaxGrantInput {
+	if len(c.Input) <= limits.MaxGrantInput {
 		g.Input = c.Input
 	}
 	switch r.Scope {

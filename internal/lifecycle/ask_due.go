@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // OwnSession reports whether the session of the ask is implicit. An implicit session has
@@ -40,8 +41,8 @@ func (s AskState) Moves() time.Time {
 }
 
 // Expires returns the time at which [Due] ends the ask, or zero if it never does. Claims
-// postpone the deadline to [askback.ClaimHold] after the last one, but by at most
-// [askback.MaxClaimHold] (F5).
+// postpone the deadline to [limits.ClaimHold] after the last one, but by at most
+// [limits.MaxClaimHold] (F5).
 func (s AskState) Expires() time.Time {
 	a := s.Ask
 	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
@@ -49,11 +50,11 @@ func (s AskState) Expires() time.Time {
 	}
 	due := a.Deadline
 	for _, c := range a.Claims {
-		if held := c.At.Add(askback.ClaimHold); held.After(due) {
+		if held := c.At.Add(limits.ClaimHold); held.After(due) {
 			due = held
 		}
 	}
-	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
+	if last := a.Deadline.Add(limits.MaxClaimHold); due.After(last) {
 		due = last
 	}
 	return due

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // The invariants are tested only if the random runs reach each case. Each case in the list
@@ -41,7 +42,7 @@ func caseOf(m transition) string {
 			return "too early"
 		case !news:
 			return ""
-		case due.Equal(a.Deadline.Add(askback.MaxClaimHold)):
+		case due.Equal(a.Deadline.Add(limits.MaxClaimHold)):
 			return "held as long as may be"
 		case due.After(a.Deadline):
 			return "expired, a look held it"

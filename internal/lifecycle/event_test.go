@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // The values of random events. There are few of each, so that random runs often have
@@ -147,7 +148,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 		now.Add(-time.Second), // clocks of replicas differ
 	}
 	if !a.Deadline.IsZero() {
-		for _, hold := range []time.Duration{0, askback.ClaimHold, askback.MaxClaimHold} {
+		for _, hold := range []time.Duration{0, limits.ClaimHold, limits.MaxClaimHold} {
 			due := a.Deadline.Add(hold)
 			at = append(at, due.Add(-time.Millisecond), due, due.Add(time.Millisecond))
 		}

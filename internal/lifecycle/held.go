@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // Held holds the answer of a person, who can undo it until [Due] sends it. It replaces an answer
@@ -54,9 +55,9 @@ func held(s AskState, in Held) (Result[AskState], error) {
 		return unchanged(s), nil
 	}
 	others := withoutHeld(s.Held, in.By)
-	if len(others) >= askback.MaxHeld {
+	if len(others) >= limits.MaxHeld {
 		return unchanged(s), askback.Invalid{{
-			Detail: fmt.Sprintf("%d people are answering this ask at this moment, which is the maximum", askback.MaxHeld), Fix: "send it again in a few seconds",
+			Detail: fmt.Sprintf("%d people are answering this ask at this moment, which is the maximum", limits.MaxHeld), Fix: "send it again in a few seconds",
 		}}
 	}
 	s.Held = append(slices.Clip(others), h)

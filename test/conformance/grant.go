@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 var granting = []testCase{
@@ -130,7 +131,7 @@ func defaultScope(f fixture) {
 	}
 	g := page.Items[0]
 	if g.Scope != askback.ScopeInput || g.Digest != first.Confirmation.Digest || g.AskID != first.ID ||
-		string(g.Input) != string(first.Confirmation.Input) || g.ExpiresAt.Sub(g.CreatedAt) != askback.DefaultGrant {
+		string(g.Input) != string(first.Confirmation.Input) || g.ExpiresAt.Sub(g.CreatedAt) != limits.DefaultGrant {
 		f.Errorf("got grant %s, want one for the arguments of %s, for 24 hours", text(g), text(first))
 	}
 }

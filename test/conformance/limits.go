@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // largest returns a request with the maximum numbers of questions and options,
 // all with different texts.
 func largest() askback.Request {
 	var q askback.Request
-	for i := range askback.MaxQuestions {
+	for i := range limits.MaxQuestions {
 		one := askback.Question{Text: fmt.Sprintf("Question %d?", i+1), MultiSelect: i%2 == 0, NoOther: i > 1}
-		for j := range askback.MaxOptions {
+		for j := range limits.MaxOptions {
 			name := fmt.Sprintf("%d of question %d", j+1, i+1)
 			o := askback.Option{Label: "option " + name, Description: "description " + name}
 			if !one.MultiSelect {
@@ -22,7 +23,7 @@ func largest() askback.Request {
 			}
 			one.Options = append(one.Options, o)
 		}
-		one.Default = []string{one.Options[askback.MaxOptions-1].Label}
+		one.Default = []string{one.Options[limits.MaxOptions-1].Label}
 		q.Questions = append(q.Questions, one)
 	}
 	return q
@@ -59,7 +60,7 @@ func largestForm(f fixture) {
 		want.Questions[i].ID = fmt.Sprintf("q%d", i+1)
 		selected := labels(one)
 		if !one.MultiSelect {
-			selected = selected[askback.MaxOptions-1:]
+			selected = selected[limits.MaxOptions-1:]
 		}
 		answer.Answers = append(answer.Answers, chosen(fmt.Sprint(i+1), q, selected...))
 	}

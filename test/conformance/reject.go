@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 var refusing = []testCase{
@@ -204,7 +205,7 @@ func invalidRequests(f fixture) {
 		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = confirmation().Confirmation }), []string{"/confirmation"}},
 		{"blank question", ask(func(q *askback.Request) { q.Questions[0].Text = " \n" }), []string{"/questions/0/question"}},
 		{
-			"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", askback.MaxQuestion+1) }),
+			"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", limits.MaxQuestion+1) }),
 			[]string{"/questions/0/question"},
 		},
 		{"one option", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A") }), []string{"/questions/0/options"}},
@@ -298,7 +299,7 @@ func invalidAnswers(f fixture) {
 		},
 		{
 			"a long comment", database(),
-			askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", askback.MaxText+1)},
+			askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", limits.MaxText+1)},
 			[]string{"/comment"},
 		},
 		{"no decision", confirmation(), askback.Answer{}, []string{"/decision"}},
@@ -318,7 +319,7 @@ func invalidAnswers(f fixture) {
 		f.wantPending(a)
 	}
 	a := f.ask(f.agent(), database())
-	long := strings.Repeat("é", askback.MaxText+1)
+	long := strings.Repeat("é", limits.MaxText+1)
 	_, err := f.person("ana").Decline(f.ctx(), a.ID, long)
 	f.wantInvalid(err, "/reason")
 	_, err = f.agent().Cancel(f.ctx(), a.ID, long)

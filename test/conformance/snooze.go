@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 var snoozing = []testCase{
@@ -117,7 +118,7 @@ func snoozeOfSettledAsk(f fixture) {
 func snoozeIsChecked(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	a := f.ask(agent, database())
-	for _, until := range []time.Time{time.Now().Add(-48 * time.Hour), time.Now().Add(askback.MaxSnooze + 48*time.Hour)} {
+	for _, until := range []time.Time{time.Now().Add(-48 * time.Hour), time.Now().Add(limits.MaxSnooze + 48*time.Hour)} {
 		_, err := ana.Snooze(f.ctx(), a.ID, until)
 		f.wantInvalid(err, "/until")
 	}

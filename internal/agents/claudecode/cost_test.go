@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/memstore"
 )
@@ -54,7 +55,7 @@ func TestTooLongStringIsRejected(t *testing.T) {
 		}
 	}
 	form := `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"m","message":%q,"requested_schema":{"properties":{"ok":{"type":"boolean"}}}}`
-	for length, want := range map[int]bool{100: true, 5_000: true, askback.MaxQuestion: false} {
+	for length, want := range map[int]bool{100: true, 5_000: true, limits.MaxQuestion: false} {
 		message := strings.Repeat("x", length-4) + " EUR"
 		r, ok := requestOf(event(t, fmt.Sprintf(form, message)))
 		if ok != want || ok && !strings.Contains(r.Title+r.Questions[0].Text, message) {

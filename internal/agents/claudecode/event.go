@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -108,7 +108,7 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 		"turn_id": &turn,
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema, "mcp_server": &toolServer}
-	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm, "mcp_server": maxText}
+	limits := map[string]int{"tool_input": limits.MaxInput, "requested_schema": maxForm, "mcp_server": maxText}
 	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
 	if err != nil {
 		return Event{}, err

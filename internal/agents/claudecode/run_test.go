@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback/internal/agents/claudecode"
 	"github.com/askback/askback/internal/agents/config"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/limits"
 )
 
 const (
@@ -269,7 +270,7 @@ func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 // A call that cannot be shown unchanged is an error, so that the tool can be blocked. Other
 // events that lead to no ask are not errors.
 func TestCallThatCannotBeShownIsAnError(t *testing.T) {
-	large := `"make #` + strings.Repeat("x", askback.MaxInput) + `"`
+	large := `"make #` + strings.Repeat("x", limits.MaxInput) + `"`
 	for raw, want := range map[string]error{
 		strings.Replace(runBash, `"make"`, large, 1):                                   claudecode.ErrCannotAsk,
 		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  claudecode.ErrCannotAsk,

@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -84,7 +84,7 @@ func Read(raw []byte) (Event, error) {
 			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
 		case text != nil && v.Kind == jcs.String:
 			*text = strings.Clone(v.Text())
-		case text == nil && v.Kind == jcs.Object && v.End-v.Offset <= askback.MaxInput:
+		case text == nil && v.Kind == jcs.Object && v.End-v.Offset <= limits.MaxInput:
 			ev.Input = bytes.Clone(v.Raw(raw))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -76,7 +77,7 @@ func toolInput(raw []byte, m hook.Members) json.RawMessage {
 	if len(text) == 0 {
 		return m.Input(raw, "tool_input")
 	}
-	if v, err := jcs.Parse(text); err != nil || v.Kind != jcs.Object || len(text) > askback.MaxInput {
+	if v, err := jcs.Parse(text); err != nil || v.Kind != jcs.Object || len(text) > limits.MaxInput {
 		return nil
 	}
 	return text

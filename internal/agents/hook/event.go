@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -68,7 +69,7 @@ func (m Members) Time(name string) string {
 // object, or too large for a confirmation.
 func (m Members) Input(raw []byte, name string) json.RawMessage {
 	v, ok := m[name]
-	if !ok || v.Kind != jcs.Object || v.End-v.Offset > askback.MaxInput {
+	if !ok || v.Kind != jcs.Object || v.End-v.Offset > limits.MaxInput {
 		return nil
 	}
 	return bytes.Clone(v.Raw(raw))

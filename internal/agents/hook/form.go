@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -58,8 +59,8 @@ func (f Form) SetTitle(r *askback.Request, message string) {
 // Title returns message, cut to the maximum length of a title.
 func Title(message string) string {
 	title := []rune(message)
-	if len(title) > askback.MaxName {
-		title = append(title[:askback.MaxName-1], '…')
+	if len(title) > limits.MaxName {
+		title = append(title[:limits.MaxName-1], '…')
 	}
 	return string(title)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -50,7 +51,7 @@ func Description(input json.RawMessage) string {
 		return ""
 	}
 	d, _ := v.Get("description")
-	if d.Kind != jcs.String || len(d.Text()) > askback.MaxQuestion {
+	if d.Kind != jcs.String || len(d.Text()) > limits.MaxQuestion {
 		return ""
 	}
 	return d.Text()

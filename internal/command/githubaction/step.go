@@ -17,6 +17,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/limits"
 )
 
 // Prefix is before the name of an input in the environment, as in INPUT_QUESTION.
@@ -191,13 +192,13 @@ func (in *inputs) address(r *askback.Request) {
 	r.StartedBy = strings.TrimSpace(in.text("started-by"))
 	repository := in.env("GITHUB_REPOSITORY")
 	if r.Agent = strings.TrimSpace(in.text("agent")); r.Agent == "" {
-		r.Agent = cut(strings.TrimSuffix("github · "+repository, " · "), askback.MaxName)
+		r.Agent = cut(strings.TrimSuffix("github · "+repository, " · "), limits.MaxName)
 	}
 	if workflow := in.env("GITHUB_WORKFLOW"); workflow != "" {
-		r.Title = cut(strings.TrimSpace(workflow+" "+prefixed("#", in.env("GITHUB_RUN_NUMBER"))), askback.MaxName)
+		r.Title = cut(strings.TrimSpace(workflow+" "+prefixed("#", in.env("GITHUB_RUN_NUMBER"))), limits.MaxName)
 	}
 	if run := in.env("GITHUB_RUN_ID"); run != "" {
-		r.SessionKey = cut("github/"+repository+"/"+run, askback.MaxKey)
+		r.SessionKey = cut("github/"+repository+"/"+run, limits.MaxKey)
 	}
 	if text := strings.TrimSpace(in.text("timeout")); text != "" {
 		d, err := askback.ParseDuration(text)

@@ -8,6 +8,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/settings"
 )
 
@@ -81,9 +82,9 @@ func (l *loader) route(v settings.Value) (r askback.Route) {
 		{Key: "to", Read: func(v settings.Value) { r.To = l.names(v, directory.RecipientProblem) }},
 		{Key: "approvers", Read: func(v settings.Value) { r.Approvers = l.names(v, directory.RecipientProblem) }},
 		{Key: "channels", Read: func(v settings.Value) { r.Channels = l.names(v, directory.ChannelProblem(kinds.Routed())) }},
-		{Key: "quorum", Read: l.Number("a whole number from 1 to "+strconv.Itoa(askback.MaxQuorum), func(s string) (problem string) {
+		{Key: "quorum", Read: l.Number("a whole number from 1 to "+strconv.Itoa(limits.MaxQuorum), func(s string) (problem string) {
 			n, err := strconv.Atoi(s)
-			if err != nil || n < 1 || n > askback.MaxQuorum || strconv.Itoa(n) != s {
+			if err != nil || n < 1 || n > limits.MaxQuorum || strconv.Itoa(n) != s {
 				return "is not valid"
 			}
 			r.Quorum = n

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/view"
 )
 
@@ -246,18 +247,18 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 // With the maximum number of options, each can be picked by its own key or its label.
 func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
-	for i := range askback.MaxOptions {
+	for i := range limits.MaxOptions {
 		name := fmt.Sprint(" of option ", i+1)
 		q.Options = append(q.Options, askback.Option{Label: "label" + name, Description: "words" + name, Preview: "preview" + name})
 	}
-	q.Default = []string{q.Options[askback.MaxOptions-1].Label}
+	q.Default = []string{q.Options[limits.MaxOptions-1].Label}
 	v := of(q)
 	if len(v.Choices) != len(q.Options) {
 		t.Fatalf("got %d choices, want %d", len(v.Choices), len(q.Options))
 	}
 	for i, o := range q.Options {
 		c := v.Choices[i]
-		if c.Label.String() != o.Label || c.Preview.String() != o.Preview || c.Default != (i == askback.MaxOptions-1) {
+		if c.Label.String() != o.Label || c.Preview.String() != o.Preview || c.Default != (i == limits.MaxOptions-1) {
 			t.Errorf("choice %d is %q with preview %q, default %t", i+1, c.Label, c.Preview, c.Default)
 		}
 		for _, typed := range []string{c.Key, o.Label} {
@@ -269,7 +270,7 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 			t.Errorf("choice %d is recorded as %q", i+1, got)
 		}
 	}
-	if got, want := v.OtherKey, fmt.Sprint(askback.MaxOptions+1); got != want {
+	if got, want := v.OtherKey, fmt.Sprint(limits.MaxOptions+1); got != want {
 		t.Errorf("the key of Other is %s, want %s", got, want)
 	}
 }

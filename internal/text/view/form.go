@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -59,7 +60,7 @@ func NewForm(a Ask) Form {
 	if a.Confirmation != nil {
 		f.initialInput = a.Confirmation.Editable()
 		f.Input = f.initialInput
-		f.Scope, f.ExpiresIn = askback.ScopeInput, askback.DefaultGrant
+		f.Scope, f.ExpiresIn = askback.ScopeInput, limits.DefaultGrant
 	}
 	return f
 }

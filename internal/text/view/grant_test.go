@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/view"
 )
 
@@ -117,7 +118,7 @@ func TestFormReturnsTheDecision(t *testing.T) {
 	}
 	f := view.NewForm(a)
 	f.Decision = askback.ApproveAll
-	want := &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: askback.DefaultGrant}
+	want := &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: limits.DefaultGrant}
 	if d := cmp.Diff(want, f.Answer(a).Grant); d != "" {
 		t.Errorf("a standing approval without a choice: %s", d)
 	}

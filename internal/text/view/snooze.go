@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A SnoozeTime is a time until which a person can snooze an ask.
@@ -37,7 +38,7 @@ func SnoozeTimes(now time.Time, zone *time.Location) []SnoozeTime {
 }
 
 // LatestSnooze returns the latest time until which an ask can be snoozed now.
-func LatestSnooze(now time.Time) time.Time { return now.Add(askback.MaxSnooze) }
+func LatestSnooze(now time.Time) time.Time { return now.Add(limits.MaxSnooze) }
 
 // errSnooze is returned for text that is not a time.
 var errSnooze = errors.New("this is not a time; write 1h, 18:00, evening, tomorrow, monday or 2026-11-24T09:00")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -138,8 +139,8 @@ func (r *reader) aguiForm(at Node, i aguiInterrupt) (c Call) {
 		fields, required = []aguiField{{kind: "string"}}, []string{""}
 	}
 	pointer := jcs.Pointer(at.Pointer, "responseSchema")
-	if n := len(fields); n == 0 || n > askback.MaxQuestions || i.schema.edits {
-		r.Problem(pointer, fmt.Sprintf("a person answers 1 to %d properties", askback.MaxQuestions), "")
+	if n := len(fields); n == 0 || n > limits.MaxQuestions || i.schema.edits {
+		r.Problem(pointer, fmt.Sprintf("a person answers 1 to %d properties", limits.MaxQuestions), "")
 		return c
 	}
 	for _, f := range fields {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -286,7 +287,7 @@ func (c Call) finish(r *Reader) (Call, error) {
 		c.Request.Questions = append(c.Request.Questions, a.Question)
 		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
 			r.Problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
-				askback.MinOptions, decode.MaxToolOptions, n), "")
+				limits.MinOptions, decode.MaxToolOptions, n), "")
 		}
 	}
 	if err := r.err(); err != nil {

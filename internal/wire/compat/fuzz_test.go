@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -100,7 +101,7 @@ func FuzzBodies(f *testing.F) {
 // The pointer of a problem refers to the body that the client sent, not to the converted
 // answer.
 func TestProblemsHavePointersIntoTheBody(t *testing.T) {
-	long := strings.Repeat("x", askback.MaxText+1)
+	long := strings.Repeat("x", limits.MaxText+1)
 	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])
 	var bad askback.Invalid
 	if !errors.As(err, &bad) || len(bad) != 1 || bad[0].Pointer != "/annotations/Which?/notes" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -84,7 +85,7 @@ func (r *Reader) unpack(n Node) Node {
 	return Node{v, n.Pointer}
 }
 
-// elements calls read for each element of an array. After [askback.MaxOptions] + 1 elements,
+// elements calls read for each element of an array. After [limits.MaxOptions] + 1 elements,
 // it adds a problem and stops.
 func (r *Reader) elements(n Node, read func(Node)) {
 	n = r.unpack(n)
@@ -92,7 +93,7 @@ func (r *Reader) elements(n Node, read func(Node)) {
 		return
 	}
 	for i, v := range n.Elements() {
-		if i > askback.MaxOptions {
+		if i > limits.MaxOptions {
 			r.Problem(n.Pointer, fmt.Sprintf("%d entries are too many", len(n.Elements())), "send fewer")
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // PersonRequest parses the body of PUT /people/{name}: {"email", "slack", "time_zone", "quiet"}.
@@ -92,7 +93,7 @@ func (r *reader) route(n node) (out askback.Route) {
 			r.stringList(n, &out.Channels)
 		case "quorum":
 			if r.number(n, &out.Quorum); out.Quorum < 1 {
-				r.problem("a quorum is at least 1", fmt.Sprintf("write a whole number from 1 to %d", askback.MaxQuorum))
+				r.problem("a quorum is at least 1", fmt.Sprintf("write a whole number from 1 to %d", limits.MaxQuorum))
 			}
 		case "no_self_approval":
 			r.flag(n, &out.NoSelfApproval)

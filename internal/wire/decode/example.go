@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/lookalike"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -120,7 +121,7 @@ func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits fun
 		extras = [][][]byte{keptFields(v, err, keepableFields), keptFields(v, err, keepableFields[:addressCount]), nil}
 	}
 	for _, extra := range extras {
-		for n := min(len(found), askback.MaxQuestions); n > 0; n-- {
+		for n := min(len(found), limits.MaxQuestions); n > 0; n-- {
 			for _, s := range sizes {
 				if example := s.render(found[:n], extra); fits(example) {
 					return string(example)
@@ -158,7 +159,7 @@ func (s size) render(found []guessed, extra [][]byte) []byte {
 // than two labels are left at this size.
 func (s size) renderOptions(d guessed) string {
 	labels := distinctLabels(d.labels, s)
-	if len(labels) < askback.MinOptions {
+	if len(labels) < limits.MinOptions {
 		return ""
 	}
 	form := `{"label": %s}`

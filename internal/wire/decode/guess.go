@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -26,7 +26,7 @@ func guessQuestions(v jcs.Value, strings int) (out []guessed) {
 		return guess(v.Text(), nil, false)
 	case jcs.Array:
 		for _, e := range v.Elements() {
-			if len(out) < askback.MaxQuestions {
+			if len(out) < limits.MaxQuestions {
 				out = append(out, first(guessQuestions(e, strings))...)
 			}
 		}
@@ -59,7 +59,7 @@ func labelsOf(v jcs.Value) (out []string) {
 		}
 	}
 	for _, o := range unpackValue(options, maxStrings).Elements() {
-		if o = unpackValue(o, 1); len(out) > askback.MaxOptions {
+		if o = unpackValue(o, 1); len(out) > limits.MaxOptions {
 			break
 		}
 		text := o.Text()
@@ -119,7 +119,7 @@ func textOf(v jcs.Value, name string) string {
 // oneLine returns text as one line of at most askback.MaxQuestion characters, without the
 // markup at its end.
 func oneLine(field, text string) string {
-	text, _, _ = cutTail(field, truncate(text, askback.MaxQuestion))
+	text, _, _ = cutTail(field, truncate(text, limits.MaxQuestion))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError }), " ")
 	text, _, _ = cutTail(field, text)
 	return text
@@ -135,7 +135,7 @@ func guessFromText(raw []byte) []guessed {
 	}
 	rest := bytes.TrimLeft(raw[i+len(name):], " \t\r\n:")
 	var text string
-	dec := json.NewDecoder(bytes.NewReader(rest[:min(len(rest), 6*askback.MaxQuestion)]))
+	dec := json.NewDecoder(bytes.NewReader(rest[:min(len(rest), 6*limits.MaxQuestion)]))
 	if len(rest) == 0 || rest[0] != '"' || dec.Decode(&text) != nil {
 		return nil
 	}

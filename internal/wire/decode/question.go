@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -116,7 +117,7 @@ func (r *reader) questions(n node) []askback.Question {
 		r.enter("0")
 		defer r.leave()
 		return []askback.Question{r.question(n)}
-	case r.checkLength(n, "questions", askback.MaxQuestions):
+	case r.checkLength(n, "questions", limits.MaxQuestions):
 		out := make([]askback.Question, 0, len(n.Elements()))
 		r.elements(n, `[{"question": "Which database?"}]`, func(n node) { out = append(out, r.question(n)) })
 		return out
@@ -128,7 +129,7 @@ func (r *reader) questions(n node) []askback.Question {
 // not. Up to maxRead elements are read even if the limit is lower, so that all their problems
 // are reported.
 func (r *reader) checkLength(n node, what string, limit int) bool {
-	const maxRead = 2 * askback.MaxOptions
+	const maxRead = 2 * limits.MaxOptions
 	if len(n.Elements()) > maxRead {
 		r.problem(fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, limit), "send fewer")
 		return false
@@ -171,7 +172,7 @@ func (r *reader) clientID(id node) {
 // options reads an array of labels, or of objects with a label.
 func (r *reader) options(n node) []askback.Option {
 	n, ok := r.unpack(n)
-	if !ok || !r.checkLength(n, "options", askback.MaxOptions) {
+	if !ok || !r.checkLength(n, "options", limits.MaxOptions) {
 		return []askback.Option{}
 	}
 	out := make([]askback.Option, 0, len(n.Elements()))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -193,7 +194,7 @@ func TestReasonsAndTokenRequestsAreParsed(t *testing.T) {
 func TestEveryOptionIsRead(t *testing.T) {
 	var labels, objects []string
 	var want []string
-	for i := range askback.MaxOptions {
+	for i := range limits.MaxOptions {
 		label := fmt.Sprintf("option %d", i+1)
 		want = append(want, label)
 		labels = append(labels, strconv.Quote(label))
@@ -227,7 +228,7 @@ func TestEveryOptionIsRead(t *testing.T) {
 // All labels of the longest answer are read.
 func TestEveryChosenLabelIsRead(t *testing.T) {
 	var want []string
-	for i := range askback.MaxOptions {
+	for i := range limits.MaxOptions {
 		want = append(want, fmt.Sprintf("option %d", i+1))
 	}
 	selected, _ := json.Marshal(want)

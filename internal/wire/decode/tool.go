@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -43,7 +44,7 @@ func Questions(input []byte) (askback.Request, error) {
 // singleOptions returns a problem for each question with one option, which is not a choice.
 func singleOptions(questions []askback.Question) (bad askback.Invalid) {
 	for i, q := range questions {
-		if len(q.Options) == 1 && i < askback.MaxQuestions {
+		if len(q.Options) == 1 && i < limits.MaxQuestions {
 			bad = append(bad, optionCount(i, 1))
 		}
 	}
@@ -54,7 +55,7 @@ func optionCount(question, n int) askback.Problem {
 	return askback.Problem{
 		Pointer: fmt.Sprintf("/questions/%d/options", question),
 		Detail: fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
-			askback.MinOptions, MaxToolOptions, n),
+			limits.MinOptions, MaxToolOptions, n),
 		Fix: `"Other" is always offered`,
 	}
 }
@@ -89,7 +90,7 @@ func Confirm(input []byte) (Action, error) {
 	if strings.TrimSpace(a.Action) == "" && r.err() == nil {
 		r.problemAt("/action", "action is missing", exampleAction)
 	}
-	r.limit("/action", a.Action, askback.MaxQuestion)
+	r.limit("/action", a.Action, limits.MaxQuestion)
 	r.limit("/details", a.Details, askback.MaxContext)
 	return a, r.err()
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // section returns a numbered section of docs/wire.md.
@@ -62,19 +63,19 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
 	text := section(t, "1. Words and limits")
 	for what, limits := range map[string][]string{
-		"questions in an ask; options of a question": {count(askback.MaxQuestions), count(askback.MinOptions) + " to " + count(askback.MaxOptions)},
-		"question; label; description; preview":      {count(askback.MaxQuestion), count(askback.MaxLabel), count(askback.MaxDescription), count(askback.MaxPreview)},
-		"header":                                     {count(askback.MaxHeader)},
+		"questions in an ask; options of a question": {count(limits.MaxQuestions), count(limits.MinOptions) + " to " + count(limits.MaxOptions)},
+		"question; label; description; preview":      {count(limits.MaxQuestion), count(limits.MaxLabel), count(limits.MaxDescription), count(limits.MaxPreview)},
+		"header":                                     {count(limits.MaxHeader)},
 		"context of an ask":                          {count(askback.MaxContext)},
-		"tool input; draft":                          {count(askback.MaxInput>>20) + " MiB", count(askback.MaxDraft>>10) + " KiB"},
-		"notes, other text, comment, reason":         {count(askback.MaxText)},
-		"names, titles, tags; keys":                  {count(askback.MaxName), count(askback.MaxKey)},
-		"names in `to`, and tags":                    {count(askback.MaxNames), count(askback.MaxTo)},
-		"todos of a session; one of them":            {count(askback.MaxTodos), count(askback.MaxTodo)},
-		"message; result; metadata":                  {count(askback.MaxMessage), count(askback.MaxResult>>20) + " MiB", count(askback.MaxMetadata>>10) + " KiB"},
+		"tool input; draft":                          {count(limits.MaxInput>>20) + " MiB", count(limits.MaxDraft>>10) + " KiB"},
+		"notes, other text, comment, reason":         {count(limits.MaxText)},
+		"names, titles, tags; keys":                  {count(limits.MaxName), count(limits.MaxKey)},
+		"names in `to`, and tags":                    {count(limits.MaxNames), count(limits.MaxTo)},
+		"todos of a session; one of them":            {count(limits.MaxTodos), count(limits.MaxTodo)},
+		"message; result; metadata":                  {count(askback.MaxMessage), count(askback.MaxResult>>20) + " MiB", count(limits.MaxMetadata>>10) + " KiB"},
 		"open asks of a session; waiting requests of a token; streams of a token": {count(lifecycle.MaxSessionAsks)},
-		"snooze; snoozes of a person": {count(int(askback.MaxSnooze/(24*time.Hour))) + " days", count(askback.MaxSnoozes)},
-		"deadline":                    {count(int(askback.MaxTimeout/(366*24*time.Hour))) + " years"},
+		"snooze; snoozes of a person": {count(int(limits.MaxSnooze/(24*time.Hour))) + " days", count(askback.MaxSnoozes)},
+		"deadline":                    {count(int(limits.MaxTimeout/(366*24*time.Hour))) + " years"},
 	} {
 		_, rest, ok := strings.Cut(text, "\n| "+what+" | ")
 		if !ok {

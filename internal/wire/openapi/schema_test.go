@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/openapi/openapitest"
 )
 
@@ -156,7 +157,7 @@ func TestValidateRejectsInvalidValues(t *testing.T) {
 		{"Asking", `{}`},
 		{"Actor", `{"kind": "robot", "name": null}`},
 		{"Option", `{"label": ""}`},
-		{"Option", `{"label": "` + strings.Repeat("x", askback.MaxLabel+1) + `"}`},
+		{"Option", `{"label": "` + strings.Repeat("x", limits.MaxLabel+1) + `"}`},
 		{"Todo", `{"content": "Save it", "status": "done"}`},
 		{"Claim", `{"name": "ana", "at": "2026-01-02T09:00:00Z"}`},
 		{"Claim", `{"name": "ana", "at": null}`},
@@ -193,37 +194,37 @@ func TestSchemasHaveTheLimitsOfTheCode(t *testing.T) {
 		schema, field, limit string
 		want                 int
 	}{
-		{"OptionRequest", "label", "maxLength", askback.MaxLabel},
-		{"OptionRequest", "description", "maxLength", askback.MaxDescription},
-		{"OptionRequest", "preview", "maxLength", askback.MaxPreview},
-		{"Option", "label", "maxLength", askback.MaxLabel},
-		{"Option", "description", "maxLength", askback.MaxDescription},
-		{"Option", "preview", "maxLength", askback.MaxInput}, // it has the arguments if a confirmation is sent as a question
-		{"Question", "question", "maxLength", len("Confirm: ") + askback.MaxQuestion},
-		{"Question", "options", "maxItems", askback.MaxOptions},
-		{"QuestionRequest", "question", "maxLength", askback.MaxQuestion},
-		{"QuestionRequest", "options", "maxItems", askback.MaxOptions},
-		{"AskRequest", "questions", "maxItems", askback.MaxQuestions},
-		{"AskRequest", "question", "maxLength", askback.MaxQuestion},
-		{"AskRequest", "options", "maxItems", askback.MaxOptions},
+		{"OptionRequest", "label", "maxLength", limits.MaxLabel},
+		{"OptionRequest", "description", "maxLength", limits.MaxDescription},
+		{"OptionRequest", "preview", "maxLength", limits.MaxPreview},
+		{"Option", "label", "maxLength", limits.MaxLabel},
+		{"Option", "description", "maxLength", limits.MaxDescription},
+		{"Option", "preview", "maxLength", limits.MaxInput}, // it has the arguments if a confirmation is sent as a question
+		{"Question", "question", "maxLength", len("Confirm: ") + limits.MaxQuestion},
+		{"Question", "options", "maxItems", limits.MaxOptions},
+		{"QuestionRequest", "question", "maxLength", limits.MaxQuestion},
+		{"QuestionRequest", "options", "maxItems", limits.MaxOptions},
+		{"AskRequest", "questions", "maxItems", limits.MaxQuestions},
+		{"AskRequest", "question", "maxLength", limits.MaxQuestion},
+		{"AskRequest", "options", "maxItems", limits.MaxOptions},
 		{"AskRequest", "context", "maxLength", askback.MaxContext},
-		{"AskRequest", "title", "maxLength", askback.MaxName},
-		{"AskRequest", "to", "maxItems", askback.MaxNames},
-		{"AskRequest", "tags", "maxItems", askback.MaxNames},
-		{"AskRequest", "key", "maxLength", askback.MaxKey},
-		{"AskRequest", "session_key", "maxLength", askback.MaxKey},
+		{"AskRequest", "title", "maxLength", limits.MaxName},
+		{"AskRequest", "to", "maxItems", limits.MaxNames},
+		{"AskRequest", "tags", "maxItems", limits.MaxNames},
+		{"AskRequest", "key", "maxLength", limits.MaxKey},
+		{"AskRequest", "session_key", "maxLength", limits.MaxKey},
 		{"AskRequest", "warnings", "maxItems", askback.MaxProblems},
-		{"ConfirmationRequest", "description", "maxLength", askback.MaxQuestion},
-		{"ConfirmationRequest", "input_preview", "maxLength", askback.MaxPreview},
+		{"ConfirmationRequest", "description", "maxLength", limits.MaxQuestion},
+		{"ConfirmationRequest", "input_preview", "maxLength", limits.MaxPreview},
 		{"ConfirmationRequest", "context", "maxLength", askback.MaxContext},
-		{"AnswerEntry", "notes", "maxLength", askback.MaxText},
-		{"AnswerEntry", "other", "maxLength", askback.MaxText},
-		{"AnswerRequest", "comment", "maxLength", askback.MaxText},
-		{"AnswerRequest", "reason", "maxLength", askback.MaxText},
-		{"Reason", "reason", "maxLength", askback.MaxText},
+		{"AnswerEntry", "notes", "maxLength", limits.MaxText},
+		{"AnswerEntry", "other", "maxLength", limits.MaxText},
+		{"AnswerRequest", "comment", "maxLength", limits.MaxText},
+		{"AnswerRequest", "reason", "maxLength", limits.MaxText},
+		{"Reason", "reason", "maxLength", limits.MaxText},
 		{"MessageRequest", "text", "maxLength", askback.MaxMessage},
-		{"Todos", "todos", "maxItems", askback.MaxTodos},
-		{"Todo", "content", "maxLength", askback.MaxTodo},
+		{"Todos", "todos", "maxItems", limits.MaxTodos},
+		{"Todo", "content", "maxLength", limits.MaxTodo},
 		{"Problem", "errors", "maxItems", askback.MaxProblems},
 		{"AskPage", "items", "maxItems", askback.MaxLimit},
 	} {

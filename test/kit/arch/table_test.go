@@ -9,9 +9,10 @@ const module = "github.com/askback/askback"
 // below it that has no row of its own: programs that are not imported, and agents.
 var layers = map[string][]string{
 	// The domain types and the pure state machines.
-	".":                  {"internal/wire/codec", "internal/text/lookalike"},
-	"internal/lifecycle": {".", "internal/wire/codec"},
+	".":                  {"internal/limits", "internal/wire/codec", "internal/text/lookalike"},
+	"internal/lifecycle": {".", "internal/limits", "internal/wire/codec"},
 	"internal/access":    {"."},
+	"internal/limits":    {},
 	// The machine of hosted runs.
 	"conversation": {"."},
 
@@ -57,7 +58,7 @@ var layers = map[string][]string{
 	"channel/email/emailtest":     {},
 	"channel/post":                {".", "internal/message/answerlink", "internal/channels", "internal/directory", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
 	"channel/post/posttest":       {".", "channel/channeltest", "channel/post", "engine", "internal/message/answerlink", "internal/egress"},
-	"channel/channeltest":         {".", "engine", "store/memstore", "internal/text/safetext"},
+	"channel/channeltest":         {".", "internal/limits", "engine", "store/memstore", "internal/text/safetext"},
 	"channel/slack":               {".", "internal/channels", "internal/egress", "internal/mac", "internal/message/notice", "internal/pause", "internal/settings", "internal/text/safetext", "internal/text/view"},
 	"channel/slack/slacktest":     {},
 	"channel/webpush":             {".", "internal/channels", "internal/egress", "internal/message/notice", "internal/pause", "internal/settings"},
@@ -68,7 +69,7 @@ var layers = map[string][]string{
 	"internal/channels/kinds": {"channel/*", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
-	"test/conformance": {"."},
+	"test/conformance": {".", "internal/limits"},
 	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
 
@@ -85,12 +86,12 @@ var layers = map[string][]string{
 	"internal/wire/jcs":               {"."},
 	"internal/wire/codec":             {},
 	"internal/wire/codecgen":          {"internal/wire/codec"},
-	"internal/server/config":          {".", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/hosted/modelhttp", "internal/hosted/schedule", "internal/settings"},
+	"internal/server/config":          {".", "internal/limits", "agent/anthropic", "channel/webhook", "internal/channels", "internal/channels/kinds", "internal/directory", "internal/egress", "internal/hosted/modelhttp", "internal/hosted/schedule", "internal/settings"},
 	"internal/settings":               {".", "internal/text/spelling"},
-	"internal/directory":              {".", "internal/text/lookalike"},
-	"internal/wire/decode":            {".", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},
-	"internal/wire/compat":            {".", "internal/wire/jcs", "internal/wire/decode"},
-	"internal/command/githubaction":   {".", "asktool", "internal/text/safetext"},
+	"internal/directory":              {".", "internal/limits", "internal/text/lookalike"},
+	"internal/wire/decode":            {".", "internal/limits", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},
+	"internal/wire/compat":            {".", "internal/limits", "internal/wire/jcs", "internal/wire/decode"},
+	"internal/command/githubaction":   {".", "internal/limits", "asktool", "internal/text/safetext"},
 	"internal/ids":                    {},
 	"test/kit/leftout":                {},
 	"internal/local/connection":       {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
@@ -115,17 +116,17 @@ var layers = map[string][]string{
 	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink", "internal/wire/revision"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
-	"internal/text/view":              {".", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
+	"internal/text/view":              {".", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
 
 	// Coding agents. One row is for the folders of all agents, so that none imports another.
 	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
-	"internal/agents/...":             {".", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
+	"internal/agents/...":             {".", "internal/limits", "asktool", "internal/agents/config", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/compat", "internal/wire/decode", "internal/wire/jcs"},
 	"internal/agents/codex/appserver": {".", "asktool", "internal/agents/codex", "internal/agents/dialog", "internal/agents/dialog/jsonrpc2", "internal/agents/hook", "internal/pause", "internal/wire/jcs"},
 	"internal/agents/config":          {"internal/wire/jcs", "internal/text/linediff"},
 	"internal/agents/dialog":          {".", "internal/agents/hook", "internal/pause"},
 	"internal/agents/dialog/jsonrpc2": {"internal/wire/jcs"},
 	"internal/agents/setup":           {"internal/agents", "internal/agents/*", "internal/local/instance", "internal/text/spelling"},
-	"internal/agents/hook":            {".", "asktool", "internal/wire/jcs", "internal/pause"},
+	"internal/agents/hook":            {".", "internal/limits", "asktool", "internal/wire/jcs", "internal/pause"},
 	"internal/agents/hook/hooktest":   {".", "engine", "internal/agents/hook", "internal/wire/decode", "store/memstore", "test/kit/golden"},
 
 	"internal/command/githubaction/actiontest": {},
@@ -156,6 +157,7 @@ var pure = map[string]string{
 	"internal/lifecycle":              "",
 	"conversation":                    "",
 	"internal/access":                 "",
+	"internal/limits":                 "",
 	"internal/wire/codec":             "",
 	"internal/wire/jcs":               "",
 	"internal/agents/dialog/jsonrpc2": "",
