@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
-	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // errDangerous is the error of an answer to a dangerous call through a channel that may not
@@ -30,7 +30,7 @@ func isLoggedIn(via askback.Channel) bool {
 // check holds also for one that does not. A settled ask has its own error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
-	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !isLoggedIn(c.who.Channel) {
+	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !isLoggedIn(c.Who.Channel) {
 		return errDangerous
 	}
 	return nil
@@ -39,12 +39,12 @@ func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 // answered returns the input for an answer. For a confirmation it adds what the machine
 // cannot compute: the digest of edited arguments, and the id and the token of a new grant.
 // For a settled ask it adds no grant, and ignores an error in the arguments.
-func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
-	in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: answer, At: t.now}
+func (c *client) answered(t *txn.Tx, a *lifecycle.AskState, answer askback.Answer) (lifecycle.Answered, error) {
+	in := lifecycle.Answered{By: c.Who.Name, Via: c.Who.Channel, Answer: answer, At: t.Now()}
 	if a.Ask.Kind != askback.Confirm {
 		return in, nil
 	}
-	if err := digestEdited(a, &in); err != nil && !a.Ask.Settled() {
+	if err := txn.DigestEdited(a, &in); err != nil && !a.Ask.Settled() {
 		return in, err
 	}
 	if answer.Decision != askback.ApproveAll || a.Ask.Settled() {
@@ -56,35 +56,9 @@ func (c *client) answered(t *tx, a *lifecycle.AskState, answer askback.Answer) (
 		}}
 	}
 	var err error
-	if in.Token, err = t.engine.Root(t.ctx, c.who.Token); err != nil {
+	if in.Token, err = c.engine.people.Root(t.Context(), c.Who.Token); err != nil {
 		return in, err
 	}
-	in.GrantID, err = t.engine.ids.New(ids.Grant, in.At)
+	in.GrantID, err = t.DB.IDs.New(ids.Grant, in.At)
 	return in, err
-}
-
-// digestEdited sets in.Digest to the digest of the arguments that a person edited and
-// approved (F7). They are parsed as strictly as those of the agent. If the digest is that of
-// the original arguments, digestEdited removes the edit. It does nothing for other
-// decisions, without an edit, and for JSON that is not an object.
-func digestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
-	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {
-		return nil
-	}
-	c := *s.Ask.Confirmation
-	v, err := jcs.Parse(in.Answer.Input)
-	if err == nil && v.Kind != jcs.Object {
-		return nil // package askback returns the error for it
-	}
-	c.Input = in.Answer.Input
-	sum, err := digest("/input", s.Ask.Agent, c)
-	if err != nil {
-		return err
-	}
-	if sum == s.Ask.Confirmation.Digest {
-		in.Answer.Input = nil
-		return nil
-	}
-	in.Digest = sum
-	return nil
 }

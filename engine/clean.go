@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/runs"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
 )
@@ -26,16 +28,16 @@ const (
 // cleanLoop deletes old records until ctx ends. It has its own goroutine, so that
 // deadlines do not wait for it.
 func (e *Engine) cleanLoop(ctx context.Context) {
-	retry := dueRetry
+	retry := txn.DueRetry
 	for ctx.Err() == nil {
 		wait, err := cleanInterval, e.clean(ctx)
 		if err == nil {
-			retry = dueRetry
+			retry = txn.DueRetry
 		} else if ctx.Err() == nil {
 			wait, retry = retry, min(2*retry, cleanInterval)
-			e.log.Error("old records could not be deleted", "error", err, "again", wait)
+			e.db.Log.Error("old records could not be deleted", "error", err, "again", wait)
 		}
-		_ = sleep(ctx, wait, nil) // the loop ends with ctx
+		_ = txn.Sleep(ctx, wait, nil) // the loop ends with ctx
 	}
 }
 
@@ -43,17 +45,17 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 // the retention time. With asks and sessions it deletes their history. It keeps a session
 // that still has asks, and what still has deliveries. Without a retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
-	keep := e.settings.Load().Retention
+	keep := e.db.Settings.Load().Retention
 	if keep <= 0 {
 		return nil
 	}
-	before := e.clock().Add(-keep)
+	before := e.db.Clock().Add(-keep)
 	return errors.Join(
-		e.cleanKind(ctx, kindAsk, before),
-		e.cleanKind(ctx, kindSession, before), // after asks: a session that still has one is kept
-		e.cleanKind(ctx, kindRun, before),     // after sessions
-		e.cleanKind(ctx, kindJoined, before),  // after asks, too
-		e.cleanKind(ctx, kindGrant, before),
+		e.cleanKind(ctx, txn.KindAsk, before),
+		e.cleanKind(ctx, txn.KindSession, before), // after asks: a session that still has one is kept
+		e.cleanKind(ctx, runs.KindRun, before),    // after sessions
+		e.cleanKind(ctx, txn.KindJoined, before),  // after asks, too
+		e.cleanKind(ctx, txn.KindGrant, before),
 	)
 }
 
@@ -61,9 +63,9 @@ func (e *Engine) clean(ctx context.Context) error {
 // the given time. It reads from the oldest record and stops at the first that was created
 // later.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
-	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk, Scan: examineChunk}
+	q := store.Query{Kind: kind, Open: new(false), Limit: txn.ListChunk, Scan: txn.ExamineChunk}
 	var batch []store.Change
-	for row, err := range e.rows(ctx, q) {
+	for row, err := range e.db.Rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
 			continue // old records that are still open may be many
 		}
@@ -78,7 +80,7 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 		}
 		c, err := e.deletion(ctx, row)
 		if err != nil {
-			return fromStore(err)
+			return txn.FromStore(err)
 		}
 		if len(c.Delete) > 0 {
 			batch = append(batch, c)
@@ -98,11 +100,11 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 func isDelivering(row store.Record) bool {
 	var all []askback.Delivery
 	switch row.Kind {
-	case kindAsk:
-		s, _ := decodeAsk(row)
+	case txn.KindAsk:
+		s, _ := txn.DecodeAsk(row)
 		all = s.Deliveries
-	case kindSession:
-		s, _ := decodeSession(row)
+	case txn.KindSession:
+		s, _ := txn.DecodeSession(row)
 		all = s.Deliveries
 	}
 	return slices.ContainsFunc(all, func(d askback.Delivery) bool {
@@ -114,29 +116,29 @@ func isDelivering(row store.Record) bool {
 // is empty for a session that still has asks, and for the key of an ask that still exists.
 func (e *Engine) deletion(ctx context.Context, r store.Record) (c store.Change, err error) {
 	switch r.Kind {
-	case kindAsk:
+	case txn.KindAsk:
 		filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
 		if r.Stream == ids.Swap(r.ID, ids.Session) {
 			filter.Subject = "" // the stream has only this ask
 		}
 		c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second one has the events for people only
 		c.Unindex = []string{r.ID}
-	case kindSession:
-		left, err := e.store.List(ctx, store.Query{Kind: kindAsk, Stream: r.ID, Limit: 1})
+	case txn.KindSession:
+		left, err := e.db.Store.List(ctx, store.Query{Kind: txn.KindAsk, Stream: r.ID, Limit: 1})
 		if err != nil || len(left) > 0 {
 			return c, err
 		}
 		c.Prune = []store.EventFilter{{Stream: r.ID}}
-	case kindRun:
-		if _, err := e.store.Read(ctx, kindSession, r.ID); !errors.Is(err, store.ErrNotFound) {
+	case runs.KindRun:
+		if _, err := e.db.Store.Read(ctx, txn.KindSession, r.ID); !errors.Is(err, store.ErrNotFound) {
 			return c, err
 		}
-	case kindJoined:
-		id, err := decodeJoined(r)
+	case txn.KindJoined:
+		id, err := txn.DecodeJoined(r)
 		if err != nil {
 			return c, nil //nolint:nilerr // a later release may be able to read it
 		}
-		if _, err := e.store.Read(ctx, kindAsk, id); !errors.Is(err, store.ErrNotFound) {
+		if _, err := e.db.Store.Read(ctx, txn.KindAsk, id); !errors.Is(err, store.ErrNotFound) {
 			return c, err
 		}
 	}
@@ -151,11 +153,11 @@ func (e *Engine) deleteRecords(ctx context.Context, batch []store.Change) error 
 		return nil
 	}
 	begun := time.Now()
-	if err := e.commitEach(ctx, batch); err != nil {
+	if err := e.db.CommitEach(ctx, batch); err != nil {
 		return err
 	}
 	for _, c := range batch {
-		e.cache.drop(c.Delete[0].ID)
+		e.db.Cache.Drop(c.Delete[0].ID)
 	}
-	return sleep(ctx, max(cleanPause, time.Since(begun)), nil)
+	return txn.Sleep(ctx, max(cleanPause, time.Since(begun)), nil)
 }

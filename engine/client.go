@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/feed"
+	"github.com/askback/askback/engine/internal/people"
+	"github.com/askback/askback/engine/internal/runs"
+	"github.com/askback/askback/engine/internal/send"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/internal/wire/revision"
@@ -16,85 +21,44 @@ import (
 // client implements [askback.Client] for one principal. Each method checks the permission
 // of the principal.
 type client struct {
+	txn.Caller
 	engine *Engine
-	who    askback.Principal
+	peopleRoom
+	sendRoom
+	runsRoom
+	feedRoom
 }
 
-// authorizeAsk returns an error unless this principal may do an action on an ask. The error
-// is [askback.ErrForbidden] if its kind may do the action on no ask. It is
-// [askback.ErrNotFound] if it may do the action on other asks only.
-func (c *client) authorizeAsk(action access.Action, state *lifecycle.AskState) error {
-	handOver := action == access.ActReassign && state.Ask.Kind == askback.Confirm
-	if handOver {
-		action = access.ActHandOver
-	}
-	err := c.authorizeRelation(action, c.relation(state))
-	switch {
-	case err == nil:
-	case errors.Is(err, askback.ErrNotApprover):
-		return askback.NotApproverError{Who: state.Ask.Deciders()}
-	case handOver && errors.Is(err, askback.ErrForbidden):
-		return fmt.Errorf("only those who may decide a confirmation, and admins, give it to others: %w", err)
-	}
-	return err
-}
-
-// authorizeRelation is like authorizeAsk, for any ask or session to which this principal
-// has the given relation.
-func (c *client) authorizeRelation(action access.Action, relation access.Relation) error {
-	switch {
-	case access.Allowed(c.who.Kind, action, relation):
-		return nil
-	case relation == access.Starter && access.Allowed(c.who.Kind, action, access.Recipient):
-		return askback.ErrSelfApproval
-	case relation == access.Viewer && access.Allowed(c.who.Kind, action, access.Recipient):
-		return askback.ErrNotApprover
-	case access.Ever(c.who.Kind, action):
-		return askback.ErrNotFound
-	}
-	return askback.ErrForbidden
-}
-
-// relation returns the relation of this principal to an ask. The agent that asked is the
-// owner. A principal that is not an agent is a recipient if the ask is addressed to it, unless
-// it started the session and must not settle the ask, or routes let only others decide it. Any
-// other principal is unrelated.
-func (c *client) relation(state *lifecycle.AskState) access.Relation {
-	switch {
-	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
-		return access.Owner
-	case c.who.Kind == askback.Agent || !state.Ask.Addressed(c.who.Name):
-		return access.Unrelated
-	case state.Ask.SelfApproval(c.who.Name):
-		return access.Starter
-	case !state.Ask.IsApprover(c.who.Name):
-		return access.Viewer
-	}
-	return access.Recipient
-}
+// What the rooms of the engine do for a principal.
+type (
+	peopleRoom = people.Client
+	sendRoom   = send.Client
+	runsRoom   = runs.Client
+	feedRoom   = feed.Client
+)
 
 // act steps the ask with the given id, if this principal may do the action. The function
 // input returns the input of the step. If the error is neither nil nor [askback.ErrSettled],
 // the record is nil.
-func (c *client) act(ctx context.Context, action access.Action, id string, input func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*askRecord, error) {
-	var a *askRecord
-	err := c.engine.update(ctx, func(t *tx) (err error) {
-		if a, err = t.askNow(id); errors.Is(err, askback.ErrNotFound) {
-			return c.authorizeRelation(action, "") // ErrForbidden does not depend on the ask
+func (c *client) act(ctx context.Context, action access.Action, id string, input func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*txn.AskRecord, error) {
+	var a *txn.AskRecord
+	err := c.engine.db.Update(ctx, func(t *txn.Tx) (err error) {
+		if a, err = t.AskNow(id); errors.Is(err, askback.ErrNotFound) {
+			return c.AuthorizeRelation(action, "") // ErrForbidden does not depend on the ask
 		} else if err != nil {
 			return err
 		}
-		if err := c.authorizeAsk(action, &a.state); err != nil {
+		if err := c.AuthorizeAsk(action, &a.State); err != nil {
 			return err
 		}
-		if err := c.checkDangerous(action, &a.state.Ask); err != nil {
+		if err := c.checkDangerous(action, &a.State.Ask); err != nil {
 			return err
 		}
-		in, err := input(t, &a.state)
+		in, err := input(t, &a.State)
 		if err != nil {
 			return err
 		}
-		return a.step(t, in)
+		return a.Step(t, in)
 	})
 	switch {
 	case err == nil:
@@ -107,28 +71,28 @@ func (c *client) act(ctx context.Context, action access.Action, id string, input
 
 // copied returns a copy of the ask in a, which the caller may change, and err. If a is nil,
 // the ask is zero.
-func (c *client) copied(a *askRecord, err error) (askback.Ask, error) {
+func (c *client) copied(a *txn.AskRecord, err error) (askback.Ask, error) {
 	if a == nil {
 		return askback.Ask{}, err
 	}
-	return c.visible(&a.state).Clone(), err
+	return c.Visible(&a.State).Clone(), err
 }
 
 // shared returns the revision of the ask in a, and err. If a is nil, so is the revision.
-func (c *client) shared(a *askRecord, err error) (*revision.Ask, error) {
+func (c *client) shared(a *txn.AskRecord, err error) (*revision.Ask, error) {
 	if a == nil {
 		return nil, err
 	}
-	if len(a.state.Held) > 0 {
-		return revision.New(new(c.visible(&a.state)), nil), err
+	if len(a.State.Held) > 0 {
+		return revision.New(new(c.Visible(&a.State)), nil), err
 	}
-	if !a.state.Ask.Settled() {
-		return revision.New(&a.state.Ask, nil), err
+	if !a.State.Ask.Settled() {
+		return revision.New(&a.State.Ask, nil), err
 	}
-	if a.shared.Load() == nil {
-		a.shared.CompareAndSwap(nil, revision.New(&a.state.Ask, c.engine.cache))
+	if a.Shared.Load() == nil {
+		a.Shared.CompareAndSwap(nil, revision.New(&a.State.Ask, c.engine.db.Cache))
 	}
-	return a.shared.Load(), err
+	return a.Shared.Load(), err
 }
 
 // Answer implements [askback.Inbox].
@@ -141,8 +105,8 @@ func (c *client) AnswerRevision(ctx context.Context, id string, answer askback.A
 	return c.shared(c.answer(ctx, id, answer))
 }
 
-func (c *client) answer(ctx context.Context, id string, answer askback.Answer) (*askRecord, error) {
-	return c.act(ctx, access.ActAnswer, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+func (c *client) answer(ctx context.Context, id string, answer askback.Answer) (*txn.AskRecord, error) {
+	return c.act(ctx, access.ActAnswer, id, func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error) {
 		return c.answered(t, a, answer)
 	})
 }
@@ -152,8 +116,8 @@ func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.copied(c.act(ctx, access.ActDecline, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
+	return c.copied(c.act(ctx, access.ActDecline, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Declined{By: c.Who.Name, Via: c.Who.Channel, Reason: reason, At: t.Now()}, nil
 	}))
 }
 
@@ -163,14 +127,14 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	record, err := c.act(ctx, access.ActReassign, id, func(t *tx, a *lifecycle.AskState) (lifecycle.Input, error) {
-		return c.reassigned(t, a, r)
+	record, err := c.act(ctx, access.ActReassign, id, func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error) {
+		return c.Reassigned(t, a, r)
 	})
 	if errors.Is(err, askback.ErrNotFound) {
 		record, err = c.reassignedBefore(ctx, id, r, err)
 	}
 	a, err := c.copied(record, err)
-	if a.ID != "" && c.authorizeAsk(access.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
+	if a.ID != "" && c.AuthorizeAsk(access.ActGet, &lifecycle.AskState{Ask: a, Owner: a.Owner}) != nil {
 		a = withoutContent(a)
 	}
 	return a, err
@@ -199,13 +163,13 @@ const hiddenText = "(not for you)"
 
 // reassignedBefore returns an ask that this principal gave to these people, and so cannot see
 // any more: the call is repeated. Otherwise it returns err.
-func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*askRecord, error) {
-	a, missing := c.engine.read(ctx, id)
-	if missing != nil || a.state.Ask.ReassignedBy != c.who.Name || c.who.Kind == askback.Agent {
+func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*txn.AskRecord, error) {
+	a, missing := c.engine.db.Read(ctx, id)
+	if missing != nil || a.State.Ask.ReassignedBy != c.Who.Name || c.Who.Kind == askback.Agent {
 		return nil, err
 	}
 	for _, name := range r.To {
-		if !slices.Contains(a.state.Ask.To, name) {
+		if !slices.Contains(a.State.Ask.To, name) {
 			return nil, err
 		}
 	}
@@ -214,15 +178,15 @@ func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reas
 
 // Claim implements [askback.Inbox].
 func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, access.ActClaim, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Claimed{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
+	return c.copied(c.act(ctx, access.ActClaim, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Claimed{By: c.Who.Name, Via: c.Who.Channel, At: t.Now()}, nil
 	}))
 }
 
 // Seen implements [askback.Inbox].
 func (c *client) Seen(ctx context.Context, id string) error {
-	_, err := c.act(ctx, access.ActSeen, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Seen{By: c.who.Name, Via: c.who.Channel, At: t.now}, nil
+	_, err := c.act(ctx, access.ActSeen, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Seen{By: c.Who.Name, Via: c.Who.Channel, At: t.Now()}, nil
 	})
 	return err
 }
@@ -232,33 +196,24 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.copied(c.act(ctx, access.ActCancel, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
+	return c.copied(c.act(ctx, access.ActCancel, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Cancelled{By: c.Actor(), Via: c.Who.Channel, Reason: reason, At: t.Now()}, nil
 	}))
-}
-
-// actor returns this principal as the actor of a cancellation or a session command: an
-// agent, or else a person.
-func (c *client) actor() askback.Actor {
-	if c.who.Kind == askback.Agent {
-		return askback.Actor{Kind: askback.ActorAgent, Name: c.who.Name}
-	}
-	return askback.Actor{Kind: askback.ActorPerson, Name: c.who.Name}
 }
 
 // Consume implements [askback.Asker]. If it is unknown whether this call has spent the
 // approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, access.ActConsume, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		t.exclusive = true
-		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
+	return c.copied(c.act(ctx, access.ActConsume, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		t.Exclusive = true
+		return lifecycle.Consumed{Digest: digest, At: t.Now()}, nil
 	}))
 }
 
 // Ack implements [askback.Asker].
 func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return c.copied(c.act(ctx, access.ActAck, id, func(t *tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Acked{At: t.now}, nil
+	return c.copied(c.act(ctx, access.ActAck, id, func(t *txn.Tx, _ *lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Acked{At: t.Now()}, nil
 	}))
 }
 
@@ -268,10 +223,10 @@ func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return c.copied(c.get(ctx, id))
 }
 
-func (c *client) get(ctx context.Context, id string) (*askRecord, error) {
-	a, err := c.engine.read(ctx, id)
+func (c *client) get(ctx context.Context, id string) (*txn.AskRecord, error) {
+	a, err := c.engine.db.Read(ctx, id)
 	if err == nil {
-		err = c.authorizeAsk(access.ActGet, &a.state)
+		err = c.AuthorizeAsk(access.ActGet, &a.State)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", access.ActGet, id, err)
@@ -298,9 +253,9 @@ func (c *client) WaitRevision(ctx context.Context, id string, l revision.Limit) 
 // that the copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
 //
 //go:noinline
-func (c *client) copyAsk(out *askback.Ask, a *askRecord) {
+func (c *client) copyAsk(out *askback.Ask, a *txn.AskRecord) {
 	if a != nil {
-		*out = c.visible(&a.state).Clone()
+		*out = c.Visible(&a.State).Clone()
 	}
 }
 
@@ -309,8 +264,8 @@ func (c *client) copyAsk(out *askback.Ask, a *askRecord) {
 // ctx. It keeps no copy of the ask while it sleeps, and its stack stays small: calls of Settled
 // would enlarge it by a copy of the ask. A wait that ends at once is not counted and starts no
 // timer.
-func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*askRecord, error) {
-	if a := c.engine.cache.get(id); a != nil && a.state.Ask.Outcome != nil && c.authorizeAsk(access.ActGet, &a.state) == nil {
+func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.AskRecord, error) {
+	if a := c.engine.db.Cache.Get(id); a != nil && a.State.Ask.Outcome != nil && c.AuthorizeAsk(access.ActGet, &a.State) == nil {
 		return a, nil
 	}
 	w, err := c.beginWait(id)
@@ -318,14 +273,14 @@ func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*askRec
 		return nil, err
 	}
 	defer c.endWait(id, w)
-	if a, err := c.readForWait(ctx, id); err != nil || a.state.Ask.Outcome != nil {
+	if a, err := c.readForWait(ctx, id); err != nil || a.State.Ask.Outcome != nil {
 		return a, err
 	}
 	if a := sleepUntilSettled(ctx, w, l); a != nil {
 		return a, nil
 	}
 	a, err := c.readForWait(ctx, id)
-	if err != nil || a.state.Ask.Outcome != nil {
+	if err != nil || a.State.Ask.Outcome != nil {
 		return a, err
 	}
 	return a, context.Cause(ctx) // nil if the limit has ended the wait
@@ -333,7 +288,7 @@ func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*askRec
 
 // sleepUntilSettled returns the ask of a waiter when it is settled. It returns nil when ctx or
 // the limit ends first.
-func sleepUntilSettled(ctx context.Context, w *member, l revision.Limit) *askRecord {
+func sleepUntilSettled(ctx context.Context, w *txn.Member, l revision.Limit) *txn.AskRecord {
 	var stop <-chan struct{}
 	if l.Stop != nil {
 		stop = l.Stop.Done()
@@ -345,7 +300,7 @@ func sleepUntilSettled(ctx context.Context, w *member, l revision.Limit) *askRec
 		timeout = timer.C
 	}
 	select {
-	case a := <-w.wake:
+	case a := <-w.Wake:
 		return a
 	case <-ctx.Done():
 	case <-timeout:
@@ -355,29 +310,29 @@ func sleepUntilSettled(ctx context.Context, w *member, l revision.Limit) *askRec
 }
 
 // beginWait counts and registers a waiter. The caller calls endWait when it no longer waits.
-func (c *client) beginWait(id string) (*member, error) {
-	if err := c.engine.quota.addWaiter(c.who); err != nil {
+func (c *client) beginWait(id string) (*txn.Member, error) {
+	if err := c.engine.db.Quota.AddWaiter(c.Who); err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
-	return c.engine.hub.join(id, c.who.Kind), nil
+	return c.engine.db.Hub.Join(id, c.Who.Kind), nil
 }
 
-func (c *client) endWait(id string, w *member) {
-	c.engine.hub.leave(id, w)
-	c.engine.quota.removeWaiter(c.who)
+func (c *client) endWait(id string, w *txn.Member) {
+	c.engine.db.Hub.Leave(id, w)
+	c.engine.db.Quota.RemoveWaiter(c.Who)
 }
 
 // readForWait reads an ask that this principal may get, even if ctx has ended. The caller
 // must not change it.
 //
 //go:noinline
-func (c *client) readForWait(ctx context.Context, id string) (*askRecord, error) {
-	a, err := c.engine.cache.get(id), error(nil)
+func (c *client) readForWait(ctx context.Context, id string) (*txn.AskRecord, error) {
+	a, err := c.engine.db.Cache.Get(id), error(nil)
 	if a == nil {
-		a, err = c.engine.fetchApart(context.WithoutCancel(ctx), id)
+		a, err = c.engine.db.FetchApart(context.WithoutCancel(ctx), id)
 	}
 	if err == nil {
-		err = c.authorizeAsk(access.ActGet, &a.state)
+		err = c.AuthorizeAsk(access.ActGet, &a.State)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)

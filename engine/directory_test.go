@@ -360,17 +360,6 @@ func TestDirectoryOfAPIHasLimits(t *testing.T) {
 	}
 }
 
-// A change that was committed earlier and is applied later does not undo what came after it.
-func TestDirectoryIsNotReplacedByEarlierVersion(t *testing.T) {
-	p := newDirectory(t, &clockedChannel{})
-	p.putGroup("a", "ana") // version 1
-	p.putGroup("b", "ben") // version 2
-	p.engine.ReplaceDirectory(1)
-	if groups := must(p.admin().Groups(t.Context())); len(groups) != 3+2 {
-		t.Errorf("got %d groups, want 5", len(groups))
-	}
-}
-
 // A second reader of the stored directory waits for the first, and does not get the settings
 // alone (F12).
 func TestFirstReadersSeeTheStoredDirectory(t *testing.T) {

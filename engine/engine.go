@@ -7,58 +7,38 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	crypto "crypto/rand"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"reflect"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/engine/internal/feed"
+	"github.com/askback/askback/engine/internal/people"
+	"github.com/askback/askback/engine/internal/runs"
+	"github.com/askback/askback/engine/internal/send"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/ids"
-	"github.com/askback/askback/internal/lifecycle"
-	"github.com/askback/askback/store"
 )
-
-// A Store is the storage that the engine requires.
-type Store interface {
-	store.Store
-	store.Queue
-	store.Index
-}
-
-// An Observer receives each event of an ask, after the engine has committed it.
-type Observer interface {
-	// Committed is called after an event of this type was committed for
-	// ask, on the goroutine that committed it. It must not block, and must not
-	// change what ask refers to.
-	Committed(event askback.EventType, ask askback.Ask)
-}
 
 // Options configure an [Engine]. The zero value is usable.
 type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
 	Log      *slog.Logger     // nil: nothing is logged
-	Observer Observer         // optional
+	Observer txn.Observer     // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
-	Performer Performer
+	Performer send.Performer
 	// Runner knows the hosted agents. Nil: no run is started. Runs go on while [Engine.Run]
 	// runs. Its methods of [PartialRunner], [Scheduler], [CallbackRunner] and
 	// [RestrictedRunner] have effect if it has them.
-	Runner Runner
+	Runner runs.Runner
 	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
 	// channel "webhook", a callback is rejected. The others carry messages to
-	// [Settings.Receivers].
-	Channels map[string]Channel
+	// the receivers of [Settings].
+	Channels map[string]txn.Channel
 	// RouteChannels are the names of channels that a route of the API may have; nil: any.
 	RouteChannels []string
 	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
@@ -79,56 +59,11 @@ type Options struct {
 	MaxSessions int
 	MaxWaiters  int
 	// Settings are the initial settings.
-	Settings Settings
+	Settings txn.Settings
 	// Changed is called with the settings that apply, each time they change: those of
 	// [Engine.Set], with the people, groups and routes of the API. It must not call the engine,
 	// and must not change what they refer to. Optional.
-	Changed func(Settings)
-}
-
-// Settings are the part of the configuration that [Engine.Set] can replace while the
-// engine runs.
-type Settings struct {
-	// People may answer, in addition to those with a token and those of the API.
-	People []askback.Person
-	// Groups are the names of people, by the name of the group without "@".
-	Groups map[string][]string
-	// Routes decide who gets an ask; the first one that matches applies.
-	Routes []askback.Route
-	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
-	// People who signed in through another issuer are logged out.
-	Issuer string
-	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
-	MaxOpen int
-	// AsksPerMinute is how many asks an agent may make in a minute, and how many runs of hosted
-	// agents it may start; 0 is no limit. For webhooks, that is for each hosted agent.
-	AsksPerMinute int
-	// DigestAfter is how many questions of one agent a person gets in a minute through one
-	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
-	DigestAfter int
-	// Undo is how long an answer is held that a person may undo, at most [askback.MaxUndo]; 0
-	// sends it at once.
-	Undo time.Duration
-	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
-	CallbackURL string
-	// Receivers are the phones and chats that get the asks which their person may answer.
-	Receivers []Receiver
-	// Reach returns the receivers of a person of the API, such as the one for mails. Those of
-	// People are in Receivers. Nil: they have none.
-	Reach func(askback.Person) []Receiver
-	// Retention is how long settled asks and ended sessions and grants are kept after
-	// their last change; 0 is forever (E9).
-	Retention time.Duration
-}
-
-// A Receiver is a phone or a room of a chat in the settings.
-type Receiver struct {
-	Channel string // a name of [Options.Channels]
-	Name    string // in the settings of the channel
-	Person  string // who reads it
-	// Addressed is set if it gets only asks that name people: others reach its person in
-	// another place, such as a room of the same chat.
-	Addressed bool
+	Changed func(txn.Settings)
 }
 
 // An Engine steps asks, sessions and grants and commits the results. It is safe for
@@ -136,101 +71,51 @@ type Receiver struct {
 type Engine struct {
 	*auth.Authority // checks secrets: tokens, log-in links and sign-ins
 
-	store     Store
-	now       func() time.Time
-	rand      io.Reader
-	ids       *ids.Generator
-	log       *slog.Logger
-	observer  Observer
-	locks     keyedMutex
-	cache     *cache
-	hub       hub
-	due       dueTimer // of records
-	performer Performer
-	runner    Runner
-	channels  map[string]Channel
-	routed    []string // see [Options.RouteChannels]
-	endpoints endpoints
-	contacts  contacts
-	guesses   guesses
-
-	kinds       []kind
-	handlers    map[reflect.Type]func(*tx, lifecycle.Effect) error // of the effects of machines
-	hasContacts bool                                               // a channel carries asks to contacts
-
-	noEffects bool     // see [Options.NoEffects]
-	effects   dueTimer // of effects
-	quota     quota
-	tokens    tokenNames
-	settings  atomic.Pointer[current]
-	directory directories
-	changed   func(Settings) // see [Options.Changed]; may be nil
-	pages     atomic.Pointer[string]
-	indexing  sync.Mutex // held while documents are added to the index
+	db     *txn.DB
+	people *people.Engine
+	send   *send.Engine
+	runs   *runs.Engine
+	feed   *feed.Engine
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:
 // another writer causes conflicts, which are retried. If o is nil, the zero Options are
 // used. New starts no goroutine; call [Engine.Run] to process deadlines.
-func New(s Store, o *Options) *Engine {
+func New(s txn.Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
 	}
-	e := &Engine{
-		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		observer: o.Observer, performer: o.Performer, runner: o.Runner, channels: o.Channels, routed: o.RouteChannels, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
-		handlers: map[reflect.Type]func(*tx, lifecycle.Effect) error{},
-		locks:    keyedMutex{waiting: map[string][]chan struct{}{}},
-		quota: quota{
-			maxOpen: o.MaxOpen, maxSessions: o.MaxSessions, maxWaiters: o.MaxWaiters,
-			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
-		},
-		hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{}, live: map[string]*liveText{}, pages: map[pageKey]*eventPage{}},
-	}
-	if e.now == nil {
-		e.now = time.Now
-	}
-	e.ids, e.noEffects = ids.NewGenerator(e.rand), o.NoEffects
-	e.endpoints = endpoints{ownSecrets: o.EndpointSecrets, sealer: sealer{key: o.SecretKey, rand: e.rand}}
-	for _, c := range o.Channels {
-		_, coded := c.(CodeChannel)
-		_, added := c.(AddressChannel)
-		e.hasContacts = e.hasContacts || coded || added
-	}
-	e.Authority = auth.New(auth.Options{
-		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, IDs: e.ids, Unreadable: e.logUnreadable,
-		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
-			return e.update(ctx, func(t *tx) error { return fn(t.ctx, t) })
-		},
-		People: e.signInPeople,
+	db := txn.New(s, txn.Options{
+		Now: o.Now, Rand: o.Rand, Log: o.Log, Observer: o.Observer, Channels: o.Channels, SecretKey: o.SecretKey, CacheBytes: o.CacheBytes,
+		MaxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, MaxWaiters: o.MaxWaiters,
 	})
+	e := &Engine{db: db}
+	e.runs = runs.New(db, runs.Options{Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e}, Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) }})
+	e.people = people.New(db, people.Options{Changed: o.Changed, RouteChannels: o.RouteChannels, Recipients: e.runs.Recipients})
+	e.Authority = e.people.Authority
+	e.send = send.New(db, send.Options{Performer: o.Performer, Idle: o.NoEffects, OwnSecrets: o.EndpointSecrets, Contacts: e.people})
+	e.feed = feed.New(db, e.Authority, e.runs)
 	e.addKinds()
-	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
-	e.changed = o.Changed
-	e.Set(o.Settings)
-	e.Link("")
+	e.people.Set(o.Settings)
 	return e
 }
 
 // addKinds registers what the parts of the engine do with records and effects.
 func (e *Engine) addKinds() {
-	e.register(kind{name: kindAsk, due: e.stepDueAsk}, e.grantKind())
-	e.register(e.runKinds()...)
-	for _, expires := range []string{auth.KindToken, auth.KindLogin, kindDraft, kindSnooze, kindContactCode} {
-		e.register(kind{name: expires, due: e.deleteExpired})
+	e.db.Register(txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk}, e.grantKind())
+	for _, expires := range []string{auth.KindToken, auth.KindLogin, kindDraft} {
+		e.db.Register(txn.Kind{Name: expires, Due: e.db.DeleteExpired})
 	}
-	handle(e, (*tx).makeGrant)
-	handle(e, (*tx).useGrant)
-	handle(e, (*tx).requireGrant)
-	handle(e, (*tx).notifySession)
-	handle(e, (*tx).cancelOpenAsks)
-	handle(e, resume)
-	handle(e, queueDelivery)
+	txn.Handle(e.db, e.makeGrant)
+	txn.Handle(e.db, e.useGrant)
+	txn.Handle(e.db, e.requireGrant)
+	txn.Handle(e.db, e.notifySession)
+	txn.Handle(e.db, e.cancelOpenAsks)
 }
 
 // Link sets the base URL of the pages, without a slash at the end. Asks in events
 // have the address of their page from then on; frontends add it to other asks.
-func (e *Engine) Link(base string) { e.pages.Store(&base) }
+func (e *Engine) Link(base string) { e.db.Pages.Store(&base) }
 
 // As returns the client of a principal, which the caller has authenticated. As panics
 // if p has no name. An empty p.Channel means the API.
@@ -246,130 +131,46 @@ func (e *Engine) as(p askback.Principal) *client {
 	if p.Channel == "" {
 		p.Channel = askback.ChannelAPI
 	}
-	return &client{e, p}
+	c := &client{engine: e, Caller: e.db.As(p)}
+	c.peopleRoom, c.sendRoom = e.people.As(&c.Caller), e.send.As(&c.Caller)
+	c.runsRoom, c.feedRoom = e.runs.As(&c.Caller), e.feed.As(&c.Caller)
+	return c
 }
 
 // May returns [askback.ErrForbidden] if principals of this kind may never do an
 // action. The methods of a client check this themselves.
-func (e *Engine) May(p askback.Principal, action access.Action) error {
-	if !access.Ever(p.Kind, action) {
-		return fmt.Errorf("%s: %w", action, askback.ErrForbidden)
-	}
-	return nil
-}
+func (e *Engine) May(p askback.Principal, action access.Action) error { return txn.May(p, action) }
 
 // Awaited reports whether an agent's call of Wait for an ask is running in this
 // process.
-func (e *Engine) Awaited(id string) bool { return e.hub.hasAgentWaiter(id) }
+func (e *Engine) Awaited(id string) bool { return e.db.Hub.HasAgentWaiter(id) }
 
-// clock returns the current time as it is stored: UTC, in whole milliseconds.
-func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
-
-// read returns an ask from the cache or the store. The caller must not change it. An ask
-// that is read is not cached, because a newer version may have been committed since;
-// only update caches asks, shortly after their commit. Apart from that moment, a cached
-// ask is stale only if another process changed it. Then committing a change of it is a
-// conflict.
-func (e *Engine) read(ctx context.Context, id string) (*askRecord, error) {
-	if a := e.cache.get(id); a != nil {
-		return a, nil
+// Run processes deadlines, performs effects, starts the runs of schedules, deletes old records, fills the index for searches
+// and stores when tokens were last used, until ctx ends. Then it waits for running effects,
+// whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
+// One goroutine and one timer wait for all deadlines.
+func (e *Engine) Run(ctx context.Context) error {
+	if err := e.people.ReadDirectory(ctx); err != nil && ctx.Err() == nil {
+		e.db.Log.Error("asks are refused until people, groups and routes can be read", "error", err)
 	}
-	return e.fetch(ctx, id)
-}
-
-// fetch returns an ask from the store, or an error of package askback.
-func (e *Engine) fetch(ctx context.Context, id string) (*askRecord, error) {
-	row, err := e.store.Read(ctx, kindAsk, id)
-	if err != nil {
-		return nil, fromStore(err)
+	var group sync.WaitGroup
+	group.Go(func() { e.cleanLoop(ctx) })
+	group.Go(func() { e.send.PerformLoop(ctx) })
+	group.Go(func() { e.runs.ScheduleLoop(ctx) })
+	group.Go(func() { e.feed.IndexLoop(ctx) })
+	group.Go(func() { e.useLoop(ctx) })
+	defer group.Wait()
+	pause, watch := txn.DueRetry, txn.ClockWatch{Newest: e.db.NewestTime(ctx)}
+	for ctx.Err() == nil {
+		watch.Check(e.db)
+		wait, err := e.db.FireDue(ctx)
+		if err == nil {
+			pause = txn.DueRetry
+		} else if ctx.Err() == nil {
+			e.db.Log.Error("some deadlines could not be processed", "error", err, "again", pause)
+			wait, pause = min(wait, pause), min(2*pause, txn.DueMaxRetry)
+		}
+		_ = txn.Sleep(ctx, wait, e.db.Due.Wake) // the loop ends with ctx
 	}
-	state, err := decodeAsk(row)
-	if err != nil {
-		return nil, err
-	}
-	a := &askRecord{row: row, state: state, kept: keptBytes(row)}
-	a.row.Fixed, a.row.State = nil, nil
-	return a, nil
-}
-
-// fetchApart is like fetch, on a separate goroutine: see apart.
-func (e *Engine) fetchApart(ctx context.Context, id string) (a *askRecord, err error) {
-	err = e.apart(func() (err error) {
-		a, err = e.fetch(ctx, id)
-		return err
-	})
-	return a, err
-}
-
-// apart calls read on a separate goroutine and returns its error. A query needs a large stack,
-// which the goroutine of a caller that then sleeps would keep.
-func (e *Engine) apart(read func() error) (err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer e.recoverTo(&err)
-		err = read()
-	}()
-	<-done
-	return err
-}
-
-// recoverTo is deferred by a goroutine that reads for a caller. It logs a panic and returns it
-// as err, so that the caller does not wait forever and the process continues, as it does after
-// a panic in an HTTP handler.
-func (e *Engine) recoverTo(err *error) {
-	if r := recover(); r != nil {
-		e.log.Error("a read panicked", "panic", r, "stack", string(debug.Stack()))
-		*err = fmt.Errorf("a read panicked: %v", r)
-	}
-}
-
-// errUnreadable is returned for a record that this release cannot decode.
-var errUnreadable = errors.New("this record cannot be read")
-
-// columnsOf returns the columns of a record that are part of its state.
-func columnsOf(row store.Record) lifecycle.Row {
-	return lifecycle.Row{ID: row.ID, Stream: row.Stream, Owner: row.Owner, Agent: row.Agent, Status: row.Status, Created: row.Created}
-}
-
-func decodeAsk(row store.Record) (lifecycle.AskState, error) {
-	return readable(lifecycle.DecodeAsk(columnsOf(row), row.Fixed, row.State))
-}
-
-func decodeSession(row store.Record) (lifecycle.SessionState, error) {
-	return readable(lifecycle.DecodeSession(columnsOf(row), row.Fixed, row.State))
-}
-
-func decodeGrant(row store.Record) (lifecycle.GrantState, error) {
-	return readable(lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State))
-}
-
-func decodeEndpoint(row store.Record) (lifecycle.EndpointState, error) {
-	return readable(lifecycle.DecodeEndpoint(row.ID, row.Fixed, row.State))
-}
-
-// readable returns its arguments. An error that is not nil also matches errUnreadable.
-func readable[S any](state S, err error) (S, error) {
-	if err != nil {
-		err = fmt.Errorf("%w: %w", errUnreadable, err)
-	}
-	return state, err
-}
-
-// logUnreadable logs that a list omits a record because it cannot be decoded.
-func (e *Engine) logUnreadable(r store.Record, err error) {
-	e.log.Error("a record cannot be read and is omitted", "kind", r.Kind, "id", r.ID, "error", err)
-}
-
-// A reader reads from a store and returns the errors of package askback.
-type reader struct{ store Store }
-
-func (r reader) Read(ctx context.Context, kind, id string) (store.Record, error) {
-	row, err := r.store.Read(ctx, kind, id)
-	return row, fromStore(err)
-}
-
-func (r reader) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
-	row, err := r.store.ReadKey(ctx, kind, key)
-	return row, fromStore(err)
+	return nil
 }

@@ -182,7 +182,7 @@ func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
 	}
 	page = askback.Page{}
 	var acks []askback.Cursor // after each event that is an ack
-	for ev := range p.ana.Events(t.Context(), run.ID, engine.FirstCursor) {
+	for ev := range p.ana.Events(t.Context(), run.ID, "MC4w") {
 		if ev.Type != askback.EventAnswerAcked {
 			continue
 		}

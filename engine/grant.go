@@ -8,49 +8,48 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 
-const kindGrant = "grant"
-
 // approveByGrant approves a new confirmation by the newest grant that covers it. If no grant
 // covers it, or if that grant is no longer valid, people answer the ask.
-func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
-	if a.state.Ask.Kind != askback.Confirm {
+func (e *Engine) approveByGrant(t *txn.Tx, a *txn.AskRecord) error {
+	if a.State.Ask.Kind != askback.Confirm {
 		return nil
 	}
-	id, err := e.findGrant(t.ctx, a.state.Ask, t.now)
+	id, err := e.findGrant(t.Context(), a.State.Ask, t.Now())
 	if err != nil || id == "" {
 		return err
 	}
-	g, err := t.grant(id)
+	g, err := t.Grant(id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	valid, err := e.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, t.now)
-	if err != nil || !valid || !g.row.Open || !g.state.Grant.Covers(a.state.Ask, t.now) {
+	valid, err := e.people.RootValid(t.Context(), g.State.Grant.Token, g.State.Grant.By, t.Now())
+	if err != nil || !valid || !g.Row.Open || !g.State.Grant.Covers(a.State.Ask, t.Now()) {
 		return err // people answer the ask instead
 	}
-	return a.step(t, lifecycle.Covered{Grant: g.state.Grant, At: t.now})
+	return a.Step(t, lifecycle.Covered{Grant: g.State.Grant, At: t.Now()})
 }
 
 // findGrant returns the id of the newest grant that covers an ask, or "". It does not
 // lock the grant, so the caller must read it again.
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
-	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: listChunk}
-	for row, err := range e.rows(ctx, q) {
+	q := store.Query{Kind: txn.KindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: txn.ListChunk}
+	for row, err := range e.db.Rows(ctx, q) {
 		if err != nil {
 			return "", err
 		}
-		g, err := decodeGrant(row)
+		g, err := txn.DecodeGrant(row)
 		if err != nil {
-			e.logUnreadable(row, err)
+			e.db.LogUnreadable(row, err)
 		} else if g.Grant.Covers(a, now) {
 			return row.ID, nil
 		}
@@ -60,20 +59,20 @@ func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (s
 
 // Grants implements [askback.Grants].
 func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	if err := c.authorize(access.ActGrants); err != nil {
+	if err := c.Authorize(access.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
-	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
+	if err := cmp.Or(q.Check(), txn.CheckCursor(ids.Grant, q.Cursor)); err != nil {
 		return askback.GrantPage{}, err
 	}
-	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: new(!q.Ended), Newest: true, After: q.Cursor}
-	now := c.engine.clock()
+	from := store.Query{Kind: txn.KindGrant, Agent: q.Agent, Open: new(!q.Ended), Newest: true, After: q.Cursor}
+	now := c.engine.db.Clock()
 	valid := map[string]bool{}
-	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
-		state, err := decodeGrant(row)
+	items, next, err := txn.ListPage(ctx, c.engine.db, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
+		state, err := txn.DecodeGrant(row)
 		g := state.Grant
 		if err == nil {
-			g, err = c.shownGrant(ctx, g)
+			g, err = c.ShownGrant(ctx, g)
 		}
 		if err == nil && !q.Ended {
 			g.MakerEnded, err = c.engine.makerEnded(ctx, g, now, valid)
@@ -91,7 +90,7 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 func (e *Engine) makerEnded(ctx context.Context, g askback.Grant, now time.Time, valid map[string]bool) (bool, error) {
 	maker := g.Token + " " + g.By
 	if _, known := valid[maker]; !known {
-		ok, err := e.RootValid(ctx, g.Token, g.By, now)
+		ok, err := e.people.RootValid(ctx, g.Token, g.By, now)
 		if err != nil {
 			return false, err
 		}
@@ -102,31 +101,31 @@ func (e *Engine) makerEnded(ctx context.Context, g askback.Grant, now time.Time,
 
 // Revoke implements [askback.Grants].
 func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	if err := c.authorize(access.ActRevoke); err != nil {
+	if err := c.Authorize(access.ActRevoke); err != nil {
 		return askback.Grant{}, err
 	}
-	var g *grantRecord
-	err := c.engine.update(ctx, func(t *tx) (err error) {
-		if g, err = t.grant(id); err != nil {
+	var g *txn.GrantRecord
+	err := c.engine.db.Update(ctx, func(t *txn.Tx) (err error) {
+		if g, err = t.Grant(id); err != nil {
 			return err
 		}
-		return g.step(t, lifecycle.GrantRevoked{By: c.who.Name, Via: c.who.Channel, At: t.now})
+		return g.Step(t, lifecycle.GrantRevoked{By: c.Who.Name, Via: c.Who.Channel, At: t.Now()})
 	})
 	if err != nil {
 		return askback.Grant{}, fmt.Errorf("revoke %s: %w", id, err)
 	}
-	return c.shownGrant(ctx, g.state.Grant)
+	return c.ShownGrant(ctx, g.State.Grant)
 }
 
 // grantKind returns the kind of the records of grants.
-func (e *Engine) grantKind() kind {
-	return kind{name: kindGrant, due: func(ctx context.Context, row store.Record) error {
-		err := e.update(ctx, func(t *tx) error {
-			g, err := t.grant(row.ID)
+func (e *Engine) grantKind() txn.Kind {
+	return txn.Kind{Name: txn.KindGrant, Due: func(ctx context.Context, row store.Record) error {
+		err := e.db.Update(ctx, func(t *txn.Tx) error {
+			g, err := t.Grant(row.ID)
 			if err != nil {
 				return err
 			}
-			return g.step(t, lifecycle.GrantExpired{At: t.now})
+			return g.Step(t, lifecycle.GrantExpired{At: t.Now()})
 		})
 		if errors.Is(err, askback.ErrNotFound) {
 			return nil
@@ -135,32 +134,32 @@ func (e *Engine) grantKind() kind {
 	}}
 }
 
-func (t *tx) makeGrant(f lifecycle.MakeGrant) error {
-	g := add(t, store.Record{
-		Kind: kindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
+func (e *Engine) makeGrant(t *txn.Tx, f lifecycle.MakeGrant) error {
+	g := txn.Add(t, store.Record{
+		Kind: txn.KindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
 	}, lifecycle.GrantState{})
-	return g.step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
+	return g.Step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
 }
 
-func (t *tx) useGrant(f lifecycle.UseGrant) error {
-	g, err := t.grant(f.ID)
+func (e *Engine) useGrant(t *txn.Tx, f lifecycle.UseGrant) error {
+	g, err := t.Grant(f.ID)
 	if err != nil {
 		return err
 	}
-	return g.step(t, lifecycle.GrantUsed{Ask: f.Ask, At: f.At})
+	return g.Step(t, lifecycle.GrantUsed{Ask: f.Ask, At: f.At})
 }
 
-func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
-	g, err := t.grant(f.ID)
+func (e *Engine) requireGrant(t *txn.Tx, f lifecycle.RequireGrant) error {
+	g, err := t.Grant(f.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return askback.ErrNotApproved
 	}
 	if err != nil {
 		return err
 	}
-	valid, err := t.engine.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, f.At)
+	valid, err := e.db.Valid(t.Context(), g.State.Grant.Token, g.State.Grant.By, f.At)
 	if err != nil {
 		return err
 	}
-	return g.step(t, lifecycle.GrantRequired{MakerValid: valid, At: f.At})
+	return g.Step(t, lifecycle.GrantRequired{MakerValid: valid, At: f.At})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/store"
 )
 
@@ -28,18 +29,18 @@ type Effects struct {
 // Load returns the load of the engine. The numbers of asks and effects are those of the
 // store, so processes that share a store return the same ones.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
-	totals, err := e.store.Totals(ctx, kindAsk)
+	totals, err := e.db.Store.Totals(ctx, txn.KindAsk)
 	if err != nil {
-		return Load{}, fmt.Errorf("load: %w", fromStore(err))
+		return Load{}, fmt.Errorf("load: %w", txn.FromStore(err))
 	}
-	l := Load{Now: e.clock(), Pending: totals.Open, Effects: Effects{totals.Waiting, totals.Claimed, totals.Dead}}
-	first, err := e.store.List(ctx, store.Query{Kind: kindAsk, Open: new(true), Limit: 1})
+	l := Load{Now: e.db.Clock(), Pending: totals.Open, Effects: Effects{totals.Waiting, totals.Claimed, totals.Dead}}
+	first, err := e.db.Store.List(ctx, store.Query{Kind: txn.KindAsk, Open: new(true), Limit: 1})
 	if err != nil {
-		return Load{}, fmt.Errorf("load: %w", fromStore(err))
+		return Load{}, fmt.Errorf("load: %w", txn.FromStore(err))
 	}
 	if len(first) > 0 {
 		l.Oldest = first[0].Created
 	}
-	l.Calls, l.Streams = e.hub.counts()
+	l.Calls, l.Streams = e.db.Hub.Counts()
 	return l, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 )
 
@@ -17,28 +18,24 @@ const lastUseTime = 2 * time.Second
 // more.
 func (e *Engine) useLoop(ctx context.Context) {
 	for running := true; running; running = ctx.Err() == nil {
-		_ = sleep(ctx, auth.UseInterval, nil) // the loop ends with ctx
+		_ = txn.Sleep(ctx, auth.UseInterval, nil) // the loop ends with ctx
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUseTime)
 		if err := e.StoreUses(end); err != nil {
-			e.log.Warn("the last uses of tokens could not be stored", "error", err)
+			e.db.Log.Warn("the last uses of tokens could not be stored", "error", err)
 		}
-		if err := e.storeContactUses(end); err != nil {
-			e.log.Warn("the last uses of contacts could not be stored", "error", err)
+		if err := e.people.StoreContactUses(end); err != nil {
+			e.db.Log.Warn("the last uses of contacts could not be stored", "error", err)
 		}
 		cancel()
 	}
 }
 
-// authorize returns [askback.ErrForbidden] unless the kind of this principal may do an
-// action. It is enough for actions that concern no single ask or session.
-func (c *client) authorize(action access.Action) error { return c.engine.May(c.who, action) }
-
 // CreateToken implements [askback.Tokens].
 func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	if err := c.authorize(access.ActTokens); err != nil {
+	if err := c.Authorize(access.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
-	if err := c.engine.checkNewName(ctx, "/name", r.Name, r.Kind); err != nil {
+	if err := c.engine.people.CheckNewName(ctx, "/name", r.Name, r.Kind); err != nil {
 		return askback.Token{}, "", err
 	}
 	return c.engine.CreateToken(ctx, r)
@@ -46,7 +43,7 @@ func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askba
 
 // Tokens implements [askback.Tokens].
 func (c *client) Tokens(ctx context.Context) (tokens []askback.Token, err error) {
-	if err := c.authorize(access.ActTokenList); err != nil {
+	if err := c.Authorize(access.ActTokenList); err != nil {
 		return nil, err
 	}
 	err = c.engine.EachToken(ctx, false, func(t askback.Token) { tokens = append(tokens, t) })
@@ -55,7 +52,7 @@ func (c *client) Tokens(ctx context.Context) (tokens []askback.Token, err error)
 
 // RevokeToken implements [askback.Tokens].
 func (c *client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	if err := c.authorize(access.ActTokens); err != nil {
+	if err := c.Authorize(access.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
 	t, err := c.engine.RevokeToken(ctx, id)
@@ -67,8 +64,8 @@ func (c *client) RevokeToken(ctx context.Context, id string) (askback.Token, err
 
 // LoginSecret implements [askback.Tokens].
 func (c *client) LoginSecret(ctx context.Context) (string, error) {
-	if err := c.authorize(access.ActLogin); err != nil {
+	if err := c.Authorize(access.ActLogin); err != nil {
 		return "", err
 	}
-	return c.engine.LoginSecret(ctx, c.who)
+	return c.engine.LoginSecret(ctx, c.Who)
 }

@@ -1,0 +1,52 @@
+// Package feed reads what is stored: lists, searches, figures and streams of events, each as far as
+// the principal may see it.
+package feed
+
+import (
+	"context"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/engine/internal/txn"
+)
+
+// An Engine is the part of the engine that lists, searches and follows what is stored.
+type Engine struct {
+	*txn.DB
+	*auth.Authority
+
+	runs     Runs
+	shared   eventPages
+	indexing sync.Mutex // held while documents are added to the index
+}
+
+// A Runs knows the hosted runs.
+type Runs interface {
+	// IsHosted reports whether a session is that of a hosted agent.
+	IsHosted(ctx context.Context, session string) (bool, error)
+	// OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
+	// there is no such run, or if it cannot be read.
+	OpenCalls(ctx context.Context, session string) ([]conversation.Open, error)
+	// AsksOf returns an ask with the agent of the run of a session, its owner, and the people and
+	// groups whom it names, if the run may ask people. The ask is nil if that is not known.
+	AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error)
+}
+
+// New returns the part of the engine that lists, searches and follows what is stored.
+func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Engine {
+	e := &Engine{DB: db, Authority: tokens, runs: runs, shared: eventPages{all: map[pageKey]*eventPage{}}}
+	db.Hub.Forget = e.shared.clear
+	db.Register(txn.Kind{Name: kindSnooze, Due: db.DeleteExpired})
+	return e
+}
+
+// A Client is what one principal can list, search and follow.
+type Client struct {
+	engine *Engine
+	*txn.Caller
+}
+
+// As returns what a caller can do.
+func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }

@@ -1,0 +1,203 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// An eventPage is the next events of a stream. Followers of a stream that are at the same
+// position can share one, so that it is read and encoded once for all of them.
+type eventPage struct {
+	ready  chan struct{} // closed when the page was read
+	events []pageEvent
+	full   bool  // there may be more events
+	err    error // why the page ends early
+}
+
+// A pageEvent is an event of a page, with what all readers need of it.
+type pageEvent struct {
+	row      store.Event
+	readable bool // the event and its ask could be read
+	history  lifecycle.Event
+	ask      *txn.AskRecord  // the ask that it is about, or nil
+	parts    []part          // the asks to which its content belongs
+	data     json.RawMessage // for readers who may see the whole text; their events share it
+	err      error
+}
+
+// A page is kept for other followers if it has at most pageBytes of data, and its asks take at
+// most pageAskBytes of memory. At most maxPages pages are kept.
+const (
+	pageBytes    = 64 << 10
+	pageAskBytes = 1 << 20
+	maxPages     = 16
+)
+
+// A pageKey is a position in a stream: after the event with this number.
+type pageKey struct {
+	stream string
+	after  int64
+}
+
+// eventPages are the pages that followers share, until a commit changes the history.
+type eventPages struct {
+	mu  sync.Mutex
+	all map[pageKey]*eventPage
+}
+
+// page returns the page of a key. If isNew is set, the caller must read it. A new page is kept
+// for others if keep is set and fewer than maxPages pages are kept.
+func (p *eventPages) page(key pageKey, keep bool) (page *eventPage, isNew bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if page := p.all[key]; page != nil {
+		return page, false
+	}
+	page = &eventPage{ready: make(chan struct{})}
+	if keep && len(p.all) < maxPages {
+		p.all[key] = page
+	}
+	return page, true
+}
+
+// drop no longer shares a page with followers that do not have it yet.
+func (p *eventPages) drop(key pageKey, page *eventPage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all[key] == page {
+		delete(p.all, key)
+	}
+}
+
+// clear is drop for all pages.
+func (p *eventPages) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(p.all)
+}
+
+// nextPage returns the page after the position of the reader. If ctx ends first, the error
+// is the cause of ctx.
+func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
+	e, key := f.client.engine, pageKey{f.session, f.pos.seq}
+	p, isNew := e.shared.page(key, e.Hub.IsShared(f.follower))
+	if isNew {
+		// The other followers need the page even if ctx ends. A separate goroutine reads it: a
+		// query needs a large stack, which the goroutine of the reader would keep while it
+		// sleeps.
+		go e.readPage(context.WithoutCancel(ctx), key, p)
+	}
+	select {
+	case <-p.ready:
+		return p, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// readPage reads a page from the store and closes p.ready. A page that is too large or has
+// an error is no longer shared. A panic is such an error.
+func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
+	defer close(p.ready)
+	keep := false
+	defer func() {
+		if !keep {
+			e.shared.drop(key, p)
+		}
+	}()
+	defer e.RecoverTo(&p.err)
+	rows, err := e.Store.History(ctx, key.stream, key.after, txn.HistoryChunk)
+	p.full, p.err = len(rows) == txn.HistoryChunk, err
+	p.events = make([]pageEvent, 0, len(rows))
+	size, asks := 0, 0
+	finder := e.newPartFinder()
+	for i, row := range rows {
+		ev := e.pageEvent(ctx, row)
+		if ev.readable && ev.err == nil {
+			ev.parts, ev.err = finder.parts(ctx, rows, i, ev.history)
+		}
+		p.events = append(p.events, ev)
+		for _, one := range ev.parts {
+			if one.ask != nil {
+				asks += txn.AskBytes(&one.ask.Ask)
+			}
+		}
+		size += len(row.Data) + len(ev.data)
+		if ev.ask != nil {
+			asks += txn.AskBytes(&ev.ask.State.Ask) + ev.ask.Kept
+		}
+		err = errors.Join(err, ev.err)
+	}
+	keep = size <= pageBytes && asks <= pageAskBytes && err == nil
+}
+
+// pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded,
+// pageEvent logs that and readable is false. The error of the event is errMissing if the ask
+// was deleted, since its other events were deleted with it.
+func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
+	out.row = row
+	var ok bool
+	if out.history, ok = e.DecodeEvent(row); !ok {
+		return out
+	}
+	about := out.history.Ask
+	if strings.HasPrefix(row.Subject, "ask_") {
+		about = row.Subject
+	}
+	if about != "" {
+		a, err := e.Read(ctx, about)
+		if err == nil && out.history.Type.Settles() && !a.State.Ask.Settled() {
+			a, err = e.Fetch(ctx, about) // the cache is updated after the commit
+		}
+		switch {
+		case errors.Is(err, askback.ErrNotFound):
+			out.err = errMissing
+			return out
+		case errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
+			e.Log.Error("an ask cannot be read, and its events are omitted", "ask", about, "error", err)
+			return out
+		case err != nil:
+			out.err = err
+			return out
+		}
+		out.ask = a
+	}
+	if out.history.Type == askback.EventSessionStarted && out.history.Session == nil {
+		one, err := e.startedSession(ctx, row.Stream)
+		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, txn.ErrUnreadable) {
+			e.Log.Error("a session cannot be read, and its first event is omitted", "session", row.Stream, "error", err)
+			return out
+		}
+		if out.history.Session, out.err = one, err; err != nil {
+			return out
+		}
+	}
+	out.data, out.err = e.eventData(out.history, out.ask)
+	out.readable = true
+	return out
+}
+
+// startedSession returns a session as it was when it began. The error is errMissing if it was
+// deleted, since its events were deleted with it.
+func (e *Engine) startedSession(ctx context.Context, id string) (*askback.Session, error) {
+	row, err := e.Store.Read(ctx, txn.KindSession, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, errMissing
+	}
+	if err != nil {
+		return nil, txn.FromStore(err)
+	}
+	state, err := txn.DecodeSession(row)
+	if err != nil {
+		return nil, err
+	}
+	return new(lifecycle.Initial(state.Session)), nil
+}

@@ -1,0 +1,181 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/access"
+)
+
+// Figures implements [askback.Reports]. Like [askback.Directory.Stats], it reads a bounded number
+// of asks: then Partial is set.
+func (c *Client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.Figures, error) {
+	if err := c.Authorize(access.ActPeople); err != nil {
+		return askback.Figures{}, err
+	}
+	b := newFiguresBuilder(c.engine.Clock(), q)
+	open := 0
+	allOpen, err := c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
+		b.addOpen(a)
+		open++
+		return open < maxCounted
+	})
+	if err != nil {
+		return askback.Figures{}, fmt.Errorf("figures: %w", err)
+	}
+	looked := 0
+	all, err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus, Since: b.figures.Since}, func(a askback.Ask) bool {
+		b.addAsked(a)
+		looked++
+		return looked < maxCounted
+	})
+	if err != nil {
+		return askback.Figures{}, fmt.Errorf("figures: %w", err)
+	}
+	b.figures.Partial = !allOpen || !all
+	return b.result(), nil
+}
+
+// figuresBuilder accumulates [askback.Figures].
+type figuresBuilder struct {
+	figures  askback.Figures
+	waits    []time.Duration
+	agents   map[agentKey]*agentWaits
+	people   map[string]*personFigureWaits
+	outcomes map[outcomeKey]int
+}
+
+type agentKey struct{ label, owner string }
+
+type outcomeKey struct {
+	status askback.Status
+	actor  askback.ActorKind
+}
+
+// agentWaits has the figures of an agent, and its waiting times.
+type agentWaits struct {
+	askback.AgentFigures
+	waits []time.Duration
+}
+
+// personFigureWaits has the figures of a person, and the times until their answers.
+type personFigureWaits struct {
+	askback.PersonFigures
+	waits []time.Duration
+}
+
+func newFiguresBuilder(now time.Time, q askback.FiguresQuery) *figuresBuilder {
+	b := &figuresBuilder{agents: map[agentKey]*agentWaits{}, people: map[string]*personFigureWaits{}, outcomes: map[outcomeKey]int{}}
+	b.figures.Since = now.Add(-q.Period)
+	for i := range q.Points {
+		back := q.Period * time.Duration(q.Points-1-i) / time.Duration(q.Points)
+		b.figures.Waiting = append(b.figures.Waiting, askback.WaitingCount{At: now.Add(-back)})
+	}
+	return b
+}
+
+func (b *figuresBuilder) agent(a askback.Ask) *agentWaits {
+	key := agentKey{a.Agent, a.Owner}
+	if b.agents[key] == nil {
+		b.agents[key] = &agentWaits{AgentFigures: askback.AgentFigures{Label: a.Agent, Owner: a.Owner}}
+	}
+	return b.agents[key]
+}
+
+// addOpen adds an open ask of any age.
+func (b *figuresBuilder) addOpen(a askback.Ask) {
+	b.agent(a).Open++
+	b.addWaiting(a)
+	if len(a.People()) == 0 {
+		b.figures.OpenForAll++
+	}
+	for _, name := range a.People() {
+		b.person(name).Open++
+	}
+}
+
+func (b *figuresBuilder) person(name string) *personFigureWaits {
+	if b.people[name] == nil {
+		b.people[name] = &personFigureWaits{PersonFigures: askback.PersonFigures{Name: name}}
+	}
+	return b.people[name]
+}
+
+// addAsked adds an ask that was made in the period. Open asks were counted by addOpen.
+func (b *figuresBuilder) addAsked(a askback.Ask) {
+	b.figures.Asked++
+	g := b.agent(a)
+	g.Asked++
+	for _, t := range []time.Time{a.CreatedAt, a.AckedAt} {
+		if t.After(g.LastSeen) {
+			g.LastSeen = t
+		}
+	}
+	if !a.Settled() {
+		return
+	}
+	b.addWaiting(a)
+	o := a.Outcome
+	b.outcomes[outcomeKey{o.Status, o.Actor.Kind}]++
+	if o.Status != askback.Answered || o.Actor.Kind != askback.ActorPerson {
+		return
+	}
+	wait := o.At.Sub(a.CreatedAt)
+	b.waits, g.waits = append(b.waits, wait), append(g.waits, wait)
+	p := b.person(o.Actor.Name)
+	p.waits = append(p.waits, wait)
+	switch {
+	case o.Approved():
+		p.Approved++
+	case o.Decision == askback.Deny:
+		p.Denied++
+	}
+}
+
+// addWaiting counts an ask at the times at which it was open.
+func (b *figuresBuilder) addWaiting(a askback.Ask) {
+	for i, w := range b.figures.Waiting {
+		if !a.CreatedAt.After(w.At) && (a.Outcome == nil || a.Outcome.At.After(w.At)) {
+			b.figures.Waiting[i].Count++
+		}
+	}
+}
+
+func (b *figuresBuilder) result() askback.Figures {
+	f := b.figures
+	f.Wait = waitFigures(b.waits)
+	for key, n := range b.outcomes {
+		f.Outcomes = append(f.Outcomes, askback.OutcomeCount{Status: key.status, Actor: key.actor, Count: n})
+	}
+	for _, g := range b.agents {
+		g.Wait = waitFigures(g.waits)
+		f.Agents = append(f.Agents, g.AgentFigures)
+	}
+	for _, p := range b.people {
+		p.Wait = waitFigures(p.waits)
+		f.People = append(f.People, p.PersonFigures)
+	}
+	slices.SortFunc(f.Outcomes, func(a, b askback.OutcomeCount) int {
+		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Actor, b.Actor))
+	})
+	slices.SortFunc(f.Agents, func(a, b askback.AgentFigures) int {
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Owner, b.Owner))
+	})
+	slices.SortFunc(f.People, func(a, b askback.PersonFigures) int { return cmp.Compare(a.Name, b.Name) })
+	return f
+}
+
+// waitFigures sorts waits and returns their median and their 90th percentile. The percentile
+// is the shortest wait that at least nine of ten do not exceed.
+func waitFigures(waits []time.Duration) askback.WaitFigures {
+	n := len(waits)
+	if n == 0 {
+		return askback.WaitFigures{}
+	}
+	slices.Sort(waits)
+	return askback.WaitFigures{Answers: n, Median: (waits[(n-1)/2] + waits[n/2]) / 2, P90: waits[(n*9+9)/10-1]}
+}

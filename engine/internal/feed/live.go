@@ -1,0 +1,46 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/askback/askback"
+)
+
+// yieldLive yields what the reader has not got of the text that the model is writing.
+func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, error) bool) error {
+	if f.session == "" {
+		return nil
+	}
+	l := f.client.engine.Hub.LiveOf(f.session)
+	if l == nil {
+		return nil
+	}
+	if l != f.live {
+		isFor, err := f.client.isAskedBy(ctx, f.session) // the text may be part of an ask
+		if err != nil {
+			return err
+		}
+		f.live, f.liveSent, f.liveHidden = l, 0, !isFor
+	}
+	text := l.After(f.liveSent)
+	if text == "" || f.liveHidden {
+		return nil
+	}
+	data, err := json.Marshal(struct {
+		Request int    `json:"request"`
+		Offset  int    `json:"offset"`
+		Text    string `json:"text"`
+	}{l.Request, f.liveSent, text})
+	if err != nil {
+		return err
+	}
+	f.liveSent += len(text)
+	ev := askback.Event{
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventMessageDelta, At: f.client.engine.Clock(), Data: data,
+	}
+	if !yield(ev, nil) {
+		return errStopped
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// What a principal gets of the history is decided here, for streams, pages and lists alike. People
+// follow each session, but see only the asks that are addressed to them. So a call of a hosted
+// agent about which people are asked is theirs alone, and so is the message that makes it. The
+// agent that started a run gets all of it. The table is in package access.
+
+// A part is an ask to which the content of an event belongs, although the event is about something
+// else: a call, a message or a grant.
+type part struct {
+	ask *lifecycle.AskState // nil: no such ask exists now
+	run string              // without an ask: the session of the run that may ask
+	by  string              // the person who made the grant, and so may see it
+}
+
+// sharePart reports whether the principal gets what belongs to an ask.
+func (c *Client) sharePart(ctx context.Context, p part) (bool, error) {
+	switch {
+	case c.Who.Kind == askback.Agent: // the session is its own
+		return true, nil
+	case p.by != "" && p.by == c.Who.Name && access.Ever(c.Who.Kind, access.ActAnswer):
+		return true, nil
+	case p.ask != nil:
+		return c.AuthorizeAsk(access.ActGet, p.ask) == nil, nil
+	case p.run != "":
+		return c.isAskedBy(ctx, p.run)
+	}
+	return false, nil
+}
+
+// share returns how much of an event the principal gets.
+func (c *Client) share(ctx context.Context, e *pageEvent) (access.Share, error) {
+	less := access.Unaddressed(e.history.Type)
+	if !access.KnowsEvent(e.history.Type) || e.history.Type.ForPeople() && (e.ask == nil || c.Who.Kind == askback.Agent) {
+		return access.None, nil
+	}
+	if e.ask != nil {
+		err := c.AuthorizeAsk(access.ActGet, &e.ask.State)
+		if errors.Is(err, askback.ErrNotFound) {
+			return less, nil
+		}
+		if err != nil {
+			return access.None, err
+		}
+	}
+	for _, p := range e.parts {
+		if ok, err := c.sharePart(ctx, p); err != nil || !ok {
+			return less, err
+		}
+	}
+	return access.Whole, nil
+}
+
+// shown returns the data of an event in the form that the principal gets. ok is false if the
+// principal gets nothing.
+func (c *Client) shown(ctx context.Context, e *pageEvent) (data json.RawMessage, ok bool, err error) {
+	share, err := c.share(ctx, e)
+	switch {
+	case err != nil || share == access.None:
+		return nil, false, err
+	case share == access.Outline:
+		data, err = c.engine.eventData(outline(e.history), e.ask)
+		if err == nil {
+			data = append(data[:len(data)-1], `,"withheld":true}`...)
+		}
+		return data, err == nil, err
+	}
+	h := e.history
+	if c.visibleText(h.Text, false) == h.Text {
+		return e.data, true, nil
+	}
+	hosted, err := c.engine.runs.IsHosted(ctx, e.row.Stream)
+	if err != nil {
+		return nil, false, err
+	}
+	h.Text = c.visibleText(h.Text, hosted)
+	data, err = c.engine.eventData(h, e.ask)
+	return data, err == nil, err
+}
+
+// outline returns an event without what belongs to an ask. It copies what else the event has, so a
+// new field is withheld.
+func outline(h lifecycle.Event) lifecycle.Event {
+	out := lifecycle.Event{Type: h.Type, By: h.By}
+	switch h.Type {
+	case askback.EventMessage:
+		out.Role, out.Final = h.Role, h.Final
+	case askback.EventToolInput, askback.EventToolComplete:
+		out.Call, out.Tool = h.Call, h.Tool
+	case askback.EventGrantMade, askback.EventGrantUsed, askback.EventGrantRevoked, askback.EventGrantExpired:
+		if h.Grant != nil {
+			g := *h.Grant
+			g.Input, g.Digest = nil, ""
+			out.Grant = &g
+		}
+	}
+	return out
+}
+
+// ShownGrant returns a grant as the principal gets it: without the arguments of its ask, unless the
+// principal may see that ask or made the grant.
+func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant, error) {
+	if len(g.Input) == 0 && g.Digest == "" {
+		return g, nil
+	}
+	p, err := c.engine.grantPart(ctx, g)
+	if err != nil {
+		return askback.Grant{}, err
+	}
+	if ok, err := c.sharePart(ctx, p); err != nil || !ok {
+		g.Input, g.Digest = nil, "" // arguments can be guessed by their digest
+		return g, err
+	}
+	return g, nil
+}
+
+// grantPart returns the ask to which a grant belongs.
+func (e *Engine) grantPart(ctx context.Context, g askback.Grant) (part, error) {
+	p := part{by: g.By}
+	if g.AskID == "" {
+		return p, nil
+	}
+	a, err := e.Read(ctx, g.AskID)
+	switch {
+	case err == nil:
+		p.ask = &a.State
+	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
+		err = nil // only its maker gets it
+	}
+	return p, err
+}
+
+// isAskedBy reports whether each ask of a run is certainly addressed to this person, whichever it
+// is. What the model writes is shown to no other people while it is not known whether it is part of
+// an ask.
+func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
+	if c.Who.Kind == askback.Agent {
+		return true, nil
+	}
+	ask, asks, err := c.engine.runs.AsksOf(ctx, session)
+	if err != nil || ask == nil || !asks {
+		return err == nil && ask != nil, err
+	}
+	s, err := c.engine.Current(ctx)
+	if err != nil {
+		return false, err
+	}
+	return alwaysAddresses(s, c.Who.Name, ask), nil
+}
+
+// alwaysAddresses reports whether an ask is addressed to a person whatever it asks: by the names in
+// it, or by each route that may apply.
+func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
+	lists := [][]string{a.To}
+	if len(a.To) == 0 {
+		for _, r := range s.Routes {
+			if !(askback.Match{Agent: r.Match.Agent}).Matches(a) {
+				continue
+			}
+			if lists = append(lists, r.To); len(r.To) == 0 { // then a confirmation is for its approvers
+				lists = append(lists, r.Approvers)
+			}
+		}
+	}
+	for _, to := range lists {
+		people, _ := s.Members(to)
+		if len(to) > 0 && !slices.Contains(people, person) {
+			return false
+		}
+	}
+	return true
+}
+
+// A partFinder finds the asks to which events belong. It is used for one page of events.
+type partFinder struct {
+	engine *Engine
+	calls  map[callKey]part
+	open   map[string][]conversation.Open // the open calls of each session
+}
+
+// A callKey identifies a call of a hosted run.
+type callKey struct {
+	session string
+	call    int
+}
+
+func (e *Engine) newPartFinder() *partFinder {
+	return &partFinder{engine: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
+}
+
+// parts returns the asks to which the content of an event belongs, which is the one at an index
+// of rows.
+func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lifecycle.Event) ([]part, error) {
+	switch h.Type {
+	case askback.EventToolInput, askback.EventToolComplete:
+		return f.add(ctx, nil, rows[i], h)
+	case askback.EventMessage:
+		if h.Role == askback.RoleAssistant && h.Text != "" {
+			return f.messageParts(ctx, rows, i)
+		}
+	case askback.EventGrantMade, askback.EventGrantUsed, askback.EventGrantRevoked, askback.EventGrantExpired:
+		if h.Grant != nil && len(h.Grant.Input) > 0 {
+			p, err := f.engine.grantPart(ctx, *h.Grant)
+			return []part{p}, err
+		}
+	}
+	return nil, nil
+}
+
+// messageParts returns the asks to which the calls of a message belong. These follow it in the
+// history.
+func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int) (all []part, err error) {
+	stream, last, next := rows[i].Stream, rows[i].Seq, rows[i+1:]
+	for {
+		for _, row := range next {
+			switch {
+			case row.Stream != stream:
+				continue
+			case row.Type != string(askback.EventToolInput):
+				return all, nil
+			}
+			last = row.Seq
+			h, ok := f.engine.DecodeEvent(row)
+			if !ok { // whatever it asks, no person gets it
+				all = append(all, part{})
+			} else if all, err = f.add(ctx, all, row, h); err != nil {
+				return nil, err
+			}
+		}
+		if next, err = f.engine.Store.History(ctx, stream, last, txn.HistoryChunk); err != nil || len(next) == 0 {
+			return all, txn.FromStore(err)
+		}
+	}
+}
+
+// add appends the ask to which the call of an event belongs, if people are asked about it.
+func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lifecycle.Event) ([]part, error) {
+	kind := conversation.Kind(h.Kind)
+	switch {
+	case kind == conversation.KindRejected: // the model may correct it and ask then
+		return append(all, part{run: row.Stream}), nil
+	case kind != "" && !kind.Asks():
+		return all, nil
+	}
+	key := callKey{row.Stream, h.Call}
+	if err := f.find(ctx, key, row.At, h.Type == askback.EventToolComplete); err != nil {
+		return nil, err
+	}
+	if p, ok := f.calls[key]; ok {
+		return append(all, p), nil
+	}
+	open, err := f.openKind(ctx, key)
+	switch keep := f.engine.Settings.Load().Retention; {
+	case err != nil:
+		return nil, err
+	case open == "" && !kind.Asks() && !isAskTool(h.Tool):
+		return all, nil
+	case open == "" && keep > 0 && !row.At.After(f.engine.Clock().Add(-keep)):
+		return append(all, part{}), nil // its ask may have been deleted, and with it whom it was for
+	}
+	return append(all, part{run: row.Stream}), nil
+}
+
+// isAskTool reports whether a tool of this name asks people. Events of older releases do not say
+// what was done with a call.
+func isAskTool(name string) bool { return name == "ask_user_question" || name == "confirm_action" }
+
+// openKind returns the kind of a call that still has no result and about which people are asked, or
+// "".
+func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Kind, error) {
+	open, known := f.open[key.session]
+	if !known {
+		var err error
+		if open, err = f.engine.runs.OpenCalls(ctx, key.session); err != nil {
+			return "", err
+		}
+		f.open[key.session] = open
+	}
+	for _, c := range open {
+		switch {
+		case c.N != key.call:
+		case c.Kind == conversation.KindAsk, c.Kind == conversation.KindTool && c.Confirm:
+			return conversation.KindAsk, nil
+		}
+	}
+	return "", nil
+}
+
+// find adds the ask of a call to f.calls, if there is one, and the asks of other calls that it
+// reads. Asks are made in the order of the calls, so it is among the first after the call or, if
+// the call has ended at that time, among the last before it. A clock that was set back can have
+// moved it behind that time.
+func (f *partFinder) find(ctx context.Context, key callKey, at time.Time, ended bool) error {
+	if ended {
+		if err := f.search(ctx, key, at.Add(time.Millisecond), true); err != nil {
+			return err
+		}
+	}
+	return f.search(ctx, key, at.Add(-time.Millisecond), false)
+}
+
+// search reads the asks of a session from a time on, forwards or backwards, until the ask of a call,
+// unless it is known.
+func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, back bool) error {
+	if _, known := f.calls[key]; known {
+		return nil
+	}
+	after, err := ids.New(ids.Ask, from, zeros{})
+	if err != nil {
+		return err
+	}
+	q := store.Query{Kind: txn.KindAsk, Stream: key.session, After: after, Newest: back, Limit: findChunk}
+	for row, err := range f.engine.Rows(ctx, q) {
+		if err != nil {
+			return err
+		}
+		state, err := txn.DecodeAsk(row)
+		if err != nil { // it may be the one, and then no person gets it
+			f.engine.LogUnreadable(row, err)
+			f.calls[key] = part{}
+			continue
+		}
+		f.calls[callKey{key.session, state.Call}] = part{ask: &state}
+		if back && state.Call <= key.call || !back && state.Call >= key.call {
+			break
+		}
+	}
+	return nil
+}
+
+// findChunk is how many asks are read in one step to find the ask of a call.
+const findChunk = 4

@@ -1,0 +1,235 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+)
+
+// Approvers alone decide the confirmations of their routes (F12). Of all routes that match a
+// confirmation, the approvers must agree, whichever comes first. An ask keeps its approvers: what
+// it names in "to", and to whom it is given later, selects among them.
+
+// A routing is what the routes that match an ask say together.
+type routing struct {
+	askback.Route            // the first one, with the strictest rules for approvals of all
+	approvers     [][]string // the people and groups of each route that has approvers
+	widens        bool       // the first route has approvers, so those whom it escalates to decide, too
+}
+
+// setApprovers sets the people who may decide a new confirmation, as its routes say.
+func (e *Engine) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r *routing) error {
+	a := &n.Asked.Ask
+	if a.Kind != askback.Confirm || len(r.approvers) == 0 {
+		return nil
+	}
+	var sets [][]string
+	for _, names := range r.approvers {
+		people, _, err := e.resolve(ctx, s, names)
+		if err != nil {
+			return err
+		}
+		sets = append(sets, people)
+	}
+	if n.Asked.Widens = r.widens; r.widens && len(sets) > 1 {
+		n.Asked.Within = inAll(sets[1:])
+	}
+	if a.Approvers = inAll(sets); len(a.Approvers) == 0 {
+		return askback.Invalid{{
+			Detail: "no one may decide this: the routes of this server name no known person who is an approver of each of them",
+			Fix:    "ask the operator of this server to correct approvers in the routes; askback doctor checks them",
+		}}
+	}
+	return nil
+}
+
+// inAll returns the names that are in each of the lists, in the order of the first.
+func inAll(lists [][]string) []string {
+	return slices.DeleteFunc(slices.Clone(lists[0]), func(name string) bool {
+		return slices.ContainsFunc(lists[1:], func(list []string) bool { return !slices.Contains(list, name) })
+	})
+}
+
+// resolve returns the people whom a list of people and groups names, and the names of those who are
+// not known here. If the settings and the API have no people, a person is known by a token alone,
+// which may be made later, and all are taken.
+func (e *Engine) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
+	all, missing := s.Members(names)
+	if len(s.People) == 0 {
+		return all, missing, nil
+	}
+	known, err := e.knownPeople(ctx, s, all)
+	for _, name := range all {
+		if slices.Contains(known, name) {
+			people = append(people, name)
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	return people, missing, err
+}
+
+// whoDecides returns the people of a list who may decide an ask if it is addressed to them.
+func whoDecides(a *askback.Ask, people []string) (names []string) {
+	for _, name := range people {
+		if a.IsApprover(name) && !a.SelfApproval(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// later returns the people whom the escalations of a route add to the approvers.
+func (e *Engine) later(ctx context.Context, s *current, n *txn.NewAsk) (names []string, err error) {
+	a, in := &n.Asked.Ask, &n.Asked
+	for _, escalation := range n.Route.Escalate {
+		people, _, err := e.resolve(ctx, s, escalation.To)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range people {
+			allowed := a.IsApprover(name) || in.Widens && (len(in.Within) == 0 || slices.Contains(in.Within, name))
+			if allowed && !a.SelfApproval(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
+// checkDeciders returns an [askback.Invalid] if too few people may decide a new ask that is
+// addressed to these people; none: to everyone. For the quorum, those approvers count, too, whom an
+// escalation adds.
+func (e *Engine) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, people []string) error {
+	a := &n.Asked.Ask
+	if len(people) == 0 {
+		return e.checkEveryone(ctx, s, n)
+	}
+	now := whoDecides(a, people)
+	if len(now) == 0 {
+		return tooFew(a, n.Named, 0)
+	}
+	if a.Quorum <= len(now) {
+		return nil
+	}
+	if len(a.Approvers) == 0 {
+		return tooFew(a, n.Named, len(now))
+	}
+	later, err := e.later(ctx, s, n)
+	if err != nil {
+		return err
+	}
+	for _, name := range later {
+		if !slices.Contains(now, name) {
+			now = append(now, name)
+		}
+	}
+	if a.Quorum > len(now) {
+		return tooFew(a, n.Named, len(now))
+	}
+	return nil
+}
+
+// checkEveryone is checkDeciders for an ask for every person. If the settings and the API have no
+// people, anyone may get a token later.
+func (e *Engine) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) error {
+	a := &n.Asked.Ask
+	if len(s.People) == 0 || a.Quorum <= 1 && !a.NoSelfApproval {
+		return nil
+	}
+	all, err := e.everyone(ctx, s)
+	if err != nil {
+		return err
+	}
+	free := len(whoDecides(a, all))
+	if free >= a.Quorum {
+		return nil
+	}
+	p := askback.Problem{
+		Detail: fmt.Sprintf("%d people must approve this, and only %d who may are known here", a.Quorum, free),
+		Fix:    "ask the operator of this server to correct quorum in its routes; askback doctor checks them",
+	}
+	switch {
+	case a.Quorum <= 1:
+		p.Detail = "the only person who is known here started this session, and must not settle this ask"
+		p.Fix = "ask the operator of this server to add a person"
+	case a.Quorum > n.Route.Quorum:
+		p.Pointer, p.Fix = "/quorum", fmt.Sprintf(`"quorum": %d, or fewer`, max(free, 1))
+	}
+	return askback.Invalid{p}
+}
+
+// tooFew returns the error for an ask that only some of those who must decide it may decide. Named
+// is set if the request names the people, so that its author can correct it.
+func tooFew(a *askback.Ask, named bool, may int) error {
+	p := askback.Problem{Pointer: "/to", Fix: "name more people"}
+	whom := "of the people named"
+	if !named {
+		p.Pointer, p.Fix = "", "ask the operator of this server to correct its routes, or name other people"
+		whom = "of the people in the routes of this server"
+	}
+	free := whoDecides(a, a.Approvers)
+	switch {
+	case len(a.Approvers) > 0 && len(free) == 0:
+		p.Detail = "only the person who started this session may decide this, as the routes of this server say, and must not"
+		p.Pointer, p.Fix = "", "ask the operator of this server to add approvers to its routes"
+	case len(a.Approvers) > 0 && named:
+		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say; %d %s may", howMany(a.Quorum), listed(free), may, whom)
+		p.Fix = "name people who may"
+	case len(a.Approvers) > 0:
+		p.Detail = fmt.Sprintf("%s must approve this, and only %s may decide it, as the routes of this server say", howMany(a.Quorum), listed(free))
+		p.Fix = "ask the operator of this server to add approvers to its routes"
+	case may == 0:
+		p.Detail = "only the person who started this session is named, who must not settle this ask"
+		if named {
+			p.Fix = "name another person"
+		}
+	default:
+		p.Detail = fmt.Sprintf("%s must approve this, and only %d %s may", howMany(a.Quorum), may, whom)
+	}
+	return askback.Invalid{p}
+}
+
+// howMany returns "2 people", or "a person".
+func howMany(n int) string {
+	if n <= 1 {
+		return "a person"
+	}
+	return fmt.Sprintf("%d people", n)
+}
+
+// listed returns names with commas between them, of many only the first.
+func listed(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return strings.Join(quoted(names[:most]), ", ") + fmt.Sprintf(" and %d others", len(names)-most)
+	}
+	return strings.Join(quoted(names), ", ")
+}
+
+// everyone returns the people who are known here.
+func (e *Engine) everyone(ctx context.Context, s *current) ([]string, error) {
+	tokens, err := e.tokens.read(ctx, e, nil)
+	return s.everyone(slices.Collect(maps.Keys(tokens))), err
+}
+
+// everyone returns the people of the settings and the API, those whom a channel reaches, and those
+// with a valid token.
+func (c *current) everyone(tokens []string) []string {
+	names := slices.Clone(tokens)
+	for _, p := range c.People {
+		names = append(names, p.Name)
+	}
+	for _, r := range c.Receivers {
+		if r.Person != "" {
+			names = append(names, r.Person)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

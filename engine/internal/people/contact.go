@@ -1,0 +1,355 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// KindContact is the kind of the records of contacts. They have no state machine.
+const KindContact = "contact"
+
+// An AddressChannel is a [txn.Channel] to contacts, which people add by their address.
+type AddressChannel interface {
+	txn.Channel
+	// CheckAddress returns the form of an address in which it is stored: equal addresses
+	// have equal forms. The error may be an [askback.Invalid].
+	CheckAddress(address string) (string, error)
+}
+
+// A CodeChannel is a [txn.Channel] to contacts, which people link by a code: the channel calls
+// LinkContact of the engine with the code and the place from where it was sent.
+type CodeChannel interface {
+	txn.Channel
+	// CodeTarget returns where to send a code, and the address of a page that sends it.
+	// Both may be "".
+	CodeTarget(code string) (to, url string)
+}
+
+// A contact is a contact with what is stored about it. It is not changed after it was
+// published, except for what the mutex of [contacts] guards.
+type contact struct {
+	askback.Contact // without Ended
+	address         string
+	binding
+
+	// Guarded by the mutex of [contacts].
+	used   time.Time // instead of UsedAt
+	stored time.Time // the stored time of use
+	ends   contactEnd
+}
+
+// A binding is what the validity of a contact or a code depends on.
+type binding struct {
+	root  string // see [Engine.Root]
+	token string // the token of the call that added it; "": the program itself
+}
+
+// ContactState is the stored state of a contact. Times are in milliseconds since 1970.
+type ContactState struct {
+	Format  int    `json:"v"`
+	Channel string `json:"channel"`
+	Label   string `json:"label"`
+	Address string `json:"address"` // sealed
+	Root    string `json:"root,omitempty"`
+	Token   string `json:"token,omitempty"`
+	Used    int64  `json:"used,omitempty"`
+}
+
+// decodeContact returns the contact of a record. If its address cannot be decrypted, it is
+// "", and the contact can only be listed and removed.
+func (e *Engine) decodeContact(row store.Record) (*contact, error) {
+	var s ContactState
+	if _, err := txn.Readable(s, json.Unmarshal(row.State, &s)); err != nil {
+		return nil, err
+	}
+	c := &contact{
+		Contact: askback.Contact{ID: row.ID, Person: row.Owner, Channel: s.Channel, Label: s.Label, CreatedAt: row.Created},
+		binding: binding{root: s.Root, token: s.Token},
+	}
+	if s.Used != 0 {
+		c.used = time.UnixMilli(s.Used).UTC()
+	}
+	c.UsedAt, c.stored = c.used, c.used
+	address, err := e.Sealer.Open(s.Address, row.ID)
+	if err != nil {
+		e.Log.Error("the address of a contact cannot be decrypted: remove it, and add it again", "contact", row.ID, "error", err)
+	}
+	c.address = address
+	return c, nil
+}
+
+// encodeContact returns the record of a contact, which replaces another one with this version.
+func (e *Engine) encodeContact(c *contact, key string, version int64, now time.Time) (store.Record, error) {
+	sealed, err := e.Sealer.Seal(c.address, c.ID)
+	if err != nil {
+		return store.Record{}, err
+	}
+	s := ContactState{Format: 1, Channel: c.Channel, Label: c.Label, Address: sealed, Root: c.root, Token: c.token}
+	if !c.used.IsZero() {
+		s.Used = c.used.UnixMilli()
+	}
+	row := store.Record{
+		Kind: KindContact, ID: c.ID, Version: version, Key: key, Open: true, Owner: c.Person, Status: c.Channel, Created: c.CreatedAt, Updated: now,
+	}
+	if version == 0 {
+		row.Fixed = []byte(`{"v":1}`)
+	}
+	row.State, err = json.Marshal(s)
+	return row, err
+}
+
+// contactKey returns the key of the record of a contact. It does not reveal the address.
+func (e *Engine) contactKey(channel, address string) (string, error) {
+	return e.Sealer.Fingerprint(channel + "\x00" + address)
+}
+
+// putContact adds a contact to a tx, or changes the one with its address. That of another
+// person is deleted: the address belongs to the person who has it now.
+func (e *Engine) putContact(t *txn.Tx, c *contact) (*contact, error) {
+	key, err := e.contactKey(c.Channel, c.address)
+	if err == nil {
+		err = cmp.Or(t.Lock(KindContact+" "+key), t.Lock(KindContact+" of "+c.Person))
+	}
+	if err != nil {
+		return nil, err
+	}
+	old, err := e.Store.ReadKey(t.Context(), KindContact, key)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	made := *c
+	if old.Version != 0 && old.Owner == c.Person {
+		before, err := e.decodeContact(old)
+		if err != nil {
+			return nil, err
+		}
+		made.ID, made.CreatedAt, made.used = before.ID, before.CreatedAt, before.used
+	} else {
+		if old.Version != 0 {
+			t.Delete(old)
+			old.Version = 0
+		}
+		if made.ID, err = e.IDs.New(ids.Contact, t.Now()); err != nil {
+			return nil, err
+		}
+		made.CreatedAt = t.Now()
+		if err := checkContacts(t, c.Person); err != nil {
+			return nil, err
+		}
+	}
+	made.UsedAt = made.used
+	row, err := e.encodeContact(&made, key, old.Version, t.Now())
+	if err != nil {
+		return nil, err
+	}
+	t.Put(row)
+	return &made, nil
+}
+
+// checkContacts returns an error if a person cannot have another contact.
+func checkContacts(t *txn.Tx, person string) error {
+	n, err := t.DB.Store.CountOpen(t.Context(), KindContact, person, askback.MaxContacts)
+	if err == nil && n >= askback.MaxContacts {
+		err = askback.Invalid{{
+			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", askback.MaxContacts), Fix: "remove those that you do not use: askback contact list",
+		}}
+	}
+	return err
+}
+
+// binding returns what a contact of this principal is bound to.
+func (c *Client) binding(ctx context.Context) (binding, error) {
+	root, err := c.engine.Root(ctx, c.Who.Token)
+	return binding{root: root, token: c.Who.Token}, err
+}
+
+// Contacts implements [askback.Contacts].
+func (c *Client) Contacts(ctx context.Context) ([]askback.Contact, error) {
+	if err := c.Authorize(access.ActContacts); err != nil {
+		return nil, err
+	}
+	person := c.Who.Name
+	if access.Allowed(c.Who.Kind, access.ActContacts, access.Unrelated) {
+		person = ""
+	}
+	list, err := c.engine.contacts.list(ctx, c.engine, person)
+	if err != nil {
+		return nil, fmt.Errorf("contacts: %w", err)
+	}
+	out := make([]askback.Contact, len(list))
+	now := c.engine.Clock()
+	for i, one := range list {
+		valid, err := c.engine.contactValid(ctx, one, now)
+		if err != nil {
+			return nil, fmt.Errorf("contacts: %w", err)
+		}
+		out[i] = c.engine.contacts.view(one)
+		out[i].Ended = !valid
+	}
+	slices.SortFunc(out, func(a, b askback.Contact) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// AddContact implements [askback.Contacts].
+func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
+	if err := cmp.Or(c.Authorize(access.ActContacts), r.Check()); err != nil {
+		return askback.Contact{}, err
+	}
+	channel, ok := c.engine.Channels[r.Channel].(AddressChannel)
+	if !ok {
+		return askback.Contact{}, c.engine.notLinked(r.Channel)
+	}
+	address, err := channel.CheckAddress(r.Address)
+	if err != nil {
+		return askback.Contact{}, err
+	}
+	b, err := c.binding(ctx)
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
+	}
+	made := &contact{Contact: askback.Contact{Person: c.Who.Name, Channel: r.Channel, Label: r.Label}, address: address, binding: b}
+	err = c.engine.changeContacts(ctx, func(t *txn.Tx) (err error) {
+		made, err = c.engine.putContact(t, made)
+		return err
+	})
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
+	}
+	return made.Contact, nil
+}
+
+// notLinked returns the error for a request to add a contact, or to make a code, for a channel
+// that cannot do it.
+func (e *Engine) notLinked(channel string) error {
+	p := askback.Problem{Pointer: "/channel", Detail: "is not set up on this server", Fix: "set channels." + channel + " in its settings"}
+	switch e.Channels[channel].(type) {
+	case CodeChannel:
+		p.Detail, p.Fix = "a contact of this channel is linked by a code that is sent from it", "askback link "+channel
+	case AddressChannel:
+		p.Detail, p.Fix = "a contact of this channel is added where it is", "open the inbox in the browser that is to show notifications"
+	case nil:
+	default:
+		p.Detail, p.Fix = "this channel has no contacts; its receivers are in the settings", "add one to channels."+channel
+	}
+	return askback.Invalid{p}
+}
+
+// DeleteContact implements [askback.Contacts].
+func (c *Client) DeleteContact(ctx context.Context, id string) (askback.Contact, error) {
+	if err := c.Authorize(access.ActContacts); err != nil {
+		return askback.Contact{}, err
+	}
+	removed, err := c.engine.deleteContact(ctx, id, func(row store.Record) bool {
+		return access.Allowed(c.Who.Kind, access.ActContacts, c.relationToContact(row.Owner))
+	})
+	if err != nil {
+		return askback.Contact{}, fmt.Errorf("remove contact %s: %w", id, err)
+	}
+	return removed.Contact, nil
+}
+
+// relationToContact returns the relation of this principal to a contact of a person.
+func (c *Client) relationToContact(person string) access.Relation {
+	if c.Who.Name == person && c.Who.Kind != askback.Agent {
+		return access.Owner
+	}
+	return access.Unrelated
+}
+
+// deleteContact deletes a contact if may returns true for its record. Otherwise the error is
+// [askback.ErrNotFound].
+func (e *Engine) deleteContact(ctx context.Context, id string, may func(store.Record) bool) (removed *contact, err error) {
+	err = e.changeContacts(ctx, func(t *txn.Tx) error {
+		row, err := e.Store.Read(t.Context(), KindContact, id)
+		if err != nil {
+			return err
+		}
+		if !may(row) {
+			return askback.ErrNotFound
+		}
+		t.Delete(row)
+		removed, err = e.decodeContact(row)
+		return err
+	})
+	return removed, err
+}
+
+// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if no
+// contact has it, or if its token or sign-in has ended. It records that the contact was used.
+func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
+	c, err := e.contactAt(ctx, channel, address)
+	if err != nil {
+		return askback.Contact{}, err
+	}
+	return e.contacts.view(c), nil
+}
+
+func (e *Engine) contactAt(ctx context.Context, channel, address string) (*contact, error) {
+	c, err := e.contacts.at(ctx, e, channel, address)
+	if err != nil {
+		return nil, err
+	}
+	now := e.Clock()
+	if valid, err := e.contactValid(ctx, c, now); err != nil || !valid {
+		return nil, cmp.Or(err, error(askback.ErrNotFound))
+	}
+	e.contacts.touch(c, now)
+	return c, nil
+}
+
+// ContactPrincipal returns the contact with an address, and its person as a principal of a channel.
+func (e *Engine) ContactPrincipal(ctx context.Context, channel, address string, via askback.Channel) (askback.Principal, askback.Contact, error) {
+	c, err := e.contactAt(ctx, channel, address)
+	if err != nil {
+		return askback.Principal{}, askback.Contact{}, err
+	}
+	return askback.Principal{Kind: askback.Responder, Name: c.Person, Channel: via, Token: c.root}, e.contacts.view(c), nil
+}
+
+// RemoveContact removes the contact with an address: the receiver wants no further message,
+// or does not exist any more. The error is [askback.ErrNotFound] if it is unknown.
+func (e *Engine) RemoveContact(ctx context.Context, channel, address string) error {
+	c, err := e.contacts.at(ctx, e, channel, address)
+	if err != nil {
+		return err
+	}
+	_, err = e.deleteContact(ctx, c.ID, func(store.Record) bool { return true })
+	return err
+}
+
+// contactsFor returns the contacts of the people who may answer an ask, oldest first.
+func (e *Engine) contactsFor(ctx context.Context, a *askback.Ask, now time.Time) (all []*contact, err error) {
+	if !e.hasContacts {
+		return nil, nil
+	}
+	list, err := e.contacts.list(ctx, e, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if e.Channels[c.Channel] == nil || !a.Addressed(c.Person) {
+			continue
+		}
+		valid, err := e.contactValid(ctx, c, now)
+		if err != nil {
+			return nil, err
+		}
+		if valid {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *contact) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
+}

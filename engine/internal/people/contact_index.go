@@ -1,0 +1,233 @@
+package people
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/store"
+)
+
+// contacts are all contacts of the store. They are read when they are needed first, so that an
+// ask reads no record for each of its receivers. No other process has the store.
+type contacts struct {
+	changing sync.RWMutex // held for reading while a change of contacts is committed, and for writing while all are read
+	mu       sync.Mutex
+	loaded   bool
+	byID     map[string]*contact
+}
+
+// contactEnd is what is known about the end of the binding of a contact.
+type contactEnd struct {
+	known      bool
+	generation int       // see [auth.Authority.Generation]
+	at         time.Time // zero: no end is known
+	revoked    bool
+}
+
+// changeContacts commits a change of contacts. The index then reads all of them again when it
+// is used: they change rarely.
+func (e *Engine) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
+	e.contacts.changing.RLock()
+	defer e.contacts.changing.RUnlock()
+	err := e.Update(ctx, fn)
+	if err == nil || errors.Is(err, askback.ErrUnknown) {
+		e.contacts.mu.Lock()
+		e.contacts.loaded = false
+		e.contacts.mu.Unlock()
+	}
+	return err
+}
+
+// load reads all contacts unless they were read. It keeps the uses that are not stored yet.
+func (c *contacts) load(ctx context.Context, e *Engine) error {
+	if c.isLoaded() {
+		return nil
+	}
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	if c.isLoaded() {
+		return nil
+	}
+	byID := map[string]*contact{}
+	for row, err := range e.Rows(ctx, store.Query{Kind: KindContact, Limit: store.MaxList}) {
+		if err != nil {
+			return txn.FromStore(err)
+		}
+		one, err := e.decodeContact(row)
+		if err != nil {
+			e.LogUnreadable(row, err)
+			continue
+		}
+		byID[one.ID] = one
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, one := range byID {
+		if old := c.byID[id]; old != nil && old.used.After(one.used) {
+			one.used = old.used
+		}
+	}
+	c.byID, c.loaded = byID, true
+	return nil
+}
+
+func (c *contacts) isLoaded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.loaded
+}
+
+// list returns the contacts of a person, or all for "".
+func (c *contacts) list(ctx context.Context, e *Engine, person string) (all []*contact, err error) {
+	if err := c.load(ctx, e); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.byID {
+		if person == "" || one.Person == person {
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// withID returns the contact with an id. The error is [askback.ErrNotFound] if it is unknown.
+func (c *contacts) withID(ctx context.Context, e *Engine, id string) (*contact, error) {
+	if err := c.load(ctx, e); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one := c.byID[id]; one != nil {
+		return one, nil
+	}
+	return nil, askback.ErrNotFound
+}
+
+// at returns the contact with an address. The error is [askback.ErrNotFound] if it is unknown.
+func (c *contacts) at(ctx context.Context, e *Engine, channel, address string) (*contact, error) {
+	if err := c.load(ctx, e); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.byID {
+		if one.Channel == channel && one.address == address && address != "" {
+			return one, nil
+		}
+	}
+	return nil, askback.ErrNotFound
+}
+
+// view returns a contact as clients see it, without Ended.
+func (c *contacts) view(one *contact) askback.Contact {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := one.Contact
+	out.UsedAt = one.used
+	return out
+}
+
+// touch records that a contact was used.
+func (c *contacts) touch(one *contact, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.After(one.used) {
+		one.used = now
+	}
+}
+
+// contactValid reports whether the binding of a contact is valid. It reads tokens only when it
+// is called first for the contact, and again after a token was revoked.
+func (e *Engine) contactValid(ctx context.Context, c *contact, now time.Time) (bool, error) {
+	if c.address == "" {
+		return false, nil
+	}
+	generation := e.Generation()
+	e.contacts.mu.Lock()
+	ends := c.ends
+	e.contacts.mu.Unlock()
+	if !ends.known || ends.generation != generation {
+		var err error
+		if ends, err = e.bindingEnd(ctx, c.binding); err != nil {
+			return false, err
+		}
+		ends.known, ends.generation = true, generation
+		e.contacts.mu.Lock()
+		c.ends = ends
+		e.contacts.mu.Unlock()
+	}
+	if ends.revoked || !ends.at.IsZero() && !now.Before(ends.at) {
+		return false, nil
+	}
+	switch {
+	case c.root == "": // added by the program itself, without a token
+		return e.IsPerson(ctx, c.Person)
+	case auth.IsSignIn(c.root):
+		return e.RootValid(ctx, c.root, c.Person, now)
+	}
+	return true, nil
+}
+
+// bindingEnd reads the tokens of a binding.
+func (e *Engine) bindingEnd(ctx context.Context, b binding) (end contactEnd, err error) {
+	if end.at, err = e.RootEnd(ctx, b.root); err == nil {
+		end.revoked, err = e.IsRevoked(ctx, b.token)
+	}
+	return end, err
+}
+
+// StoreContactUses stores when contacts were used last.
+func (e *Engine) StoreContactUses(ctx context.Context) error {
+	e.contacts.mu.Lock()
+	uses := map[string]time.Time{}
+	for id, one := range e.contacts.byID {
+		if !one.used.Equal(one.stored) {
+			uses[id] = one.used
+		}
+	}
+	e.contacts.mu.Unlock()
+	if len(uses) == 0 {
+		return nil
+	}
+	err := e.Update(ctx, func(t *txn.Tx) error {
+		for id, used := range uses {
+			row, err := e.Store.Read(t.Context(), KindContact, id)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			var s ContactState
+			if err := json.Unmarshal(row.State, &s); err != nil {
+				return err
+			}
+			s.Used = used.UnixMilli()
+			if row.State, err = json.Marshal(s); err != nil {
+				return err
+			}
+			row.Fixed, row.Updated = nil, t.Now()
+			t.Put(row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.contacts.mu.Lock()
+	defer e.contacts.mu.Unlock()
+	for id, used := range uses {
+		if one := e.contacts.byID[id]; one != nil {
+			one.stored = used
+		}
+	}
+	return nil
+}

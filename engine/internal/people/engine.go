@@ -1,0 +1,90 @@
+// Package people knows who is asked: the people, groups and routes of the settings and of the API, who
+// gets and who decides an ask, and the contacts at which people are reached.
+package people
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/askback/askback/engine/auth"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/store"
+)
+
+// An Engine is the part of the engine that knows the people: the directory, who gets and decides an
+// ask, and the contacts.
+type Engine struct {
+	*txn.DB
+	*auth.Authority
+	Options
+
+	directory   directories
+	applied     atomic.Pointer[current] // the settings that apply, with what only this package needs
+	contacts    contacts
+	hasContacts bool // a channel carries asks to contacts
+	guesses     guesses
+	tokens      tokenNames
+}
+
+// Options configure an [Engine].
+type Options struct {
+	// Changed is called with the settings that apply, each time they change. Optional.
+	Changed func(txn.Settings)
+	// RouteChannels are the names of channels that a route of the API may have; nil: any.
+	RouteChannels []string
+	// Recipients returns the people and groups whom the asks of each hosted agent name, by its name.
+	Recipients func() map[string][]string
+}
+
+// New returns the part of the engine that knows the people. It makes the authority that checks secrets.
+func New(db *txn.DB, o Options) *Engine {
+	e := &Engine{DB: db, Options: o}
+	for _, c := range db.Channels {
+		_, coded := c.(CodeChannel)
+		_, added := c.(AddressChannel)
+		e.hasContacts = e.hasContacts || coded || added
+	}
+	e.Authority = auth.New(auth.Options{
+		Store: storeReader{db.Store}, Rows: db.Rows, Now: db.Clock, Rand: db.Rand, IDs: db.IDs, Unreadable: db.LogUnreadable,
+		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
+			return db.Update(ctx, func(t *txn.Tx) error { return fn(t.Context(), t) })
+		},
+		People: e.signInPeople,
+	})
+	db.Current, db.Valid = e.settingsNow, e.RootValid
+	for _, expires := range []string{auth.KindToken, auth.KindLogin, kindContactCode} {
+		db.Register(txn.Kind{Name: expires, Due: db.DeleteExpired})
+	}
+	return e
+}
+
+// settingsNow returns the settings that apply, as current does.
+func (e *Engine) settingsNow(ctx context.Context) (*txn.Settings, error) {
+	s, err := e.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &s.Settings, nil
+}
+
+// A Client is what one principal can do with people and contacts.
+type Client struct {
+	engine *Engine
+	*txn.Caller
+}
+
+// As returns what a caller can do.
+func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+
+// A storeReader reads from a store and returns the errors of package askback.
+type storeReader struct{ store txn.Store }
+
+func (r storeReader) Read(ctx context.Context, kind, id string) (store.Record, error) {
+	row, err := r.store.Read(ctx, kind, id)
+	return row, txn.FromStore(err)
+}
+
+func (r storeReader) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
+	row, err := r.store.ReadKey(ctx, kind, key)
+	return row, txn.FromStore(err)
+}

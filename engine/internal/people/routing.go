@@ -1,0 +1,345 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/lifecycle"
+)
+
+// Routing decides who may answer an ask, through which channels it reaches them, and what
+// follows if they do not answer (F12). The settings and the API have people, groups and routes; the ask may
+// name people and groups itself.
+
+// routeOf returns the settings of the routes that apply to an ask: those of the first one that
+// matches, and the rules for approvals of all that match.
+func (s *current) routeOf(a *askback.Ask) (out routing) {
+	found := false
+	for i := range s.Routes {
+		r := &s.Routes[i]
+		if !r.Match.Matches(a) {
+			continue
+		}
+		quorum, noSelf := max(out.Quorum, r.Quorum), out.NoSelfApproval || r.NoSelfApproval
+		if !found {
+			out.Route, out.widens, found = *r, len(r.Approvers) > 0, true
+		}
+		out.Quorum, out.NoSelfApproval = quorum, noSelf
+		if len(r.Approvers) > 0 {
+			out.approvers = append(out.approvers, r.Approvers)
+		}
+	}
+	return out
+}
+
+// AddRoute applies the routes to a new ask. What the request sets itself counts more than a
+// route, except for the rules for approvals.
+func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
+	s, err := c.engine.current(ctx)
+	if err != nil {
+		return err
+	}
+	a := &n.Asked.Ask
+	a.Owner = c.Who.Name
+	r := s.routeOf(a)
+	n.Route, n.Asked.Channels, n.Named = r.Route, r.Channels, len(a.To) > 0
+	if a.Kind == askback.Confirm {
+		a.Quorum = max(a.Quorum, r.Quorum)
+	}
+	if a.NoSelfApproval = r.NoSelfApproval; a.NoSelfApproval {
+		a.Directed = n.Directed
+	}
+	if n.Timeout == 0 && a.Deadline.IsZero() && r.Timeout > 0 {
+		n.Timeout, a.OnTimeout = r.Timeout.Duration(), onTimeout(a, r.OnTimeout)
+	}
+	if err := c.engine.setApprovers(ctx, s, n, &r); err != nil {
+		return err
+	}
+	people, err := c.engine.address(ctx, n, &r)
+	if err != nil {
+		return err
+	}
+	if err := c.engine.checkDeciders(ctx, s, n, people); err != nil {
+		return err
+	}
+	if a.Recipients = people; slices.Equal(a.To, people) {
+		a.Recipients = nil
+	}
+	return nil
+}
+
+// address sets the people and groups who get a new ask, and returns the people: those whom the
+// request names, else those of its route. If these are too few to decide it, the approvers get it,
+// too.
+func (e *Engine) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
+	a := &n.Asked.Ask
+	if n.Named {
+		people, skipped, err := e.expand(ctx, "/to", a.To, true)
+		a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/to", Fix: "name a person of GET /people"})
+		return people, err
+	}
+	a.To = r.To
+	people, skipped, err := e.expand(ctx, "/to", a.To, false)
+	a.Warnings = withSkipped(a.Warnings, skipped, askback.Problem{Pointer: "/recipients", Fix: "ask the operator of this server to correct its routes"})
+	switch {
+	case len(a.Approvers) > 0 && (err == nil || errors.As(err, new(askback.Invalid))):
+		if len(whoDecides(a, people)) < max(a.Quorum, 1) {
+			names := a.Approvers
+			if len(r.approvers) == 1 {
+				names = r.approvers[0]
+			}
+			a.To, people = union(a.To, names), union(people, a.Approvers)
+		}
+		return people, nil
+	case errors.As(err, new(askback.Invalid)): // the author of the request has not named them
+		return nil, askback.Invalid{{
+			Detail: "none of the people whom a route of this server names is known here, so no one could answer: " + strings.Join(quoted(r.To), ", "),
+			Fix:    "ask the operator of this server to correct its routes; askback doctor checks them",
+		}}
+	}
+	return people, err
+}
+
+// union returns the names in a, then the names in b that are not in a.
+func union(a, b []string) []string {
+	a = slices.Clip(a)
+	for _, name := range b {
+		if !slices.Contains(a, name) {
+			a = append(a, name)
+		}
+	}
+	return a
+}
+
+// onTimeout returns what follows the timeout of a route. An ask without defaults is declined
+// instead, because nothing else may decide it.
+func onTimeout(a *askback.Ask, then askback.OnTimeout) askback.OnTimeout {
+	switch {
+	case then == "":
+		return askback.OnTimeoutFail
+	case then != askback.OnTimeoutDefault:
+		return then
+	}
+	missing := slices.ContainsFunc(a.Questions, func(q askback.Question) bool { return !q.Optional && len(q.Default) == 0 })
+	if a.Kind == askback.Confirm || missing {
+		return askback.OnTimeoutDecline
+	}
+	return then
+}
+
+// FollowUps returns the reminders and the escalations of a route for an ask that is made at a
+// time, in order.
+func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
+	for _, after := range r.Remind {
+		all = append(all, askback.FollowUp{At: at.Add(after.Duration())})
+	}
+	for _, e := range r.Escalate {
+		all = append(all, askback.FollowUp{At: at.Add(e.After.Duration()), To: e.To})
+	}
+	slices.SortStableFunc(all, func(a, b askback.FollowUp) int { return a.At.Compare(b.At) })
+	return all
+}
+
+// expand returns the people whom a list of people and groups names, and the names of those who
+// are not known here: they have left, or the name is wrong. If there are people, those
+// who are not known are left out. Otherwise a person is known by a token alone, which may be
+// made later, and all are taken. The pointer is that of the list in the request. The error is an
+// [askback.Invalid] if no person is left or, if strict is set, a group does not exist. Otherwise
+// such a group is among the skipped: the author of an ask does not see the groups of a route.
+func (e *Engine) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
+	if len(names) == 0 {
+		return nil, nil, nil
+	}
+	s, err := e.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, missing := s.Members(names)
+	if strict && len(missing) > 0 {
+		return nil, nil, askback.Invalid{{
+			Pointer: fmt.Sprintf("%s/%d", pointer, slices.Index(names, missing[0])), Detail: fmt.Sprintf("there is no group %q", missing[0]),
+			Fix: "name a group of GET /groups, or people",
+		}}
+	}
+	known, err := e.knownPeople(ctx, s, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	skipped = missing
+	for _, name := range all {
+		if slices.Contains(known, name) {
+			people = append(people, name)
+		} else {
+			skipped = append(skipped, name)
+		}
+	}
+	switch {
+	case len(all) == 0: // only groups that do not exist any more
+	case known == nil || len(s.People) == 0 && len(people) > 0:
+		return all, missing, nil
+	case len(s.People) == 0: // they may get a token later
+		return all, skipped, nil
+	}
+	if len(people) == 0 {
+		return nil, nil, askback.Invalid{{
+			Pointer: pointer, Detail: "none of the people who are named is known here, so no one could answer: " + strings.Join(quoted(skipped), ", "),
+			Fix: "name a person of GET /people, or leave it out to ask everyone",
+		}}
+	}
+	return people, skipped, nil
+}
+
+// withSkipped adds a warning that names people who are not known. The problem has its pointer and
+// what to do.
+func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem) []askback.Problem {
+	if len(skipped) == 0 || len(warnings) >= askback.MaxProblems {
+		return warnings
+	}
+	p.Detail = skippedText(skipped)
+	return append(slices.Clip(warnings), p)
+}
+
+// skippedText returns a sentence that names people who are not known, or "".
+func skippedText(skipped []string) string {
+	switch len(skipped) {
+	case 0:
+		return ""
+	case 1:
+		return quoted(skipped)[0] + " is not known here and cannot answer"
+	}
+	return strings.Join(quoted(skipped), ", ") + " are not known here and cannot answer"
+}
+
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("%q", name)
+	}
+	return out
+}
+
+// ReceiversOf returns the receivers that may carry an ask to the people who may answer it, each
+// with the end of the quiet hours of its person: those of the settings and the contacts of these
+// people. Channels are those of the route of the ask; empty: all.
+func (e *Engine) ReceiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
+	if a.Settled() {
+		return nil, nil
+	}
+	s, err := e.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(channel, name, person string) {
+		if e.Channels[channel] != nil && (len(channels) == 0 || slices.Contains(channels, channel)) && reads(a, person, channels) {
+			all = append(all, lifecycle.Receiver{Channel: channel, Name: name, Person: person, NotBefore: s.quiet[person].until(now)})
+		}
+	}
+	for _, r := range s.Receivers {
+		if !r.Addressed || len(a.People()) > 0 {
+			add(r.Channel, r.Name, r.Person)
+		}
+	}
+	contacts, err := e.contactsFor(ctx, a, now)
+	for _, c := range contacts {
+		add(c.Channel, c.ID, c.Person)
+	}
+	return all, err
+}
+
+// reads reports whether an ask may be sent to a receiver that a person reads. One that several
+// people read gets asks for everyone, and those whose route names its channel.
+func reads(a *askback.Ask, person string, channels []string) bool {
+	if person == "" {
+		return len(a.People()) == 0 || len(channels) > 0
+	}
+	return a.MayDecide(person)
+}
+
+// Reassigned returns the input for giving an ask to other people. If this principal delegates
+// only its own part, the other people stay.
+func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassignment) (lifecycle.Input, error) {
+	ask, named := a.Ask, r.To
+	if r.Delegate {
+		i := slices.Index(ask.People(), c.Who.Name)
+		if i < 0 {
+			return nil, askback.Invalid{{
+				Pointer: "/delegate", Detail: "you are not one of the people who are named", Fix: "leave delegate out, to name all who may answer",
+			}}
+		}
+		r.To = append(slices.Delete(slices.Clone(ask.People()), i, i+1), r.To...)
+		var err error
+		if r, err = r.Normalize(); err != nil {
+			return nil, err
+		}
+	}
+	people, skipped, err := c.engine.expand(t.Context(), "/to", r.To, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkReassigned(t.Context(), &ask, named, people); err != nil {
+		return nil, err
+	}
+	ask.To, ask.Recipients = r.To, people
+	in := lifecycle.Reassigned{By: c.Who.Name, Via: c.Who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.Now()}
+	in.Receivers, err = c.engine.ReceiversOf(t.Context(), &ask, a.Channels, t.Now())
+	return in, err
+}
+
+// checkReassigned returns an [askback.Invalid] if too few of the people may decide an ask that is
+// given to them, or none of those who are named.
+func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
+	chosen, _, err := c.engine.expand(ctx, "/to", named, true)
+	if err != nil {
+		return err
+	}
+	if len(ask.Approvers) > 0 && len(whoDecides(ask, chosen)) == 0 {
+		return askback.Invalid{{
+			Pointer: "/to", Detail: fmt.Sprintf("only %s may decide this, as the routes of this server say", listed(whoDecides(ask, ask.Approvers))), Fix: "name one of them",
+		}}
+	}
+	for _, v := range ask.Votes { // their approvals count, also if they lose the ask
+		people = union(people, []string{v.Name})
+	}
+	if may := len(whoDecides(ask, people)); may < max(ask.Quorum, 1) {
+		return tooFew(ask, true, may)
+	}
+	return nil
+}
+
+// FollowUp performs the reminders and escalations of an ask that are due.
+func (e *Engine) FollowUp(t *txn.Tx, a *txn.AskRecord) error {
+	for {
+		next, ok := a.State.NextFollowUp()
+		if !ok || t.Now().Before(next.At) {
+			return nil
+		}
+		in := lifecycle.FollowedUp{At: t.Now()}
+		if len(next.To) > 0 && len(a.State.Ask.People()) > 0 {
+			people, skipped, err := e.expand(t.Context(), "/to", next.To, false)
+			switch {
+			case err == nil:
+				in.People, in.Why = people, skippedText(skipped)
+			case errors.As(err, new(askback.Invalid)): // the settings have changed since
+				in.Why = err.Error()
+			default:
+				return err
+			}
+		}
+		after, err := a.State.Step(in) // the receivers are chosen by the people after it
+		if err != nil {
+			return err
+		}
+		if in.Receivers, err = e.ReceiversOf(t.Context(), &after.State.Ask, a.State.Channels, t.Now()); err != nil {
+			return err
+		}
+		if err := a.Step(t, in); err != nil {
+			return err
+		}
+	}
+}

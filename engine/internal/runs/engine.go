@@ -1,0 +1,77 @@
+// Package runs runs the hosted agents: it performs the effects of the machine of package conversation
+// and starts the runs of schedules.
+package runs
+
+import (
+	"context"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// An Engine is the part of the engine that runs the hosted agents.
+type Engine struct {
+	*txn.DB
+	Options
+}
+
+// Options configure an [Engine].
+type Options struct {
+	Runner   Runner // may be nil
+	Idle     bool   // no schedule starts a run
+	Asker    Asker
+	Sessions func(askback.Principal) askback.Sessions // of the client of a principal
+}
+
+// An Asker opens the asks of runs.
+type Asker interface {
+	// Prepare checks the request of an agent and sets n, of which it keeps directed.
+	Prepare(ctx context.Context, who askback.Principal, n *txn.NewAsk, r askback.Request) error
+	// Open makes the ask of n in a tx.
+	Open(t *txn.Tx, who askback.Principal, n *txn.NewAsk) (*askback.Ask, error)
+}
+
+// New returns the part of the engine that runs the hosted agents.
+func New(db *txn.DB, o Options) *Engine {
+	e := &Engine{DB: db, Options: o}
+	txn.Handle(db, resume)
+	db.Register(e.runKinds()...)
+	return e
+}
+
+// A Client is what one principal can do with hosted agents and their runs.
+type Client struct {
+	engine *Engine
+	*txn.Caller
+}
+
+// As returns what a caller can do.
+func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+
+// runKinds returns the kinds of the records of runs and of their effects.
+func (e *Engine) runKinds() []txn.Kind {
+	slots := runSlots
+	if e.Runner == nil { // another process has the agents
+		slots = 0
+	}
+	return []txn.Kind{
+		{Name: runPrefix, Perform: e.performRun, Slots: slots},
+		{Name: KindRun, Due: func(ctx context.Context, row store.Record) error {
+			return e.Update(ctx, func(t *txn.Tx) error {
+				r, err := lockRun(t, row.ID)
+				if err != nil {
+					return err
+				}
+				return r.step(t, conversation.Due{At: t.Now()})
+			})
+		}},
+	}
+}
+
+// resume adds the effect of a settled ask of a run.
+func resume(t *txn.Tx, f lifecycle.Resume) error {
+	return addWork(t, kindSettled, txn.KindAsk, f.AskID, f.SessionID, runWork{})
+}

@@ -1,0 +1,150 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/store"
+)
+
+// HostedAgents implements [askback.Sessions].
+func (c *Client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
+	if err := c.Authorize(access.ActRun); err != nil {
+		return nil, err
+	}
+	return c.engine.HostedAgents(), nil
+}
+
+// HostedAgents returns the agents that can be started here, in order of name, each with the time
+// of its next run.
+func (e *Engine) HostedAgents() []askback.HostedAgent {
+	if e.Runner == nil {
+		return nil
+	}
+	all := e.Runner.Agents()
+	if s, ok := e.Runner.(Scheduler); ok {
+		for i, a := range all {
+			if a.Schedule != "" {
+				all[i].NextRun = s.NextRun(a.Name, e.Clock()).UTC()
+			}
+		}
+	}
+	return all
+}
+
+// A CallbackRunner is a [Runner] whose agents have callbacks.
+type CallbackRunner interface {
+	// Callback returns the address that receives the events of the runs of an agent, or "".
+	Callback(agent string) string
+}
+
+// agentCallback returns the address that receives the events of the runs of an agent, or "".
+func (e *Engine) agentCallback(agent string) (string, error) {
+	c, ok := e.Runner.(CallbackRunner)
+	if !ok {
+		return "", nil
+	}
+	address := c.Callback(agent)
+	if err := e.CheckCallback(address); err != nil {
+		return "", fmt.Errorf("the callback of agent %s: %w", agent, err)
+	}
+	return address, nil
+}
+
+// IsHosted reports whether a session is that of a hosted agent.
+func (e *Engine) IsHosted(ctx context.Context, id string) (bool, error) {
+	_, err := e.Store.Read(ctx, KindRun, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, txn.FromStore(err)
+}
+
+// LimitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program
+// has as many runs as it may have open asks: the asks of its runs are not counted as its own.
+func (e *Engine) LimitRuns(ctx context.Context, owner string) error {
+	if limit := e.MaxOpen(); limit > 0 {
+		n, err := e.countRuns(ctx, owner, limit)
+		if err != nil {
+			return err
+		}
+		if n >= limit {
+			return &askback.RetryError{
+				Err: askback.ErrTooMany, After: txn.FullRetryAfter,
+				Why: fmt.Sprintf("%s has %d runs that have not ended, as many as it may have; wait until some end, or cancel them", owner, limit),
+			}
+		}
+	}
+	return e.LimitStarts(owner)
+}
+
+// LimitStarts records that a program starts a turn of a run. Programs may start as many runs in a minute as
+// an agent may ask: each run costs requests to a model.
+func (e *Engine) LimitStarts(owner string) error {
+	limit := e.Settings.Load().AsksPerMinute
+	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
+	if r, ok := errors.AsType[*askback.RetryError](err); ok {
+		r.Why = fmt.Sprintf("%s started %d runs within a minute, as many as it may; the next one is started in %.0f s", owner, limit, math.Ceil(r.After.Seconds()))
+	}
+	return err
+}
+
+// preferCallback removes the callback of an agent from the ask of a run whose session has one:
+// that of the session is its starter's, and the ask gets it then.
+func (e *Engine) preferCallback(ctx context.Context, id string, r *askback.Request) error {
+	if r.CallbackURL == "" {
+		return nil
+	}
+	row, err := e.Store.Read(ctx, txn.KindSession, id)
+	if err != nil {
+		return txn.FromStore(err)
+	}
+	s, err := txn.DecodeSession(row)
+	if s.Callback != "" {
+		r.CallbackURL = ""
+	}
+	return err
+}
+
+// agentNames returns a sentence with the names of the first hosted agents.
+func (e *Engine) agentNames() string {
+	const most = 20
+	var names []string
+	for i, a := range e.Runner.Agents() {
+		if i == most {
+			names = append(names, "and others")
+			break
+		}
+		names = append(names, a.Name)
+	}
+	if len(names) == 0 {
+		return "add the definition of one"
+	}
+	return "name one of " + strings.Join(names, ", ")
+}
+
+// countRuns returns the number of open sessions of an owner whose agents run here, at most limit.
+func (e *Engine) countRuns(ctx context.Context, owner string, limit int) (n int, err error) {
+	all, err := e.Store.CountOpen(ctx, txn.KindSession, owner, limit)
+	if err != nil || all < limit { // most owners have few
+		return all, txn.FromStore(err)
+	}
+	for s, err := range e.OpenSessions(ctx, owner) {
+		if err != nil {
+			return 0, err
+		}
+		if s.Hosted {
+			n++
+		}
+		if n == limit {
+			break
+		}
+	}
+	return n, nil
+}

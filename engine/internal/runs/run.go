@@ -1,0 +1,403 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// KindRun is the kind of the record of a hosted run. It has the id of its session. What its
+// model reads are the events of the session about it. The record is found by its id only: in
+// lists it would be twice, and each index would cost as much as its state.
+const KindRun = "run"
+
+// runFormat is the version number of the fixed part of a run. Format 1 repeated what the
+// columns have: the id, the agent, and as the owner the person who started it.
+const runFormat = 2
+
+// A runFixed is what of a run never changes.
+type runFixed struct {
+	Format int `json:"format"`
+	conversation.Run
+	StartedBy string `json:"started_by,omitempty"` // the person who started it, or ""
+
+	// Of a child: the session of the run that started it, the number of the call there, and the
+	// index of its task.
+	Parent string `json:"parent,omitempty"`
+	Call   int    `json:"call,omitempty"`
+	Child  int    `json:"child,omitempty"`
+}
+
+// A runRecord is a stored run that a tx has read or made.
+type runRecord struct {
+	row     store.Record // without Fixed and State
+	fixed   runFixed
+	state   conversation.State
+	changed bool
+	cancel  lifecycle.Cancelled // for its open ask, if a step ends its turn: by whom, and why
+}
+
+// lockRun locks and reads a run. A tx locks it before all other records.
+func lockRun(t *txn.Tx, id string) (*runRecord, error) {
+	for _, r := range t.Records {
+		if r, ok := r.(*runRecord); ok && r.row.ID == id {
+			return r, nil
+		}
+	}
+	if err := t.Lock(KindRun + " " + id); err != nil { // its session has the same id
+		return nil, err
+	}
+	row, err := t.DB.Store.Read(t.Context(), KindRun, id)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decodeRun(row)
+	if err != nil {
+		return nil, err
+	}
+	return addRun(t, r), nil
+}
+
+// lockKnownRun is like run for a run that was read before, which it does not read again. If the run has
+// changed since, the commit is a conflict, and the next attempt reads it.
+func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
+	if t.Attempt > 0 {
+		return lockRun(t, known.row.ID)
+	}
+	if err := t.Lock(KindRun + " " + known.row.ID); err != nil {
+		return nil, err
+	}
+	return addRun(t, &runRecord{row: known.row, fixed: known.fixed, state: known.state}), nil
+}
+
+// addRun adds a run that was read to the tx.
+func addRun(t *txn.Tx, r *runRecord) *runRecord {
+	t.Append(r, r.row.Updated)
+	return r
+}
+
+// decodeRun returns a run as it is stored.
+func decodeRun(row store.Record) (*runRecord, error) {
+	r := &runRecord{row: row}
+	r.row.Fixed, r.row.State = nil, nil
+	err := json.Unmarshal(row.Fixed, &r.fixed)
+	if err == nil && r.fixed.Format > runFormat {
+		err = fmt.Errorf("run %s is stored in format %d, and this release reads up to %d: use a newer release", row.ID, r.fixed.Format, runFormat)
+	}
+	r.fixed.ID = row.ID
+	if r.fixed.Format > 1 {
+		r.fixed.Agent, r.fixed.StartedBy = row.Agent, row.Owner
+	}
+	if err == nil {
+		r.state, err = conversation.Decode(row.State)
+	}
+	_, err = txn.Readable(r.state, err)
+	return r, err
+}
+
+func (r *runRecord) ID() string { return r.row.ID }
+
+// Encode adds the record to the change, if it has changed.
+func (r *runRecord) Encode(t *txn.Tx) (err error) {
+	if !r.changed {
+		return nil
+	}
+	row := r.row
+	row.Due, row.Updated = r.state.Due(), t.Now() // no list selects runs by status, and the state has the phase
+	if row.Version == 0 {
+		fixed := r.fixed
+		fixed.ID, fixed.Agent, fixed.StartedBy = "", "", "" // the row has them
+		if row.Fixed, err = json.Marshal(fixed); err != nil {
+			return err
+		}
+	}
+	if row.State, err = r.state.Encode(); err == nil {
+		if row.Version == 0 {
+			row.State = txn.Pad(row.State, txn.RunRoom)
+		}
+		t.Put(row)
+	}
+	return err
+}
+
+// step steps a run. It adds the effects to the change, except for those on its session, which
+// are performed before the commit.
+func (r *runRecord) step(t *txn.Tx, in conversation.Input) error {
+	result, err := r.state.Step(in)
+	if result.Unchanged {
+		return err
+	}
+	r.state, r.changed = result.State, true
+	for _, h := range result.History {
+		if h, ok := runEvent(h); ok {
+			if err := t.AddEvent(store.Record{ID: r.row.ID, Stream: r.row.ID}, h); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range result.Effects {
+		if err := r.addEffect(t, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEffect adds an effect of the run to the tx.
+func (r *runRecord) addEffect(t *txn.Tx, effect conversation.Effect) error {
+	switch f := effect.(type) {
+	case conversation.UpdateSession:
+		return r.updateSession(t, f)
+	case conversation.RequestModel:
+		return r.queue(t, kindRequest, runWork{Request: f.Request, Attempt: f.Attempt})
+	case conversation.ExecuteTool:
+		return r.queue(t, kindTool, runWork{Call: f.Call, AskID: f.AskID, Input: f.Input})
+	case conversation.OpenAsk:
+		return r.queue(t, kindOpenAsk, runWork{Call: f.Call})
+	case conversation.WithdrawAsk:
+		return nil // its turn ends, and with it the asks of the session
+	case conversation.StartChild:
+		return r.queue(t, kindStartChild, runWork{Call: f.Call, Child: f.Child})
+	case conversation.CancelChild:
+		return r.queue(t, kindCancelChild, runWork{Call: f.Call, Child: f.Child})
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+// updateSession steps the session of the run, and tells the run that started it when it ends.
+func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error {
+	in := lifecycle.RunChanged{
+		Status: f.Status, Idle: f.Idle, Error: f.Error, Tokens: f.Usage.InputTokens + f.Usage.OutputTokens, CostUSD: f.Usage.CostUSD,
+		Cancel: r.cancel, At: t.Now(),
+	}
+	if f.Status == askback.SessionCancelled {
+		in.Error = r.cancel.Reason
+	}
+	if in.Cancel.At.IsZero() {
+		in.Cancel = lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Reason: f.Error, At: t.Now()}
+	}
+	if f.Result != "" {
+		in.Result = resultOf(f.Result)
+	}
+	t.Effects = append(t.Effects, lifecycle.NotifySession{ID: r.row.ID, Input: in, MustExist: true})
+	if r.fixed.Parent == "" || f.Status == askback.SessionRunning {
+		return nil
+	}
+	done := runWork{Text: f.Result}
+	switch {
+	case f.Status != askback.SessionCompleted:
+		done = runWork{Failed: true, Text: "The run " + strings.TrimSuffix(string(f.Status)+": "+in.Error, ": ")}
+	case f.Result == "":
+		done.Text = "The run ended without a text."
+	}
+	return r.queue(t, kindFinished, done)
+}
+
+// resultOf returns the result of a session whose agent wrote a text: the text as a JSON string,
+// unless the text is a JSON object.
+func resultOf(text string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= askback.MaxResult {
+		return json.RawMessage(strings.TrimSpace(text))
+	}
+	raw, _ := json.Marshal(text) // a string can always be marshaled
+	return raw
+}
+
+// startRun adds a new session and its run to the tx.
+func startRun(t *txn.Tx, fixed runFixed, one askback.Session, key string, to txn.Callback, prompt conversation.Message, limits conversation.Limits) (*txn.SessionRecord, error) {
+	id, err := t.DB.IDs.New(ids.Session, t.Now())
+	if err != nil {
+		return nil, err
+	}
+	fixed.Format, fixed.ID = runFormat, id
+	one.ID, one.Hosted, one.Agent, one.StartedBy, one.ParentID = id, true, fixed.Agent, fixed.StartedBy, fixed.Parent
+	r := &runRecord{fixed: fixed, row: store.Record{Kind: KindRun, ID: id, Agent: fixed.Agent, Owner: fixed.StartedBy, Created: t.Now()}}
+	t.Records = append(t.Records, r)
+	s := txn.Add(t, store.Record{
+		Kind: txn.KindSession, ID: id, Key: key, Owner: one.Owner, Agent: fixed.Agent, Created: t.Now(),
+	}, lifecycle.SessionState{})
+	err = s.Step(t, lifecycle.SessionStarted{
+		Session: one, Callback: to.Address, CallbackOf: to.Of, Configured: t.DB.Callback(), At: t.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, r.step(t, conversation.Started{Prompt: prompt, Limits: limits, At: t.Now()})
+}
+
+// StartHosted adds a new session of a hosted agent to the tx, as a principal has requested it.
+func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*txn.SessionRecord, error) {
+	limits, err := c.engine.Runner.Limits(r.Agent)
+	if err != nil {
+		return nil, err
+	}
+	fixed := runFixed{Run: conversation.Run{Agent: r.Agent, Unattended: r.Unattended || c.Who.Kind == askback.Agent}}
+	prompt := conversation.Message{Role: conversation.RoleUser, Text: promptOf(r)}
+	one := askback.Session{Owner: askback.HostedPrefix + r.Agent, Title: r.Title, Payload: r.Payload, Metadata: r.Metadata}
+	if c.Who.Kind == askback.Agent {
+		one.Owner = c.Who.Name
+	} else {
+		fixed.StartedBy, prompt.By = c.Who.Name, c.Who.Name
+	}
+	to := txn.Callback{Address: r.CallbackURL, Of: c.CallbackOf()}
+	if to.Address == "" {
+		to = txn.Callback{}
+		if to.Address, err = c.engine.agentCallback(r.Agent); err != nil {
+			return nil, err
+		}
+	}
+	return startRun(t, fixed, one, key, to, prompt, limits)
+}
+
+// promptOf returns the first message of a run. The payload comes from a program and is data:
+// it stands apart from the prompt, in a fence that it cannot close.
+func promptOf(r askback.SessionRequest) string {
+	if len(r.Payload) == 0 {
+		return r.Prompt
+	}
+	fence := "```"
+	for strings.Contains(string(r.Payload), fence) {
+		fence += "`"
+	}
+	return strings.TrimLeft(r.Prompt+"\n\n", "\n") + "The payload:\n" + fence + "json\n" + string(r.Payload) + "\n" + fence
+}
+
+// CheckHosted checks a request for a hosted agent. It returns an [askback.Invalid] if this engine
+// does not have the agent, and [askback.ErrStartBy] if the principal may not start it.
+func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) error {
+	if !r.Hosted() {
+		return nil
+	}
+	e := c.engine
+	if e.Runner == nil {
+		return askback.Invalid{{Pointer: "/agent", Detail: "this server hosts no agents", Fix: "start it with --agents, or send \"external\": true without a prompt"}}
+	}
+	_, err := e.Runner.Limits(r.Agent)
+	if errors.Is(err, askback.ErrNotFound) {
+		return askback.Invalid{{Pointer: "/agent", Detail: fmt.Sprintf("there is no agent %q here", r.Agent), Fix: e.agentNames()}}
+	}
+	if err == nil {
+		err = c.mayStart(ctx, r.Agent)
+	}
+	return err
+}
+
+// SendHosted applies a command to a session that a run has.
+func (c *Client) SendHosted(t *txn.Tx, id string, cmd askback.Command) (askback.Session, error) {
+	r, err := lockRun(t, id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	s, err := t.DB.Store.Read(t.Context(), txn.KindSession, id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	state, err := txn.DecodeSession(s)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	in, err := c.runInput(t, r, state.Session, cmd)
+	if err == nil && in != nil {
+		err = r.step(t, in)
+	}
+	if err == nil {
+		err = t.PerformEffects()
+	}
+	if err != nil {
+		return askback.Session{}, err
+	}
+	one, err := t.Session(id)
+	if err != nil {
+		return askback.Session{}, err
+	}
+	return one.State.Session, nil
+}
+
+// runInput returns the input of a run for a command, or nil if the command changes nothing.
+func (c *Client) runInput(t *txn.Tx, r *runRecord, one askback.Session, cmd askback.Command) (conversation.Input, error) {
+	wrote := conversation.PersonWrote{At: t.Now()}
+	if c.Who.Kind != askback.Agent {
+		wrote.By = c.Who.Name
+	}
+	r.cancel = lifecycle.Cancelled{By: c.Actor(), Via: c.Who.Channel, At: t.Now()}
+	switch cmd.(type) {
+	case askback.SendMessage, askback.ResumeSession: // which the model obeys as it does the prompt
+		if err := c.mayStart(t.Context(), r.fixed.Agent); err != nil {
+			return nil, err
+		}
+	}
+	switch cmd := cmd.(type) {
+	case askback.SendMessage:
+		wrote.Text = cmd.Text
+		return wrote, nil
+	case askback.ResumeSession:
+		if one.AsksPending > 0 && !one.Ended() {
+			return nil, askback.ErrAsksOpen
+		}
+		if wrote.Text = cmd.Message; wrote.Text == "" {
+			wrote.Text = "Go on."
+		}
+		return wrote, nil
+	case askback.EndTurn:
+		if one.Final() {
+			return nil, askback.ErrEnded
+		}
+		r.cancel.Reason = cmd.Reason
+		return conversation.TurnCancelled{At: t.Now()}, nil
+	case askback.EndSession:
+		if one.Final() && one.Status != askback.SessionCancelled {
+			return nil, askback.ErrEnded
+		}
+		r.cancel.Reason = cmd.Reason
+		return conversation.RunCancelled{At: t.Now()}, nil
+	}
+	return nil, askback.Invalid{{Detail: "Askback runs this session itself, so no agent may report for it", Fix: "send a message, or cancel it"}}
+}
+
+// runEvent returns the event of a session for one of its run. A run that waits for people has
+// no event of its own: that of the ask tells it.
+func runEvent(e conversation.Event) (h lifecycle.Event, ok bool) {
+	h = lifecycle.Event{
+		Type: askback.EventType(e.Type), By: e.By, Text: e.Text, Role: askback.Role(e.Role), Final: e.Final,
+		Call: e.Call, CallID: e.ID, Tool: e.Tool, Input: e.Input, IsError: e.IsError, Provider: e.Provider, Kind: string(e.Kind),
+	}
+	if e.Type == conversation.EventStateChange {
+		h.State = string(e.Phase)
+		switch e.Phase {
+		case conversation.Awaiting:
+			return h, false
+		case conversation.Requesting:
+			h.State = "llm_requesting"
+		case conversation.Executing:
+			h.State = "tool_executing"
+		}
+	}
+	return h, true
+}
+
+// messageEvent returns the event of a run for one of its session: the reverse of runEvent.
+func messageEvent(h lifecycle.Event) conversation.Event {
+	return conversation.Event{
+		Type: conversation.EventType(h.Type), By: h.By, Text: h.Text, Role: conversation.Role(h.Role), Final: h.Final,
+		Call: h.Call, ID: h.CallID, Tool: h.Tool, Input: h.Input, IsError: h.IsError, Provider: h.Provider,
+	}
+}
+
+// open returns the open call with a number, if the run makes it now in this phase.
+func (r *runRecord) open(phase conversation.Phase, call int) (conversation.Open, bool) {
+	if r.state.Phase != phase || !slices.ContainsFunc(r.state.Open[:1], func(c conversation.Open) bool { return c.N == call }) {
+		return conversation.Open{}, false
+	}
+	return r.state.Open[0], true
+}

@@ -1,0 +1,137 @@
+package runs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// executeTool runs the tool of a call. That it runs is committed before, with the use of the
+// approval that it needs, so that a tool which changes something runs at most once (F7).
+func (e *Engine) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
+	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return e.finish(ctx, f, "", nil)
+	}
+	if len(w.Input) > 0 {
+		call.Input = w.Input
+	}
+	runs, err := e.startTool(ctx, f, r, w, call)
+	if why := refusal(err); why != "" {
+		return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error {
+			return r.step(t, conversation.ToolFinished{Call: w.Call, Text: "The tool did not run, because " + why + ". Ask again if it is still needed.", IsError: true, At: t.Now()})
+		})
+	}
+	if err != nil || !runs {
+		return err
+	}
+	running, stop := e.watch(ctx, f.Subject, func(s conversation.State) bool { return s.Runs(w.Call) })
+	defer stop()
+	out := e.Runner.Execute(running, r.fixed.Run, call)
+	if running.Err() != nil {
+		if errors.Is(context.Cause(running), errUnneeded) {
+			return e.finish(ctx, f, "", nil)
+		}
+		return context.Cause(running) // its outcome is unknown
+	}
+	stop() // what is committed next would wake it
+	return e.finish(ctx, f, f.Subject, func(t *txn.Tx, r *runRecord) error { return r.toolFinished(t, w.Call, out) })
+}
+
+// toolFinished steps a run with the result of a tool.
+func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed) error {
+	in := conversation.ToolFinished{Call: call, Text: out.Text, IsError: out.IsError, At: t.Now()}
+	if out.Todos != nil && r.state.Runs(call) {
+		s, err := t.Session(r.row.ID)
+		if err != nil {
+			return err
+		}
+		err = s.Step(t, lifecycle.SessionCommand{
+			By: askback.Actor{Kind: askback.ActorAgent, Name: r.fixed.Agent}, Command: askback.SetTodos{Todos: out.Todos}, At: t.Now(),
+		})
+		if err != nil {
+			in.Text, in.IsError = "The todos were not changed: "+err.Error(), true
+		}
+	}
+	return r.step(t, in)
+}
+
+// startTool commits that a tool runs, and consumes the approval that it needs. It reports
+// whether the tool must run. If it must not, the effect is done.
+func (e *Engine) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
+	var sum string
+	if w.AskID != "" {
+		if sum, err = e.callDigest(known.fixed.Run, call); err != nil {
+			return false, err
+		}
+	}
+	err = e.Update(ctx, func(t *txn.Tx) error {
+		t.Exclusive = true // two processes must not both run it
+		r, err := lockKnownRun(t, known)
+		if err != nil {
+			return err
+		}
+		open, ok := r.open(conversation.Executing, w.Call)
+		if ok && w.AskID != "" && !open.Started {
+			a, err := t.AskNow(w.AskID)
+			if err == nil {
+				err = a.Step(t, lifecycle.Consumed{Digest: sum, At: t.Now()})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := r.step(t, conversation.ToolStarted{Call: w.Call, At: t.Now()}); err != nil {
+			return err
+		}
+		if runs = r.state.Runs(w.Call); !runs {
+			t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
+		}
+		return t.PerformEffects() // a grant that was revoked refuses
+	})
+	return runs && err == nil, err
+}
+
+// callDigest returns the digest of the tool call that is about to run.
+func (e *Engine) callDigest(run conversation.Run, call conversation.Call) (string, error) {
+	r, err := e.Runner.Question(run, call)
+	if err != nil {
+		return "", noQuestion{err}
+	}
+	if r.Confirmation == nil {
+		return "", askback.ErrNotApproved
+	}
+	c := *r.Confirmation
+	c.Input = call.Input
+	return txn.Digest("/input", run.Agent, c)
+}
+
+// A noQuestion is the error of a runner that cannot tell what was approved, such as of a tool whose
+// server is away now.
+type noQuestion struct{ error }
+
+// refusal returns why an approval cannot be used, or "".
+func refusal(err error) string {
+	no, unknown := errors.AsType[noQuestion](err)
+	switch {
+	case unknown:
+		return no.Error()
+	case errors.Is(err, askback.ErrNotApproved):
+		return "its approval was revoked or has ended"
+	case errors.Is(err, askback.ErrDigest):
+		return "the tool or its arguments are not those that were approved"
+	case errors.Is(err, askback.ErrConsumed):
+		return "its approval was used already"
+	case errors.Is(err, askback.ErrNotFound):
+		return "its approval no longer exists"
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/conversation"
+)
+
+// A Runner knows the hosted agents and does what their runs require outside of the store.
+// Package agent has one. Its methods may be called by several goroutines at once, and may be
+// called again after a crash. A runner may also be a [PartialRunner], a [Scheduler], a
+// [CallbackRunner], a [RestrictedRunner] or an [AddressingRunner].
+type Runner interface {
+	// Agents returns the agents, in order of name.
+	Agents() []askback.HostedAgent
+	// Limits returns the limits of a new run of an agent. The error is [askback.ErrNotFound] if
+	// there is no such agent.
+	Limits(agent string) (conversation.Limits, error)
+	// Reply requests the model of the run once. It returns a [conversation.ModelReplied] whose
+	// calls have a plan, a [conversation.ModelFailed], or a [conversation.RunFailed] if the
+	// agent is gone. It calls piece with each piece of the text as it arrives. The engine sets
+	// the numbers and the time.
+	Reply(ctx context.Context, run conversation.Run, r conversation.RequestModel, messages []conversation.Message, piece func(string)) conversation.Input
+	// Execute runs the tool of a call, whose Input has the arguments to run it with.
+	Execute(ctx context.Context, run conversation.Run, call conversation.Call) conversation.Executed
+	// Question returns what people are asked for a call, or whether it may be made. The engine
+	// sets the agent, the session and the key. The error is for the model.
+	Question(run conversation.Run, call conversation.Call) (askback.Request, error)
+	// Outcome returns what the outcome of that ask means for the run. The engine sets the
+	// numbers and the time.
+	Outcome(run conversation.Run, call conversation.Call, a askback.Ask) conversation.AskSettled
+	// Asks returns the people and groups whom the asks of a run name, if it may ask people. Without
+	// names, the routes decide. The error is [askback.ErrNotFound] if there is no such agent.
+	Asks(run conversation.Run) (to []string, asks bool, err error)
+	// Task returns the agent and the prompt of a child that a call starts.
+	Task(run conversation.Run, call conversation.Call, child int) (agent, prompt string)
+}
+
+// A PartialRunner is a [Runner] that has only some of the agents. Runs of the others wait until
+// another process continues them; with a Runner that is not partial, they fail.
+type PartialRunner interface {
+	Runner
+	// Hosts reports whether the runner has the agent.
+	Hosts(agent string) bool
+}
+
+// An AddressingRunner is a [Runner] whose agents may name the people who get their asks.
+type AddressingRunner interface {
+	Runner
+	// Recipients returns the people and groups whom the asks of each agent name, by its name. Agents
+	// that name no people are missing.
+	Recipients() map[string][]string
+}
+
+// Recipients returns the people and groups whom the asks of each hosted agent name, by its name.
+func (e *Engine) Recipients() map[string][]string {
+	if r, ok := e.Runner.(AddressingRunner); ok {
+		return r.Recipients()
+	}
+	return nil
+}

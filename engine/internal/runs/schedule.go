@@ -1,0 +1,171 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/store"
+)
+
+// A Scheduler is a [Runner] whose agents have schedules (E15).
+type Scheduler interface {
+	// NextRun returns the first time after another at which the schedule of an agent starts a
+	// run. It is the zero time if there is no later one.
+	NextRun(agent string, after time.Time) time.Time
+}
+
+const (
+	// scheduleCheck is the longest time until a changed schedule has effect.
+	scheduleCheck = 15 * time.Second
+	// latestStart is how late a run may start, such as after the server was stopped.
+	latestStart = time.Hour
+)
+
+// kindSchedule is the kind of the records of schedules, whose ids are the names of agents. They
+// are kept when an agent has no schedule any more.
+const kindSchedule = "schedule"
+
+// A scheduleState is the state of a schedule: the next run that it starts, and the session of the
+// last one that it started.
+type scheduleState struct {
+	Line string    `json:"line"`
+	Zone string    `json:"zone"`
+	Next time.Time `json:"next"`
+	Last string    `json:"last,omitempty"` // the id of a session
+}
+
+// ScheduleLoop starts the runs of schedules until ctx ends.
+func (e *Engine) ScheduleLoop(ctx context.Context) {
+	s, ok := e.Runner.(Scheduler)
+	if !ok || e.Idle {
+		return
+	}
+	known := map[string]scheduleState{}
+	for ctx.Err() == nil {
+		wait := scheduleCheck
+		for _, a := range e.Runner.Agents() {
+			if a.Schedule == "" {
+				continue
+			}
+			k, ok := known[a.Name]
+			if now := e.Clock(); !ok || k.Line != a.Schedule || k.Zone != a.TimeZone || !k.Next.After(now) {
+				var err error
+				if k, err = e.fireSchedule(ctx, s, a); err != nil {
+					if ctx.Err() == nil {
+						e.Log.Error("a schedule could not be processed", "agent", a.Name, "error", err)
+					}
+					continue
+				}
+				known[a.Name] = k
+			}
+			wait = min(wait, max(k.Next.Sub(e.Clock()), time.Millisecond))
+		}
+		_ = txn.Sleep(ctx, wait, nil) // the loop ends with ctx
+	}
+}
+
+// neverAgain is the time of the next run of a schedule without a later time.
+var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// fireSchedule starts the run of an agent that is due, and returns the state of its schedule. Of
+// several runs that were missed, only the latest one starts, unless it is too late, and none
+// starts while the last one waits or works (E15). A run
+// has the time in its key, so that it starts once, however many servers there are, and if the
+// process ends before it has stored the next time.
+func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
+	row, state, err := e.readSchedule(ctx, a.Name)
+	if err != nil {
+		return scheduleState{}, err
+	}
+	now := e.Clock()
+	if row.Version > 0 && state.Line == a.Schedule && state.Zone == a.TimeZone {
+		if state.Next.After(now) { // another process has started it
+			return state, nil
+		}
+		if state.Last, err = e.startScheduled(ctx, s, a, state, now); err != nil {
+			return scheduleState{}, err
+		}
+	}
+	state = scheduleState{Line: a.Schedule, Zone: a.TimeZone, Next: neverAgain, Last: state.Last}
+	if next := s.NextRun(a.Name, now); !next.IsZero() {
+		state.Next = next.UTC()
+	}
+	if row.State, err = json.Marshal(state); err != nil {
+		return scheduleState{}, err
+	}
+	err = e.Update(ctx, func(t *txn.Tx) error {
+		stored, other, err := e.readSchedule(t.Context(), a.Name)
+		if err != nil || stored.Version != row.Version {
+			state = other // another process did the same
+			return err
+		}
+		row.Updated = now
+		t.Put(row)
+		return nil
+	})
+	return state, err
+}
+
+// readSchedule returns the record of the schedule of an agent, without Fixed if it exists and
+// otherwise a new one, and its state.
+func (e *Engine) readSchedule(ctx context.Context, agent string) (store.Record, scheduleState, error) {
+	var state scheduleState
+	row, err := e.Store.Read(ctx, kindSchedule, agent)
+	if errors.Is(err, store.ErrNotFound) {
+		owner := askback.HostedPrefix + agent
+		return store.Record{Kind: kindSchedule, ID: agent, Owner: owner, Agent: agent, Created: e.Clock(), Fixed: []byte(`{"v":1}`)}, state, nil
+	}
+	if err == nil {
+		state, err = txn.Readable(state, json.Unmarshal(row.State, &state))
+	}
+	row.Fixed = nil
+	return row, state, txn.FromStore(err)
+}
+
+// startScheduled starts the latest run of a schedule that is due, unless it is too late or the last
+// run has not ended. It returns the id of the last run's session.
+func (e *Engine) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time) (string, error) {
+	due, last := state.Next, state.Last
+	at := due
+	if oldest := now.Add(-latestStart); due.Before(oldest) {
+		at = s.NextRun(a.Name, oldest.Add(-1))
+		e.Log.Warn("scheduled runs were missed and are skipped", "agent", a.Name, "first", due, "before", oldest)
+	}
+	if at.IsZero() || at.After(now) {
+		return last, nil
+	}
+	for next := s.NextRun(a.Name, at); !next.IsZero() && !next.After(now); next = s.NextRun(a.Name, at) {
+		e.Log.Warn("a scheduled run was missed and is skipped", "agent", a.Name, "at", at)
+		at = next
+	}
+	if last != "" {
+		session, err := e.Sessions(hostedPrincipal(a.Name)).Session(ctx, last)
+		if err == nil && !session.Ended() {
+			e.Log.Warn("a scheduled run is skipped, because the last one has not ended", "agent", a.Name, "at", at, "session", last)
+			return last, nil
+		}
+		if err != nil && !errors.Is(err, askback.ErrNotFound) {
+			return "", err
+		}
+	}
+	if zone, err := time.LoadLocation(a.TimeZone); err == nil {
+		at = at.In(zone) // for people and the agent
+	}
+	payload, err := json.Marshal(map[string]string{"schedule": a.Schedule, "time_zone": a.TimeZone, "time": at.Format(time.RFC3339)})
+	if err != nil {
+		return "", err
+	}
+	started, err := e.Sessions(hostedPrincipal(a.Name)).Start(ctx, askback.SessionRequest{
+		Agent: a.Name, Key: "schedule:" + a.Name + ":" + at.UTC().Format(time.RFC3339), Payload: payload, Unattended: true,
+		Title: "Scheduled for " + at.Format("Mon 2 Jan 2006, 15:04 MST"),
+	})
+	if errors.As(err, new(askback.Invalid)) { // its definition has just been removed, or its callback is not allowed
+		e.Log.Error("a scheduled run could not be started and is skipped", "agent", a.Name, "at", at, "error", err)
+		return last, nil
+	}
+	return started.ID, err
+}

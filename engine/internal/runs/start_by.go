@@ -1,0 +1,73 @@
+package runs
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/directory"
+)
+
+// A RestrictedRunner is a [Runner] with agents that only some may start.
+type RestrictedRunner interface {
+	// StartBy returns who may start the runs of an agent and write to them: names of people,
+	// groups after "@", tokens of agents after "token:", and hosted agents, which start it as a
+	// sub-agent, after "agent:". If restricted is false, everyone may. Its schedule, its signed
+	// webhooks and the agent itself need no name.
+	StartBy(agent string) (names []string, restricted bool)
+}
+
+// hostedPrincipal returns the principal of a hosted agent.
+func hostedPrincipal(agent string) askback.Principal {
+	return askback.Principal{Kind: askback.Agent, Name: askback.HostedPrefix + agent, Channel: askback.ChannelAPI}
+}
+
+// hosted returns the client of a hosted agent. No token can have its name.
+func (e *Engine) hosted(agent string) *Client {
+	c := e.DB.As(hostedPrincipal(agent))
+	return &Client{e, &c}
+}
+
+// mayStart returns [askback.ErrStartBy] unless the principal may start an agent.
+func (c *Client) mayStart(ctx context.Context, agent string) error {
+	r, ok := c.engine.Runner.(RestrictedRunner)
+	if !ok || c.Who.Kind == askback.Agent && c.Who.Name == askback.HostedPrefix+agent {
+		return nil
+	}
+	names, restricted := r.StartBy(agent)
+	if !restricted {
+		return nil
+	}
+	own, err := c.startNames(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(own, func(name string) bool { return slices.Contains(names, name) }) {
+		return askback.ErrStartBy
+	}
+	return nil
+}
+
+// startNames returns the names of the principal in start_by. A token of an agent can have the name
+// of a person, but never counts as one.
+func (c *Client) startNames(ctx context.Context) ([]string, error) {
+	if c.Who.Kind == askback.Agent {
+		if agent, hosted := strings.CutPrefix(c.Who.Name, askback.HostedPrefix); hosted {
+			return []string{directory.AgentPrefix + agent}, nil
+		}
+		return []string{directory.TokenPrefix + c.Who.Name}, nil
+	}
+	s, err := c.engine.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if directory.IsPerson(c.Who.Name) { // a person named token:ci is not the token
+		names = append(names, c.Who.Name)
+	}
+	for _, group := range s.GroupsOf(c.Who.Name) {
+		names = append(names, "@"+group)
+	}
+	return names, nil
+}

@@ -1,0 +1,193 @@
+package send
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/store"
+)
+
+// digestTime is the time in which an agent may send a receiver the number of questions of
+// [txn.Settings], each in a message of its own.
+const digestTime = time.Minute
+
+// digests hold back questions of an agent that asks one person too much at once. After a while,
+// one message has one of them and the number of the others, which are in the inbox. When the
+// process ends, what it held is forgotten: these questions are new ones to the next process, which
+// reads from the store what was sent in the last digestTime. It is safe for concurrent use.
+type digests struct {
+	mu  sync.Mutex
+	all map[digestKey]*heldBack
+}
+
+// A digestKey is a receiver and an agent.
+type digestKey struct{ channel, target, owner string }
+
+// heldBack has what was sent to one receiver, and what is held back.
+type heldBack struct {
+	sent    []sentMessage     // the messages of the last digestTime, oldest first
+	due     time.Time         // when the next message is sent for all that are held; zero: nothing is held
+	held    map[string]bool   // the ids of deliveries
+	covered map[string]bool   // the ids of held deliveries that a message has counted
+	carrier map[string]others // by the ids of deliveries that count others and were not sent yet
+}
+
+// others are what a delivery counts.
+type others struct {
+	n  int
+	at time.Time // when they were counted
+}
+
+// A sentMessage is a message with a question. It counts once, also if it is sent again.
+type sentMessage struct {
+	id string // of the delivery
+	at time.Time
+}
+
+// newHeldBack returns what was sent to a receiver, of which nothing is held back.
+func newHeldBack(sent []sentMessage) *heldBack {
+	return &heldBack{sent: sent, held: map[string]bool{}, covered: map[string]bool{}, carrier: map[string]others{}}
+}
+
+// knows reports whether something was planned for a key.
+func (g *digests) knows(key digestKey) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.all[key] != nil
+}
+
+// restore sets what another process has sent, unless something was planned since then.
+func (g *digests) restore(key digestKey, sent []sentMessage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all[key] == nil && len(sent) > 0 {
+		g.all[key] = newHeldBack(sent)
+	}
+}
+
+// A digestPlan is what to do with a question.
+type digestPlan struct {
+	until time.Time // hold it back until then
+	skip  bool      // another message has counted it
+	more  int       // send it, with this number of others
+}
+
+// plan returns what to do with the delivery of a question. With a limit of 0, it is sent.
+func (g *digests) plan(key digestKey, id string, limit int, now time.Time) digestPlan {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := g.all[key]
+	if d == nil {
+		if limit == 0 {
+			return digestPlan{}
+		}
+		d = newHeldBack(nil)
+		g.all[key] = d
+	}
+	for len(d.sent) > 0 && !now.Before(d.sent[0].at.Add(digestTime)) {
+		d.sent = d.sent[1:]
+	}
+	counted, carries := d.carrier[id]
+	switch {
+	case carries: // it failed before
+		return digestPlan{more: counted.n}
+	case d.covered[id]:
+		delete(d.covered, id)
+		return digestPlan{skip: true}
+	case slices.ContainsFunc(d.sent, func(m sentMessage) bool { return m.id == id }): // it failed before
+		return digestPlan{}
+	case d.due.IsZero() && (limit == 0 || len(d.sent) < limit):
+		d.sent = append(d.sent, sentMessage{id, now})
+		return digestPlan{}
+	case d.due.IsZero():
+		d.due = d.sent[0].at.Add(digestTime)
+	}
+	if now.Before(d.due) {
+		d.held[id] = true
+		return digestPlan{until: d.due}
+	}
+	delete(d.held, id)
+	d.covered, d.held = d.held, map[string]bool{}
+	d.carrier[id] = others{len(d.covered), now}
+	d.due, d.sent = time.Time{}, append(d.sent, sentMessage{id, now})
+	return digestPlan{more: len(d.covered)}
+}
+
+// forget removes a delivery that is not needed any more. It reports whether it was held back, so
+// that its receiver never got it.
+func (g *digests) forget(key digestKey, id string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d := g.all[key]
+	if d == nil || !d.held[id] && !d.covered[id] {
+		return false
+	}
+	delete(d.held, id)
+	delete(d.covered, id)
+	return true
+}
+
+// wasSent removes what a delivery counts, because it is not sent again.
+func (g *digests) wasSent(key digestKey, id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if d := g.all[key]; d != nil {
+		delete(d.carrier, id)
+	}
+}
+
+// carrierTime is longer than a delivery may take with all its attempts.
+const carrierTime = 5 * 24 * time.Hour
+
+// clean removes what no longer matters.
+func (g *digests) clean(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for key, d := range g.all {
+		maps.DeleteFunc(d.carrier, func(_ string, c others) bool { return now.Sub(c.at) > carrierTime })
+		idle := len(d.sent) == 0 || !now.Before(d.sent[len(d.sent)-1].at.Add(2*digestTime))
+		if idle && len(d.held)+len(d.covered)+len(d.carrier) == 0 {
+			delete(g.all, key)
+		}
+	}
+}
+
+// maxRestored is how many asks of an agent are read at most to count what it was sent before a
+// restart. It is more than most agents may ask in two minutes.
+const maxRestored = 500
+
+// restoreDigest reads what a process that has ended sent to a receiver, if this one has just
+// started. After an error, nothing is counted.
+func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time) {
+	if now.Sub(w.started) >= digestTime || w.digests.knows(key) {
+		return
+	}
+	var sent []sentMessage
+	read := 0
+	for row, err := range w.engine.Rows(ctx, store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
+		if err != nil {
+			w.engine.Log.Warn("what was sent before a restart is not counted", "error", err)
+			return
+		}
+		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime { // those of one digestTime may have waited for another one
+			break
+		}
+		s, err := txn.DecodeAsk(row)
+		if err != nil {
+			continue
+		}
+		for _, d := range s.Deliveries {
+			if d.Channel == key.channel && d.Target == key.target && d.Event == askback.EventQuestionPending &&
+				d.Status == askback.DeliverySent && now.Sub(d.At) < digestTime {
+				sent = append(sent, sentMessage{d.ID, d.At})
+			}
+		}
+	}
+	slices.SortFunc(sent, func(a, b sentMessage) int { return a.at.Compare(b.at) })
+	w.digests.restore(key, sent)
+}

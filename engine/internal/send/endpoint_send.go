@@ -1,0 +1,361 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// endpointOwner returns the owner of the endpoint of an address that a principal names. The
+// address of the settings is an endpoint of the server, also if a principal names it.
+func (e *Engine) endpointOwner(name, address string) string {
+	if address == e.Callback() {
+		return ""
+	}
+	return name
+}
+
+// endpointOf returns the endpoint of an address that a principal names. It makes it when it
+// is used first.
+func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
+	owner := e.endpointOwner(name, address)
+	for attempt := 0; ; attempt++ {
+		row, err := e.Store.ReadKey(ctx, KindEndpoint, endpointKey(owner, askback.Origin(address)))
+		if err == nil {
+			s, err := DecodeEndpoint(row)
+			if err == nil && s.Secret == "" && e.OwnSecrets { // the settings had one until now
+				return e.giveSecret(ctx, s.Endpoint.ID)
+			}
+			return s, err
+		}
+		if !errors.Is(err, store.ErrNotFound) || attempt > 0 {
+			return lifecycle.EndpointState{}, txn.FromStore(err)
+		}
+		err = e.Update(ctx, func(t *txn.Tx) error {
+			_, _, err := e.makeEndpoint(t, owner, address, e.OwnSecrets)
+			return err
+		})
+		if err != nil && !errors.Is(err, askback.ErrExists) {
+			return lifecycle.EndpointState{}, err
+		}
+	}
+}
+
+// giveSecret makes a secret for an endpoint that has none of its own.
+func (e *Engine) giveSecret(ctx context.Context, id string) (s lifecycle.EndpointState, err error) {
+	err = e.Update(ctx, func(t *txn.Tx) error {
+		r, err := lockEndpoint(t, id)
+		if err != nil {
+			return err
+		}
+		if r.State.Secret == "" {
+			var stored string
+			if _, stored, err = e.newEndpointSecret(id); err == nil {
+				err = r.Step(t, lifecycle.EndpointRotated{Secret: stored, At: t.Now()})
+			}
+		}
+		s = r.State
+		return err
+	})
+	return s, err
+}
+
+// signingSecrets returns the secrets that sign messages to an endpoint now.
+func (e *Engine) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]string, error) {
+	secrets := s.SigningSecrets(now)
+	for i := range secrets {
+		var err error
+		if secrets[i], err = e.Sealer.Open(secrets[i], s.Endpoint.ID); err != nil {
+			return nil, err
+		}
+	}
+	if e.OwnSecrets { // the channel has none, so it could not sign with it
+		secrets = slices.DeleteFunc(secrets, func(s string) bool { return s == "" })
+	}
+	return secrets, nil
+}
+
+// withheld returns the attempt that is made instead of a delivery if its endpoint is not
+// active, and whether that is so.
+func withheld(f store.Effect, to askback.Endpoint, now time.Time) (attempt, bool) {
+	switch to.Status {
+	case askback.EndpointPaused:
+		return attempt{kept: to.ID}, true
+	case askback.EndpointDisabled:
+		err := fmt.Errorf("not sent: this receiver is disabled since %s, because %s", to.ChangedAt.Format(time.RFC3339), to.Reason)
+		return attempt{failed: err, in: lifecycle.SendFailed{ID: f.ID, Error: err.Error(), At: now}}, true
+	}
+	return attempt{}, false
+}
+
+// endpointInput returns the input that an attempt with the error err is to its endpoint, or
+// nil if it would change nothing or there is no endpoint.
+func endpointInput(s lifecycle.EndpointState, err error, now time.Time) lifecycle.Input {
+	if s.Endpoint.ID == "" {
+		return nil
+	}
+	if err == nil {
+		if s.Endpoint.FailingSince.IsZero() {
+			return nil
+		}
+		return lifecycle.EndpointAccepted{At: now}
+	}
+	var sending *askback.SendError
+	in := lifecycle.EndpointFailed{Gone: errors.As(err, &sending) && sending.Gone, At: now}
+	if !s.Matters(in) {
+		return nil
+	}
+	return in
+}
+
+// keep returns the completion of an effect that is held until its endpoint, whose id is the key,
+// is resumed. If it was resumed in the meantime, the effect is due now.
+func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, error) {
+	r, err := lockEndpoint(t, endpoint)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return done, err
+	}
+	if done.Retry = t.Now(); err == nil && r.State.Endpoint.Status == askback.EndpointPaused {
+		done.Held = endpoint
+	}
+	return done, nil
+}
+
+// endpointReplied steps an endpoint after an attempt. It is not part of the commit of the
+// attempt, so that a slow endpoint locks no asks: if it is lost in a crash, the next attempt
+// has the same result. If the endpoint is disabled, what waits for it is made due, to be given
+// up now and not at its next attempt.
+func (e *Engine) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
+	var before, to askback.Endpoint
+	err := e.Update(ctx, func(t *txn.Tx) error {
+		r, err := lockEndpoint(t, id)
+		if err != nil {
+			return err
+		}
+		before = r.State.Endpoint
+		err = r.Step(t, in)
+		to = r.State.Endpoint
+		return err
+	})
+	if err == nil && to.Status != before.Status {
+		e.Log.Warn("an endpoint is disabled", "endpoint", id, "owner", to.Owner, "origin", to.Origin, "reason", to.Reason)
+		err = e.hasten(ctx, func(f store.Effect) bool {
+			_, ok := e.deliveryTo(ctx, f, to)
+			return ok && f.Held == ""
+		})
+	}
+	if err != nil && !errors.Is(err, askback.ErrNotFound) {
+		e.Log.Warn("the state of an endpoint could not be stored", "endpoint", id, "error", err)
+	}
+}
+
+// hastenBatch is how many effects one commit makes due.
+const hastenBatch = 256
+
+// hasten makes the deliveries due for which ok returns true. It omits those that are being
+// sent.
+func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
+	q := store.Query{Kind: kindSend, Limit: hastenBatch}
+	for {
+		page, err := e.Store.Effects(ctx, q)
+		if err != nil {
+			return txn.FromStore(err)
+		}
+		now := e.Clock()
+		var all []store.Change
+		for _, f := range page {
+			q.After = f.ID
+			if !f.Dead && f.Node == "" && ok(f) {
+				all = append(all, store.Change{Done: []store.Completion{{ID: f.ID, Retry: now}}})
+			}
+		}
+		if err := e.CommitEach(ctx, all); err != nil {
+			return err
+		}
+		if len(page) < hastenBatch {
+			e.Effects.Set(now)
+			return nil
+		}
+	}
+}
+
+// keptPrefix begins the error of an effect that an earlier release kept for a paused endpoint. The
+// id of the endpoint follows.
+const keptPrefix = "kept while this endpoint is paused: "
+
+// holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
+// if their endpoint was resumed.
+func (e *Engine) holdKept(ctx context.Context) error {
+	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
+		page, err := e.Store.Effects(ctx, q)
+		if err != nil {
+			return txn.FromStore(err)
+		}
+		for _, f := range page {
+			q.After = f.ID
+			endpoint, kept := strings.CutPrefix(f.Error, keptPrefix)
+			if !kept || f.Dead || f.Node != "" {
+				continue
+			}
+			err := e.Update(ctx, func(t *txn.Tx) error {
+				done, err := keep(t, store.Completion{ID: f.ID}, endpoint)
+				t.Change.Done = append(t.Change.Done, done)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(page) < hastenBatch {
+			return nil
+		}
+	}
+}
+
+// testPause is the shortest time between two tests of an endpoint.
+const testPause = time.Second
+
+// recentTests have the times of tests that began less than testPause ago, by endpoint.
+type recentTests struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+// begin returns a [askback.RetryError] if an endpoint was tested less than testPause ago.
+func (r *recentTests) begin(id string, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, at := range r.at {
+		if now.Sub(at) >= testPause {
+			delete(r.at, id)
+		}
+	}
+	if at, recent := r.at[id]; recent {
+		return &askback.RetryError{Err: askback.ErrTooFast, Why: "this endpoint was tested less than a second ago", After: at.Add(testPause).Sub(now)}
+	}
+	if r.at == nil {
+		r.at = map[string]time.Time{}
+	}
+	r.at[id] = now
+	return nil
+}
+
+// TestEndpoint implements [askback.EndpointControl].
+func (c *Client) TestEndpoint(ctx context.Context, id string) (askback.EndpointTest, error) {
+	out, err := c.testEndpoint(ctx, id)
+	if err != nil {
+		err = fmt.Errorf("test %s: %w", id, err)
+	}
+	return out, err
+}
+
+func (c *Client) testEndpoint(ctx context.Context, id string) (out askback.EndpointTest, err error) {
+	s, err := c.readEndpoint(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	e := c.engine
+	channel, ok := e.Channels[txn.ChannelWebhook].(TestingChannel)
+	if !ok {
+		return out, e.CheckReceiver("", s.Address)
+	}
+	if err := e.tested.begin(id, e.Clock()); err != nil {
+		return out, err
+	}
+	secrets, err := e.signingSecrets(s, e.Clock())
+	if err != nil {
+		return askback.EndpointTest{Error: err.Error()}, nil
+	}
+	message, err := e.IDs.New("test_", e.Clock())
+	if err != nil {
+		return out, err
+	}
+	begun := time.Now()
+	out.Code, err = channel.SendTest(ctx, message, id, s.Address, secrets)
+	if out.Code != 0 { // else the time would show whether a private name exists
+		out.Duration = time.Since(begun)
+	}
+	if out.Accepted = err == nil; err != nil {
+		out.Error = txn.ErrorText(err)
+	}
+	return out, nil
+}
+
+// readEndpoint returns an endpoint that this principal may change.
+func (c *Client) readEndpoint(ctx context.Context, id string) (lifecycle.EndpointState, error) {
+	if err := c.Authorize(access.ActEndpoints); err != nil {
+		return lifecycle.EndpointState{}, err
+	}
+	row, err := c.engine.Store.Read(ctx, KindEndpoint, id)
+	if err != nil {
+		return lifecycle.EndpointState{}, c.mayChange(askback.Endpoint{}, err)
+	}
+	s, err := DecodeEndpoint(row)
+	return s, c.mayChange(s.Endpoint, err)
+}
+
+// ResendToEndpoint implements [askback.EndpointControl].
+func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Time) (n int, err error) {
+	s, err := c.readEndpoint(ctx, id)
+	if err != nil {
+		return 0, fmt.Errorf("resend %s: %w", id, err)
+	}
+	e, seen := c.engine, map[string]bool{}
+	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
+		page, err := e.DeadLetters(ctx, q)
+		for _, f := range page {
+			q.After = f.ID
+			if _, ok := e.deliveryTo(ctx, f, s.Endpoint); !ok || seen[f.Subject] || err != nil {
+				continue
+			}
+			seen[f.Subject] = true
+			var queued int
+			queued, err = e.resendRecord(ctx, f, since)
+			n += queued
+		}
+		if err != nil {
+			return n, fmt.Errorf("resend %s: %w", id, err)
+		}
+		if len(page) < hastenBatch {
+			return n, nil
+		}
+	}
+}
+
+// resendRecord queues the deliveries of the record that an effect belongs to again, in their
+// order, if they were given up at or after a time. It returns their number.
+func (e *Engine) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
+	all, err := e.deliveriesOfRecord(ctx, f)
+	if err != nil {
+		return 0, nil // it was deleted, or cannot be read
+	}
+	for _, d := range all.deliveries {
+		if d.Status != askback.DeliveryFailed || d.At.Before(since) {
+			continue
+		}
+		f.ID = d.ID
+		switch err := e.reviveDeadLetter(ctx, f); {
+		case err == nil:
+			n++
+		case !errors.Is(err, askback.ErrNotFound) && !errors.Is(err, askback.ErrBusy): // it was deleted, or sent again meanwhile
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// deliveryTo returns the delivery of an effect, and whether it is one to an endpoint.
+func (e *Engine) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
+	d, err := e.outgoing(ctx, f)
+	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin && e.endpointOwner(d.owner, d.address) == to.Owner
+}

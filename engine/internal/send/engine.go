@@ -1,0 +1,52 @@
+// Package send performs effects. It sends the deliveries of asks and sessions through the channels, again
+// after a failure, and knows the endpoints of callbacks.
+package send
+
+import (
+	"context"
+	"time"
+
+	"github.com/askback/askback/engine/internal/txn"
+)
+
+// An Engine is the part of the engine that performs effects: deliveries through the channels, and others.
+type Engine struct {
+	*txn.DB
+	Options
+
+	tested recentTests
+}
+
+// Options configure an [Engine].
+type Options struct {
+	Performer  Performer // of effects that are not deliveries; may be nil
+	Idle       bool      // no effects are performed
+	OwnSecrets bool      // each endpoint has a secret of its own when it is first used
+	Contacts   Contacts
+}
+
+// A Contacts knows the people and their contacts.
+type Contacts interface {
+	// IsPerson reports whether a name is that of a person who may answer.
+	IsPerson(ctx context.Context, name string) (bool, error)
+	// ContactAddress returns the address of a contact, for a message that is sent now. The error may
+	// be an [askback.SendError].
+	ContactAddress(ctx context.Context, id string, now time.Time) (string, error)
+	// ContactReplied records that an attempt to send to a contact ended with err.
+	ContactReplied(ctx context.Context, id string, err error, now time.Time)
+}
+
+// New returns the part of the engine that performs effects.
+func New(db *txn.DB, o Options) *Engine {
+	txn.Handle(db, queueDelivery)
+	return &Engine{DB: db, Options: o}
+}
+
+// A Client is what one principal can do with deliveries and endpoints.
+type Client struct {
+	engine *Engine
+	*txn.Caller
+}
+
+// As returns what a caller can do.
+func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }

@@ -1,0 +1,284 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine/internal/txn"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// kindSend is the kind of the effects that send a delivery. The id of the effect is that of
+// the delivery.
+const kindSend = "send"
+
+// sendPauses are the pauses after failed attempts to send a delivery. Together they last
+// longer than three days, so that a receiver may fail for a weekend.
+var sendPauses = [...]time.Duration{
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+	14 * time.Hour, 20 * time.Hour, maxSendPause,
+}
+
+// maxSendPause is the longest pause between two attempts, also if the receiver asks for a
+// longer one.
+const maxSendPause = 24 * time.Hour
+
+// An outgoing delivery has what is needed to send it.
+type outgoing struct {
+	askback.Delivery
+	ask     askback.Ask // only with the address of the page if the delivery is about a session
+	owner   string      // of the ask or the session
+	address string
+	reader  string           // the person whose address it is, or ""
+	first   askback.Delivery // of the question to the same receiver
+	gone    bool             // its person may answer nothing any more
+}
+
+// outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
+// record has no such delivery.
+func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err error) {
+	var ok bool
+	if f.SubjectKind == txn.KindSession {
+		s, err := e.sessionState(ctx, f.Subject)
+		if err != nil {
+			return o, err
+		}
+		o.owner, o.address = s.Session.Owner, s.Receiver()
+		if base := *e.Pages.Load(); base != "" {
+			o.ask.PageURL = base + askback.SessionPath(s.Session.ID)
+		}
+		o.Delivery, ok = s.Delivery(f.ID)
+	} else {
+		a, err := e.Read(ctx, f.Subject)
+		if err == nil {
+			o.Delivery, ok = a.State.Delivery(f.ID)
+		}
+		if err == nil && o.Status != askback.DeliveryQueued {
+			// The commit that queued it may not have been cached yet.
+			if a, err = e.Fetch(ctx, f.Subject); err == nil {
+				o.Delivery, ok = a.State.Delivery(f.ID)
+			}
+		}
+		if err != nil {
+			return outgoing{}, err
+		}
+		o.ask, o.owner, o.address, o.reader = a.State.Ask, a.State.Owner, a.State.Callback, a.State.CallbackOf
+		if o.Channel != txn.ChannelWebhook {
+			o.address, o.first = o.Target, a.State.FirstDelivery(o.Delivery)
+		}
+	}
+	if !ok {
+		return o, askback.ErrNotFound
+	}
+	if o.Person != "" && !ids.Valid(ids.Contact, o.Target) { // a contact has a binding that ends
+		known, err := e.Contacts.IsPerson(ctx, o.Person)
+		o.gone = !known
+		return o, err
+	}
+	return o, nil
+}
+
+// contact returns the id of the contact to which a delivery is sent, or "".
+func (o outgoing) contact() string {
+	if o.Channel == txn.ChannelWebhook || !ids.Valid(ids.Contact, o.Target) {
+		return ""
+	}
+	return o.Target
+}
+
+// A sentRecord has the deliveries of an ask or a session, and where its webhooks go.
+type sentRecord struct {
+	deliveries     []askback.Delivery
+	owner, address string
+}
+
+// deliveriesOfRecord returns the deliveries of the record that an effect belongs to.
+func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) (sentRecord, error) {
+	if f.SubjectKind == txn.KindSession {
+		s, err := e.sessionState(ctx, f.Subject)
+		return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, err
+	}
+	a, err := e.Read(ctx, f.Subject)
+	if err != nil {
+		return sentRecord{}, err
+	}
+	return sentRecord{a.State.Deliveries, a.State.Owner, a.State.Callback}, nil
+}
+
+// queueDelivery adds the effect that sends a delivery.
+func queueDelivery(t *txn.Tx, f lifecycle.Send) error {
+	kind, subject := txn.KindAsk, f.AskID
+	if subject == "" {
+		kind, subject = txn.KindSession, f.SessionID
+	}
+	t.Change.Effects = append(t.Change.Effects, store.Effect{
+		ID: f.ID, Kind: kindSend, SubjectKind: kind, Subject: subject, Stream: f.SessionID, Created: f.At, Due: f.Due, Data: []byte("{}"),
+	})
+	return nil
+}
+
+// sessionState reads the state of a session.
+func (e *Engine) sessionState(ctx context.Context, id string) (lifecycle.SessionState, error) {
+	row, err := e.Store.Read(ctx, txn.KindSession, id)
+	if err != nil {
+		return lifecycle.SessionState{}, txn.FromStore(err)
+	}
+	return txn.DecodeSession(row)
+}
+
+// send makes one attempt to send a delivery, or postpones it if its receiver is busy. A
+// delivery that is not queued any more needs none.
+func (w *worker) send(ctx context.Context, f store.Effect) attempt {
+	e := w.engine
+	d, err := e.outgoing(ctx, f)
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		return attempt{}
+	case err != nil:
+		return attempt{failed: err, retry: e.Clock().Add(performBackOff(f.Attempts))}
+	case d.Status != askback.DeliveryQueued:
+		return attempt{}
+	}
+	if e.Channels[d.Channel] == nil { // another process may have it
+		return attempt{retry: e.Clock().Add(performMaxPause)}
+	}
+	var to lifecycle.EndpointState // the other channels have no endpoints: their receivers are in the settings
+	if d.Channel == txn.ChannelWebhook {
+		to, err = e.endpointOf(ctx, d.owner, d.address)
+	}
+	if err != nil {
+		return attempt{failed: err, retry: e.Clock().Add(performBackOff(f.Attempts))}
+	}
+	begun := e.Clock()
+	if instead, ok := withheld(f, to.Endpoint, begun); ok {
+		return instead
+	}
+	if instead, ok := w.digested(ctx, f, &d, begun); ok {
+		return instead
+	}
+	reader := d.contact()
+	if reader != "" {
+		d.address, err = e.Contacts.ContactAddress(ctx, reader, begun)
+	}
+	if err != nil {
+		return failedAttempt(f, d, begun, err)
+	}
+	if postponed := w.receivers.begin(d.Target, begun); !postponed.IsZero() {
+		return attempt{retry: postponed}
+	}
+	if postponed := w.owners.begin(d.owner, begun); !postponed.IsZero() {
+		w.receivers.release(d.Target)
+		return attempt{retry: postponed}
+	}
+	receipt, err := e.sendTo(ctx, f, to, d)
+	now := e.Clock()
+	w.receivers.end(d.Target, now.Sub(begun))
+	w.owners.end(d.owner, now.Sub(begun))
+	if reader != "" {
+		e.Contacts.ContactReplied(ctx, reader, err, now)
+	}
+	switch {
+	case err == nil:
+		w.digests.wasSent(digestKey{d.Channel, d.Target, d.owner}, f.ID)
+		return attempt{in: lifecycle.Sent{ID: f.ID, Receipt: receipt, At: now}, endpoint: to.Endpoint.ID, reply: endpointInput(to, nil, now)}
+	case ctx.Err() != nil: // this process stops; the next one sends it
+		return attempt{failed: err, retry: now}
+	}
+	r := failedAttempt(f, d, now, err)
+	r.endpoint, r.reply = to.Endpoint.ID, endpointInput(to, err, now)
+	return r
+}
+
+// failedAttempt returns the result of an attempt that failed with an error.
+func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt {
+	r := attempt{failed: err, retry: nextAttempt(now, d.Attempts+1, err)}
+	r.in = lifecycle.SendFailed{ID: f.ID, Error: txn.ErrorText(err), Retry: r.retry, At: now}
+	return r
+}
+
+// sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,
+// if it has one.
+func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
+	n := askback.Notification{Delivery: d.Delivery, Ask: e.WithPageURL(d.ask.Clone()), Address: d.address}
+	if d.Channel == txn.ChannelWebhook {
+		n.Secrets, err = e.signingSecrets(to, e.Clock())
+		if err != nil {
+			return "", err
+		}
+	}
+	if d.first.ID != d.ID {
+		n.Earlier = d.first.Receipt
+	}
+	n.Record = func(ctx context.Context, receipt string) error {
+		return e.Update(ctx, func(t *txn.Tx) error {
+			return stepSubject(t, f, lifecycle.ReceiptGiven{ID: f.ID, Receipt: receipt})
+		})
+	}
+	return e.Channels[d.Channel].Send(ctx, n)
+}
+
+// digested returns the attempt for a delivery that is not sent now, and whether there is one: a
+// person does not need it, or it is part of a digest. It sets how many others a digest counts.
+func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now time.Time) (attempt, bool) {
+	key := digestKey{d.Channel, d.Target, d.owner}
+	if d.needless() {
+		skipped := lifecycle.Skipped{ID: f.ID, Attempts: f.Attempts - 1, At: now}
+		if w.digests.forget(key, f.ID) {
+			skipped.Attempts = 0
+		}
+		return attempt{in: skipped}, true
+	}
+	if d.Channel == txn.ChannelWebhook || d.first.ID != d.ID {
+		return attempt{}, false
+	}
+	limit := w.engine.Settings.Load().DigestAfter
+	if limit > 0 {
+		w.restoreDigest(ctx, key, now)
+	}
+	plan := w.digests.plan(key, f.ID, limit, now)
+	d.ask.OthersWaiting = plan.more
+	switch {
+	case plan.skip:
+		return attempt{in: lifecycle.Skipped{ID: f.ID, At: now}}, true
+	case !plan.until.IsZero():
+		return attempt{retry: plan.until}, true
+	}
+	return attempt{}, false
+}
+
+// needless reports whether a person does not need a delivery. The question and its reminders
+// are needless if the ask is settled, or the person may not answer it any more. What follows is
+// needless if this person never got the question. The program of a person gets nothing of an ask
+// that the person may not see.
+func (o outgoing) needless() bool {
+	if o.AskID == "" {
+		return false
+	}
+	if o.Channel == txn.ChannelWebhook {
+		return o.reader != "" && !o.ask.Addressed(o.reader)
+	}
+	if o.first.ID == o.ID || o.Event == askback.EventQuestionReminded {
+		return o.gone || o.ask.Settled() || o.Person != "" && !o.ask.Addressed(o.Person)
+	}
+	return o.first.Status == askback.DeliverySkipped && o.first.Attempts == 0 && o.first.Receipt == ""
+}
+
+// nextAttempt returns the time of the next attempt after the n-th failed one, or zero if the
+// delivery is given up. It adds up to a tenth of the pause, so that receivers that failed at
+// once are not called at once again.
+func nextAttempt(now time.Time, n int, err error) time.Time {
+	var sending *askback.SendError
+	if errors.As(err, &sending) && sending.Final || n > len(sendPauses) {
+		return time.Time{}
+	}
+	pause := sendPauses[n-1]
+	if sending != nil {
+		pause = max(pause, min(sending.RetryAfter, maxSendPause))
+	}
+	return now.Add(pause + rand.N(pause/10)).Truncate(time.Millisecond)
+}

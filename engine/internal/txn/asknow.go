@@ -1,0 +1,34 @@
+package txn
+
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lifecycle"
+)
+
+// move steps an ask whose held answer or deadline is due.
+func (t *Tx) move(r *AskRecord) error {
+	if next := r.State.Moves(); next.IsZero() || t.now.Before(next) {
+		return nil
+	}
+	in := lifecycle.Due{At: t.now}
+	for _, h := range r.State.Held {
+		ok, err := t.mayStillSend(&r.State, h)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			in.Lost = append(in.Lost, h.Name)
+		}
+	}
+	return r.Step(t, in)
+}
+
+// mayStillSend reports whether the author of a held answer still has the token or the sign-in
+// with which it was given, and whether its arguments still have the digest that was approved.
+func (t *Tx) mayStillSend(s *lifecycle.AskState, h askback.Held) (bool, error) {
+	in := lifecycle.Answered{Answer: h.Answer()}
+	if len(h.Input) > 0 && (DigestEdited(s, &in) != nil || in.Digest != h.Digest) {
+		return false, nil
+	}
+	return t.DB.Valid(t.ctx, h.Token, h.Name, t.now)
+}

@@ -1,0 +1,133 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// A dueTimer holds the time until which a loop of the engine sleeps. One serves all
+// records, and another one all effects.
+type dueTimer struct {
+	mu   sync.Mutex
+	next time.Time     // zero: unknown, or no deadline
+	Wake chan struct{} // capacity 1
+}
+
+// Set sets the next time to at if no time or a later one is set, and then wakes the loop.
+// The zero time changes nothing.
+func (a *dueTimer) Set(at time.Time) {
+	if !at.IsZero() && a.Expect(at) {
+		offer(a.Wake, struct{}{})
+	}
+}
+
+// Clear removes the next time. The loop calls it before it queries the store, so that a
+// call of set during the query causes another query.
+func (a *dueTimer) Clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.next = time.Time{}
+}
+
+// Expect sets the next time, unless the same or an earlier one is set. It reports whether
+// it did.
+func (a *dueTimer) Expect(at time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sooner := a.next.IsZero() || at.Before(a.next)
+	if sooner {
+		a.next = at
+	}
+	return sooner
+}
+
+// Wait sleeps until the next time, or until ctx ends. If no time is set, it returns at once.
+func (a *dueTimer) Wait(ctx context.Context, clock func() time.Time) {
+	for ctx.Err() == nil {
+		a.mu.Lock()
+		d := a.next.Sub(clock())
+		a.mu.Unlock()
+		if d <= 0 {
+			return
+		}
+		_ = Sleep(ctx, d, a.Wake) // the loop ends with ctx
+	}
+}
+
+const (
+	dueBatch    = 64               // records that are stepped concurrently
+	dueInterval = time.Minute      // the longest time between two queries
+	DueRetry    = time.Second      // the pause after a first failure
+	DueMaxRetry = 15 * time.Second // the longest pause after repeated failures
+)
+
+// FireDue steps all records that are due and returns the time until the next one is due, at
+// most dueInterval. A record that cannot be stepped does not delay the others. The returned
+// error contains the errors of these records, or that of the store.
+func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
+	db.Due.Clear()
+	failed := map[string]error{} // by id
+	for {
+		now := db.Clock()
+		enough := dueBatch + len(failed) // failed records are still due, and come first
+		records, err := db.Store.Due(ctx, now, enough)
+		if err != nil {
+			return dueInterval, err
+		}
+		full := len(records) == enough && len(failed) < maxFailed
+		records = slices.DeleteFunc(records, func(r store.Record) bool { return failed[r.ID] != nil })
+		db.stepDue(ctx, records, failed)
+		if full {
+			continue
+		}
+		next, err := db.nextDue(ctx, now, enough)
+		db.Due.Expect(next)
+		return max(next.Sub(now), 0), errors.Join(append(slices.Collect(maps.Values(failed)), err)...)
+	}
+}
+
+// maxFailed is the number of failed records at which fireDue reads no further batch.
+const maxFailed = 4096
+
+// nextDue returns when the next record is due after now, or now plus dueInterval if it finds
+// none that is due before. It reads as many records as enough, because those that failed are
+// still due and come first.
+func (db *DB) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
+	look := now.Add(dueInterval)
+	records, err := db.Store.Due(ctx, look, enough)
+	for _, r := range records {
+		if r.Due.After(now) {
+			return r.Due, err
+		}
+	}
+	return look, err
+}
+
+// stepDue steps records concurrently, so that the store can commit them together, and
+// adds the errors to failed.
+func (db *DB) stepDue(ctx context.Context, records []store.Record, failed map[string]error) {
+	var (
+		group sync.WaitGroup
+		slots = make(chan struct{}, dueBatch)
+		errs  = make([]error, len(records))
+	)
+	for i, r := range records {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			errs[i] = db.stepRecord(ctx, r)
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if err != nil {
+			failed[records[i].ID] = err
+		}
+	}
+}

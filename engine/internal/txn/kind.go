@@ -1,0 +1,48 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// A Kind is a kind of records or of effects, and what the engine does with them.
+type Kind struct {
+	// Name is the kind of the records, or of the effects. One that ends in a dot is the beginning of
+	// several kinds of effects.
+	Name string
+	// Due acts on a record that is due. Nil: records of this kind are never due.
+	Due func(ctx context.Context, row store.Record) error
+	// Perform performs an effect and commits the result. An error means that it could not commit it.
+	// Nil: effects of this kind share the slots of others.
+	Perform func(ctx context.Context, f store.Effect) error
+	Slots   int // how many effects are performed at a time; 0: another process performs them
+}
+
+// Register adds kinds. It is called before the engine is used.
+func (db *DB) Register(kinds ...Kind) { db.Kinds = append(db.Kinds, kinds...) }
+
+// Handle sets how a tx performs the effects of one type. It is called before the engine is used.
+func Handle[F lifecycle.Effect](e *DB, perform func(t *Tx, f F) error) {
+	e.handlers[reflect.TypeFor[F]()] = func(t *Tx, effect lifecycle.Effect) error { return perform(t, effect.(F)) }
+}
+
+// stepRecord acts on a record that is due. The error is not nil for a kind that this release does
+// not know.
+func (db *DB) stepRecord(ctx context.Context, row store.Record) error {
+	for i := range db.Kinds {
+		if k := &db.Kinds[i]; k.Name == row.Kind && k.Due != nil {
+			return k.Due(ctx, row)
+		}
+	}
+	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
+}
+
+// Includes reports whether the effects of a kind are of this one.
+func (k *Kind) Includes(name string) bool {
+	return k.Name == name || strings.HasSuffix(k.Name, ".") && strings.HasPrefix(name, k.Name)
+}

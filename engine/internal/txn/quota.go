@@ -1,0 +1,180 @@
+package txn
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// quota limits the open asks, the rate of asks and the waiting calls of each principal.
+// So an agent that asks too much gets an error instead of filling the inbox.
+type quota struct {
+	maxOpen     int // 0: no limit
+	MaxSessions int // 0: no limit
+	maxWaiters  int // 0: no limit
+
+	mu      sync.Mutex
+	owners  map[string]*usage
+	waiting map[askback.Principal]int
+}
+
+// usage counts the asks of one owner: open ones, and those about to be opened.
+type usage struct {
+	open, reserved atomic.Int64
+	askTimes       []time.Time // within the last minute; guarded by quota.mu
+
+	Mu           sync.Mutex // held while the store counts: only this owner waits
+	countedAt    time.Time  // zero: never
+	SessionsFull time.Time  // when the owner had too many sessions; guarded by mu
+}
+
+// countPause is the minimum time between two counts of an owner's asks in the store. So an
+// owner that is rejected and retries does not cause a count each time.
+const countPause = 30 * time.Second
+
+// Reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The
+// caller must call done, and pass whether the ask was opened. The asks in the store are
+// counted at the first call for an owner, and before a rejection at most once per
+// countPause. Without a limit, nothing is counted. A hosted agent has only the limit of the
+// settings, because each of its runs has one open ask at a time.
+func (db *DB) Reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
+	limit := int64(db.MaxOpen())
+	if strings.HasPrefix(owner, askback.HostedPrefix) {
+		limit = int64(db.Settings.Load().MaxOpen)
+	}
+	if limit <= 0 {
+		return func(bool) {}, nil
+	}
+	u := db.Quota.Usage(owner)
+	u.Mu.Lock()
+	defer u.Mu.Unlock()
+	full := func() bool { return u.open.Load()+u.reserved.Load() >= limit }
+	if now := db.Clock(); u.countedAt.IsZero() || full() && now.Sub(u.countedAt) >= countPause {
+		n, err := db.countOpenAsks(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		u.open.Store(int64(n))
+		u.countedAt = now
+	}
+	if full() {
+		return nil, &askback.RetryError{
+			Err: askback.ErrTooMany, After: FullRetryAfter,
+			Why: fmt.Sprintf("this agent has %d open asks, as many as it may have; wait for answers, or withdraw some", limit),
+		}
+	}
+	u.reserved.Add(1)
+	return func(opened bool) {
+		if opened {
+			u.open.Add(1)
+		}
+		u.reserved.Add(-1)
+	}, nil
+}
+
+// FullRetryAfter is the Retry-After time for an agent with too many open asks. Usually a
+// person must answer before there is room, so a shorter time is of no use.
+const FullRetryAfter = 10 * time.Second
+
+// LimitRate records an ask of an owner. If the owner has asked limit times within the last
+// minute, it returns [askback.ErrTooFast] instead, with the time until the next ask is
+// accepted. A limit of 0 is no limit.
+func (q *quota) LimitRate(owner string, limit int, now time.Time) error {
+	if limit == 0 {
+		return nil
+	}
+	u := q.Usage(owner)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u.askTimes = slices.DeleteFunc(u.askTimes, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if n := len(u.askTimes); n >= limit {
+		free := u.askTimes[n-limit].Add(time.Minute).Sub(now)
+		return &askback.RetryError{
+			Err: askback.ErrTooFast, After: free,
+			Why: fmt.Sprintf("this agent asked %d times within a minute, as often as it may; the next ask is taken in %.0f s", n, math.Ceil(free.Seconds())),
+		}
+	}
+	u.askTimes = append(u.askTimes, now)
+	return nil
+}
+
+// MaxOpen returns how many asks of one owner may be open; 0 is no limit.
+func (db *DB) MaxOpen() int {
+	return cmp.Or(max(0, db.Settings.Load().MaxOpen), db.Quota.maxOpen)
+}
+
+// maxOwners is how many owners have their usage in memory. When it is reached, owners
+// without a reservation are removed. At their next ask, their open asks are counted again
+// and their rate is that of a new owner.
+const maxOwners = 10_000
+
+// Usage returns the usage of an owner. It adds the owner at the first call.
+func (q *quota) Usage(owner string) *usage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if u := q.owners[owner]; u != nil {
+		return u
+	}
+	if len(q.owners) >= maxOwners {
+		maps.DeleteFunc(q.owners, func(_ string, old *usage) bool { return old.reserved.Load() == 0 })
+	}
+	u := &usage{}
+	q.owners[owner] = u
+	return u
+}
+
+// countOpenAsks counts the open asks of an owner in the store. It stops at the
+// limit.
+func (db *DB) countOpenAsks(ctx context.Context, owner string) (int, error) {
+	n, err := db.Store.CountOpen(ctx, KindAsk, owner, db.MaxOpen())
+	return n, FromStore(err)
+}
+
+// release decrements the open asks of an owner, if they are counted. It may run before the
+// matching increment.
+func (q *quota) release(owner string) {
+	q.mu.Lock()
+	u := q.owners[owner]
+	q.mu.Unlock()
+	if u != nil {
+		u.open.Add(-1)
+	}
+}
+
+// AddWaiter counts one more waiting call of a principal, or returns
+// [askback.ErrTooMany]. The caller calls removeWaiter when the call no longer waits.
+func (q *quota) AddWaiter(p askback.Principal) error {
+	if q.maxWaiters == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting[p] >= q.maxWaiters {
+		return &askback.RetryError{
+			Err: askback.ErrTooMany, After: 2 * time.Second,
+			Why: fmt.Sprintf("%d requests with this token wait already, as many as may; let one of them end first", q.maxWaiters),
+		}
+	}
+	q.waiting[p]++
+	return nil
+}
+
+func (q *quota) RemoveWaiter(p askback.Principal) {
+	if q.maxWaiters == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.waiting[p]--; q.waiting[p] == 0 {
+		delete(q.waiting, p)
+	}
+}

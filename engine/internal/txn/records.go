@@ -1,0 +1,87 @@
+package txn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// The kinds of the records that have machines of package lifecycle. The stream of a session is its id, so its
+// record has none: no list selects sessions by it, and the index by streams would have an entry more.
+const (
+	KindAsk     = "ask"
+	KindSession = "session"
+	KindGrant   = "grant"
+)
+
+// A NewAsk is a checked request and the ask to make from it.
+type NewAsk struct {
+	Asked      lifecycle.Asked
+	Timeout    time.Duration // time until the deadline; 0: asked has the deadline, or the ask has no deadline
+	Key        string        // idempotency key with its owner; "" means none
+	SessionKey string
+	SessionID  string // the existing session that the request names
+	Route      askback.Route
+	Named      bool     // the request names the people
+	Directed   []string // see [askback.Ask.Directed]
+	Late       error    // why the request is valid only if it repeats an ask: the deadline has passed, the server lost its webhooks, or the people are gone
+}
+
+// KindJoined is the kind of the records of the idempotency keys of requests that were joined to
+// an ask: its own record has only the first key. They are never open, and are deleted after their
+// ask.
+const KindJoined = "joined_key"
+
+// JoinedState is the state of the record of such a key.
+type JoinedState struct {
+	Ask string `json:"ask"` // its id
+}
+
+// DecodeJoined returns the id of the ask of the record of a key.
+func DecodeJoined(row store.Record) (string, error) {
+	var state JoinedState
+	state, err := Readable(state, json.Unmarshal(row.State, &state))
+	return state.Ask, err
+}
+
+// ReadKey returns the record of the ask that was made with a key, or was the reply to a request
+// with it that was joined. The error is [store.ErrNotFound] for any other key.
+func (c *Caller) ReadKey(ctx context.Context, key string) (store.Record, error) {
+	row, err := c.db.Store.ReadKey(ctx, KindAsk, key)
+	if !errors.Is(err, store.ErrNotFound) {
+		return row, err
+	}
+	joined, err := c.db.Store.ReadKey(ctx, KindJoined, key)
+	if err != nil {
+		return store.Record{}, err
+	}
+	id, err := DecodeJoined(joined)
+	if err != nil {
+		return store.Record{}, err
+	}
+	return c.db.Store.Read(ctx, KindAsk, id)
+}
+
+// OpenSessions returns the sessions of an owner that have not ended, oldest first.
+func (db *DB) OpenSessions(ctx context.Context, owner string) func(yield func(askback.Session, error) bool) {
+	return func(yield func(askback.Session, error) bool) {
+		q := store.Query{Kind: KindSession, Open: new(true), Owner: owner, Limit: store.MaxList}
+		for row, err := range db.Rows(ctx, q) {
+			var state lifecycle.SessionState
+			if err == nil {
+				if state, err = DecodeSession(row); err != nil {
+					db.LogUnreadable(row, err)
+					continue
+				}
+			}
+			if !yield(state.Session, err) {
+				return
+			}
+		}
+	}
+}

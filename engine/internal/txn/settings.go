@@ -1,0 +1,86 @@
+package txn
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// Settings are the part of the configuration that Set of the engine can replace while the
+// engine runs.
+type Settings struct {
+	// People may answer, in addition to those with a token and those of the API.
+	People []askback.Person
+	// Groups are the names of people, by the name of the group without "@".
+	Groups map[string][]string
+	// Routes decide who gets an ask; the first one that matches applies.
+	Routes []askback.Route
+	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
+	// People who signed in through another issuer are logged out.
+	Issuer string
+	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
+	MaxOpen int
+	// AsksPerMinute is how many asks an agent may make in a minute, and how many runs of hosted
+	// agents it may start; 0 is no limit. For webhooks, that is for each hosted agent.
+	AsksPerMinute int
+	// DigestAfter is how many questions of one agent a person gets in a minute through one
+	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
+	DigestAfter int
+	// Undo is how long an answer is held that a person may undo, at most [askback.MaxUndo]; 0
+	// sends it at once.
+	Undo time.Duration
+	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.
+	CallbackURL string
+	// Receivers are the phones and chats that get the asks which their person may answer.
+	Receivers []Receiver
+	// Reach returns the receivers of a person of the API, such as the one for mails. Those of
+	// People are in Receivers. Nil: they have none.
+	Reach func(askback.Person) []Receiver
+	// Retention is how long settled asks and ended sessions and grants are kept after
+	// their last change; 0 is forever (E9).
+	Retention time.Duration
+}
+
+// A Receiver is a phone or a room of a chat in the settings.
+type Receiver struct {
+	Channel string // a name of [Options.Channels]
+	Name    string // in the settings of the channel
+	Person  string // who reads it
+	// Addressed is set if it gets only asks that name people: others reach its person in
+	// another place, such as a room of the same chat.
+	Addressed bool
+}
+
+// Members returns the people whom a list of people and groups names, and the groups of the list
+// that do not exist.
+func (s *Settings) Members(names []string) (all, missing []string) {
+	for _, name := range names {
+		group, isGroup := strings.CutPrefix(name, "@")
+		people, exists := s.Groups[group]
+		switch {
+		case !isGroup:
+			people = []string{name}
+		case !exists:
+			missing = append(missing, name)
+		}
+		for _, one := range people {
+			if !slices.Contains(all, one) {
+				all = append(all, one)
+			}
+		}
+	}
+	return all, missing
+}
+
+// GroupsOf returns the names of the groups of a person, in order.
+func (s *Settings) GroupsOf(person string) (names []string) {
+	for name, members := range s.Groups {
+		if slices.Contains(members, person) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
