@@ -63,9 +63,9 @@ func localVenues(t testing.TB) []*venue {
 // push service only where Go reads SSL_CERT_FILE.
 func programServices() []string {
 	if runtime.GOOS == "linux" {
-		return fakes.Names
+		return fakes.Names()
 	}
-	return slices.DeleteFunc(slices.Clone(fakes.Names), func(name string) bool { return name == "push" })
+	return slices.DeleteFunc(fakes.Names(), func(name string) bool { return name == "push" })
 }
 
 // seen returns the messages about asks that a person sees at a venue, or those with one of the

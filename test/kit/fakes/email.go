@@ -30,7 +30,7 @@ type email struct {
 	replied map[string]string // ids of mails, by those of the replies
 }
 
-func newEmail(t testing.TB) *email {
+func newEmail(t testing.TB, _ Options) Service {
 	return &email{Server: emailtest.Start(t, emailtest.Options{}), t: t, replied: map[string]string{}}
 }
 

@@ -108,35 +108,40 @@ func (m Message) Button(label string) (Button, error) {
 	return m.Buttons[i], nil
 }
 
-// Names are the names of the services.
-var Names = []string{"ntfy", "slack", "telegram", "email", "push", "webhook"}
-
 // Options configure the services.
 type Options struct {
 	Open bool // ntfy has no access control
 }
 
+// services are the fakes, in the order in which all of them are started.
+var services = []struct {
+	name string
+	new  func(t testing.TB, o Options) Service
+}{
+	{"ntfy", newNtfy},
+	{"slack", newSlack},
+	{"telegram", newTelegram},
+	{"email", newEmail},
+	{"push", newPush},
+	{"webhook", newWebhook},
+}
+
+// Names returns the names of the services.
+func Names() (names []string) {
+	for _, s := range services {
+		names = append(names, s.name)
+	}
+	return names
+}
+
 // Start starts services, which end with the test.
 func Start(t testing.TB, o Options, names ...string) (all []Service, err error) {
 	for _, name := range names {
-		var s Service
-		switch name {
-		case "ntfy":
-			s = newNtfy(t, o.Open)
-		case "slack":
-			s = newSlack(t)
-		case "telegram":
-			s = newTelegram(t)
-		case "email":
-			s = newEmail(t)
-		case "push":
-			s = newPush(t)
-		case "webhook":
-			s = newWebhook(t)
-		default:
-			return nil, fmt.Errorf("there is no service %q: use some of %s, or all", name, strings.Join(Names, ", "))
+		i := slices.Index(Names(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("there is no service %q: use some of %s, or all", name, strings.Join(Names(), ", "))
 		}
-		all = append(all, s)
+		all = append(all, services[i].new(t, o))
 	}
 	return all, nil
 }

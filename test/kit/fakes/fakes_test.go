@@ -188,8 +188,8 @@ func TestSettingsAreValid(t *testing.T) {
 	for _, s := range p.Services {
 		names = append(names, s.Describe().Name)
 	}
-	if !reflect.DeepEqual(names, fakes.Names) {
-		t.Errorf("got %q, want %q", names, fakes.Names)
+	if !reflect.DeepEqual(names, fakes.Names()) {
+		t.Errorf("got %q, want %q", names, fakes.Names())
 	}
 }
 

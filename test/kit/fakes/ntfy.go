@@ -25,11 +25,11 @@ type ntfy struct {
 	failures
 }
 
-func newNtfy(t testing.TB, open bool) *ntfy {
+func newNtfy(t testing.TB, o Options) Service {
 	n := &ntfy{servers: map[string]*posttest.Ntfy{}}
 	for _, person := range People {
 		n.servers[person] = posttest.NewNtfy(t)
-		if !open {
+		if !o.Open {
 			n.servers[person].Token = NtfyToken(person)
 		}
 	}

@@ -26,7 +26,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	bound := flags.Bool("bound", false, "end when the standard input ends")
 	flags.BoolVar(&o.Open, "open", false, "run ntfy without access control, as ntfy.sh does")
 	flags.Usage = func() {
-		fmt.Fprintf(stderr, "Usage: fakes [options] [all | %s]…\n", strings.Join(Names, " | "))
+		fmt.Fprintf(stderr, "Usage: fakes [options] [all | %s]…\n", strings.Join(Names(), " | "))
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -34,7 +34,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	names := flags.Args()
 	if len(names) == 0 || len(names) == 1 && names[0] == "all" {
-		names = Names
+		names = Names()
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -22,7 +22,7 @@ type push struct {
 	browsers map[string]*webpushtest.Browser
 }
 
-func newPush(t testing.TB) *push {
+func newPush(t testing.TB, _ Options) Service {
 	return &push{Service: webpushtest.NewService(t), browsers: map[string]*webpushtest.Browser{}}
 }
 

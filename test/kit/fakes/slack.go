@@ -26,7 +26,7 @@ type slack struct {
 	failing channeltest.Failing
 }
 
-func newSlack(t testing.TB) *slack {
+func newSlack(t testing.TB, _ Options) Service {
 	s := &slack{Server: slacktest.New(t)}
 	s.Fault = func(method string) (slacktest.Fault, bool) {
 		if method != "chat.postMessage" && method != "chat.update" {

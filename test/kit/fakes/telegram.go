@@ -20,7 +20,7 @@ type telegram struct {
 	failures
 }
 
-func newTelegram(t testing.TB) *telegram {
+func newTelegram(t testing.TB, _ Options) Service {
 	s := &telegram{Server: telegramtest.NewServer(t)}
 	for _, id := range telegramAccounts {
 		s.AddUser(id)

@@ -17,7 +17,9 @@ type webhook struct {
 	failures
 }
 
-func newWebhook(t testing.TB) *webhook { return &webhook{Receiver: askbacktest.NewReceiver(t, nil)} }
+func newWebhook(t testing.TB, _ Options) Service {
+	return &webhook{Receiver: askbacktest.NewReceiver(t, nil)}
+}
 
 // Describe implements [Service].
 func (s *webhook) Describe() Description {
