@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -328,6 +329,23 @@ func (b Box[T]) Open() {}`,
 		},
 	},
 	{
+		rule: "signatures have one form",
+		files: map[string]string{
+			"web/a.go":          `package web; import "crypto/hmac"; var _, _ = hmac.New, hmac.Equal`,
+			"web/a_test.go":     `package web; import "crypto/hmac"; var _ = hmac.New`,
+			"internal/mac/a.go": `package mac; import "crypto/hmac"; var _ = hmac.New`,
+		},
+		want: []string{"web/a.go:1: web must sign with internal/mac"},
+	},
+	{
+		rule:  "folders are small",
+		files: crowded(),
+		want: []string{
+			"cmd/askback has 61 files, at most 60 are allowed",
+			"internal has 21 folders, at most 20 are allowed: group what belongs together",
+		},
+	},
+	{
 		rule: "functions are short",
 		files: map[string]string{
 			"engine/a.go":               "package engine\nfunc f() {" + strings.Repeat("\n", maxFunctionLines-1) + "}",
@@ -401,4 +419,17 @@ func TestFileThatDoesNotParseIsAnError(t *testing.T) {
 	if _, err := read(fstest.MapFS{"a.go": {Data: []byte("package")}}); err == nil {
 		t.Error("got no error, want one")
 	}
+}
+
+// crowded returns a file and a folder more than are allowed.
+func crowded() map[string]string {
+	files := map[string]string{"cmd/askback/a_test.go": "package main"}
+	for i := range maxFiles["cmd/askback"] + 1 {
+		files[fmt.Sprintf("cmd/askback/a%d.go", i)] = "package main"
+	}
+	for i := range maxFolders["internal"] + 1 {
+		files[fmt.Sprintf("internal/a%d/b/b.go", i)] = "package b"
+		files[fmt.Sprintf("internal/a%d/c/c.go", i)] = "package c"
+	}
+	return files
 }

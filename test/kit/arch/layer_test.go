@@ -2,6 +2,7 @@ package arch_test
 
 import (
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -124,6 +125,21 @@ func owns(pkg, library string) bool {
 		}
 	}
 	return false
+}
+
+// signaturesHaveOneForm limits crypto/hmac.New to the folders in signers.
+func signaturesHaveOneForm(t *tree, report report) {
+	folders := slices.Collect(maps.Keys(signers))
+	for _, f := range t.files {
+		if f.test || slices.ContainsFunc(folders, func(folder string) bool { return under(f.pkg, folder) }) {
+			continue
+		}
+		f.uses(func(importPath, name string, at token.Pos) {
+			if importPath == "crypto/hmac" && name == "New" {
+				report(at, "%s must sign with internal/mac", f.pkg)
+			}
+		})
+	}
 }
 
 // noDotImports forbids dot imports.

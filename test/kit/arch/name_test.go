@@ -63,6 +63,28 @@ func filesAreShort(t *tree, report report) {
 	}
 }
 
+// foldersAreSmall limits the files of a package and the folders of a folder.
+func foldersAreSmall(t *tree, report report) {
+	packages := t.packages()
+	for pkg, limit := range maxFiles {
+		if n := len(packages[pkg]); n > limit {
+			report(token.NoPos, "%s has %d files, at most %d are allowed", pkg, n, limit)
+		}
+	}
+	for folder, limit := range maxFolders {
+		names := map[string]bool{}
+		for pkg := range packages {
+			if rest, ok := strings.CutPrefix(pkg, folder+"/"); ok {
+				name, _, _ := strings.Cut(rest, "/")
+				names[name] = true
+			}
+		}
+		if len(names) > limit {
+			report(token.NoPos, "%s has %d folders, at most %d are allowed: group what belongs together", folder, len(names), limit)
+		}
+	}
+}
+
 // functionsAreShort limits the lines of a function, except in tests.
 func functionsAreShort(t *tree, report report) {
 	for _, f := range t.files {

@@ -309,3 +309,23 @@ const (
 	maxTestLines     = 600
 	maxFunctionLines = 60
 )
+
+// maxFiles is the maximum number of Go files of a package without its tests. The program has
+// flags, wiring and exit codes: what a command does is a package of its own.
+var maxFiles = map[string]int{"cmd/askback": 60}
+
+// maxFolders is the maximum number of folders in a folder, so that a reader can read their names.
+var maxFolders = map[string]int{"internal": 20}
+
+// signers are the folders that may use crypto/hmac.New, and why. All others use internal/mac, so
+// that no signature is valid for another purpose.
+var signers = map[string]string{
+	"internal/mac":                    "it is the one form",
+	"channel/slack":                   "the form is Slack's",
+	"channel/slack/slacktest":         "the form is Slack's",
+	"askbacktest":                     "the form is that of webhooks",
+	"engine":                          "secrets in databases are found by their fingerprints",
+	"internal/local/connection":       "keys of earlier releases are derived so",
+	"internal/local/instance":         "an old command checks the proof of a new server",
+	"internal/server/login/logintest": "the form is that of JSON web tokens",
+}
