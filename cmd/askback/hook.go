@@ -46,7 +46,7 @@ func hookCommands() kong.Plugins {
 func (c *hookCommand) Run(ctx context.Context, in streams, all *commands, parsed *kong.Context) error {
 	command, ok := parsed.Selected().Target.Addr().Interface().(hook.Command)
 	if !ok {
-		return errors.New("this command is no hook")
+		return usage("expected one of " + childNames(parsed.Selected()) + "; see askback hook --help")
 	}
 	return answerHook(ctx, in, all, command)
 }
