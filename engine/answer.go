@@ -14,23 +14,12 @@ import (
 // decide it.
 var errDangerous = fmt.Errorf("a dangerous call is decided on its page after a log-in, in a terminal, or over the API: %w", askback.ErrForbidden)
 
-// isLoggedIn reports whether people who use a channel have logged in, or work at the terminal of
-// the agent. Other channels identify a person by an account of a service, an address or a link,
-// which are shared more easily. A program that uses the library may name no channel.
-func isLoggedIn(via askback.Channel) bool {
-	switch via {
-	case askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "":
-		return true
-	}
-	return false
-}
-
 // checkDangerous returns an error if the action would settle a dangerous call through a channel
 // of people who have not logged in. These channels refuse it with a better explanation; this
 // check holds also for one that does not. A settled ask has its own error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
-	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !isLoggedIn(c.Who.Channel) {
+	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !lifecycle.AtFrontend(c.Who.Channel) {
 		return errDangerous
 	}
 	return nil

@@ -17,9 +17,11 @@ type Seen struct {
 
 func (Seen) input() {}
 
-// onScreen reports whether the ask itself is on the screen of a person who uses a channel, so that
-// each delivery to the person is seen. Otherwise the person has only what carries shows.
-func onScreen(via askback.Channel) bool {
+// AtFrontend reports whether people who use a channel see the ask itself, and have logged in or work
+// at the terminal of the agent. Other channels show a message, and identify a person by an account
+// of a service, an address or a link, which are shared more easily. A program that uses the library
+// may name no channel.
+func AtFrontend(via askback.Channel) bool {
 	switch via {
 	case askback.ChannelWeb, askback.ChannelTerminal, askback.ChannelAPI, askback.ChannelHook, askback.ChannelMCP, "":
 		return true
@@ -54,7 +56,7 @@ func (s *AskState) actedOnScreen(by string, via askback.Channel, at time.Time) {
 // changed one.
 func (s *AskState) markSeen(in Seen) (marked bool) {
 	person := in.By
-	if !onScreen(in.Via) && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
+	if !AtFrontend(in.Via) && !slices.ContainsFunc(s.Deliveries, func(d askback.Delivery) bool { return in.shows(d, in.By) }) {
 		person = "" // one of the people in a room, without a message of their own
 	}
 	for i, d := range s.Deliveries {
@@ -72,7 +74,7 @@ func (s *AskState) markSeen(in Seen) (marked bool) {
 // shows reports whether a delivery to a person is one that is seen. A message that the ask was
 // given to others does not show it.
 func (in Seen) shows(d askback.Delivery, person string) bool {
-	return d.Person == person && (onScreen(in.Via) || carries(d, in.Via)) && d.Event != askback.EventQuestionReassigned
+	return d.Person == person && (AtFrontend(in.Via) || carries(d, in.Via)) && d.Event != askback.EventQuestionReassigned
 }
 
 // mayHaveArrived reports whether a delivery is sent, or an attempt to send it may have reached
