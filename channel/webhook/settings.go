@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"slices"
-
 	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/settings"
@@ -41,14 +39,8 @@ func ReadSecret(r *settings.Reader, dst *string, variable string) func(settings.
 }
 
 // Reload implements [channels.Reloading]: the URL applies without a restart.
-func (s Settings) Reload(next channels.Settings) (now channels.Settings, restart []string) {
+func (s Settings) Reload(next channels.Settings) channels.Settings {
 	n, _ := next.(Settings)
-	if n.Secret != s.Secret {
-		restart = append(restart, "channels.webhook.secret")
-	}
-	if !slices.Equal(n.Allow, s.Allow) {
-		restart = append(restart, "channels.webhook.allow")
-	}
 	s.URL = n.URL
-	return s, restart
+	return s
 }

@@ -45,23 +45,12 @@ func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 // people returns the people of the settings that apply now.
 func (set *channelSet) people() []askback.Person { return set.settings.Load().People }
 
-// channelOptions are what channels need in addition to the settings.
-type channelOptions struct {
-	// key signs links and what services send back. It is called while this process has the
-	// database; see [connection.Tokens.SecretKey].
-	key func() ([]byte, error)
-	log *slog.Logger // nil: nothing is logged
-
-	publicURL string // of the server, if it is not that of the settings
-}
-
-// newChannelSet returns the channels of the settings, which were checked when they were read.
-func newChannelSet(file config.Config, o channelOptions) *channelSet {
-	set := &channelSet{send: map[string]engine.Channel{}, pages: answerlink.New(o.key, answerlink.Page)}
-	host := channels.Host{
-		Key: o.key, Log: cmp.Or(o.log, slog.New(slog.DiscardHandler)), Version: version(), User: connection.UserName(),
-		PublicURL: cmp.Or(o.publicURL, file.PublicURL), Pages: set.pages, People: set.people,
-	}
+// newChannelSet returns the channels of the settings, which were checked when they were read. The
+// host has the key, and may have a log and another public URL than the settings.
+func newChannelSet(file config.Config, host channels.Host) *channelSet {
+	set := &channelSet{send: map[string]engine.Channel{}, pages: answerlink.New(host.Key, answerlink.Page)}
+	host.Log, host.PublicURL = cmp.Or(host.Log, slog.New(slog.DiscardHandler)), cmp.Or(host.PublicURL, file.PublicURL)
+	host.Version, host.User, host.Pages, host.People = version(), connection.UserName(), set.pages, set.people
 	for k, s := range file.EachChannel() {
 		c := s.Open(host)
 		set.send[k.Name], set.open = c.Sender, append(set.open, c)

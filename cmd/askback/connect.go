@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/server/config"
@@ -33,8 +34,8 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	if err != nil {
 		return connection.Options{}, err
 	}
-	channels := newChannelSet(file, channelOptions{key: tokens.SecretKey})
-	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, channels, nil), Kind: kind, Version: version()}
+	set := newChannelSet(file, channels.Host{Key: tokens.SecretKey})
+	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version()}
 	o.Engine.NoEffects = kind == "" // such a command ends at once, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
@@ -43,7 +44,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	if kind == instance.KindAsk {
 		o.Listen, o.PublicURL = cmp.Or(file.Listen, defaultListen), file.PublicURL
 		o.Handler = func(i *connection.Instance) connection.Handler {
-			return newFrontends(i, frontendOptions{kind: kind, key: tokens.Key(), channels: channels})
+			return newFrontends(i, frontendOptions{kind: kind, key: tokens.Key(), channels: set})
 		}
 	}
 	return o, nil

@@ -18,7 +18,7 @@ func TestChannelsKnowPeopleOfAPI(t *testing.T) {
 	var file config.Config
 	file.Channels = map[string]channels.Settings{"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}}
 	file.People = []config.Person{{Name: "cem", Slack: "U1", Email: "cem@example.com"}}
-	set := newChannelSet(file, channelOptions{})
+	set := newChannelSet(file, channels.Host{})
 	e := engine.New(memstore.New(), engineOptions(file, set, nil))
 	admin := e.As(askback.Principal{Kind: askback.Admin, Name: "olga"})
 	if _, err := admin.PutPerson(t.Context(), askback.PersonRequest{Name: "dana", Slack: "U2", Email: "dana@example.com"}); err != nil {

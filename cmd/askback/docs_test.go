@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/test/kit/golden"
 	"github.com/google/go-cmp/cmp"
@@ -215,7 +216,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 			t.Errorf("docs/operations.md lacks %s", reflect.TypeFor[config.Config]().Field(i).Name)
 		}
 	}
-	o := engineOptions(got, newChannelSet(got, channelOptions{}), nil)
+	o := engineOptions(got, newChannelSet(got, channels.Host{}), nil)
 	for group, names := range o.Settings.Groups {
 		for _, name := range names {
 			if !slices.ContainsFunc(o.Settings.People, func(p askback.Person) bool { return p.Name == name }) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/agent/scripted"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/server/config"
@@ -95,11 +96,11 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	channels := newChannelSet(config.Config{}, channelOptions{key: tokens.SecretKey})
-	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(config.Config{}, channels, nil), Kind: instance.KindServe, Version: version(), Listen: "127.0.0.1:0"}
+	set := newChannelSet(config.Config{}, channels.Host{Key: tokens.SecretKey})
+	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(config.Config{}, set, nil), Kind: instance.KindServe, Version: version(), Listen: "127.0.0.1:0"}
 	o.Engine.Runner = runner
 	o.Handler = func(i *connection.Instance) connection.Handler {
-		return newFrontends(i, frontendOptions{kind: instance.KindServe, key: tokens.Key(), channels: channels})
+		return newFrontends(i, frontendOptions{kind: instance.KindServe, key: tokens.Key(), channels: set})
 	}
 	at, err := connection.New(o).TakeOver(t.Context())
 	if err != nil {

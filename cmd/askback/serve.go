@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/egress"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
@@ -50,7 +51,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if o.Listen, o.PublicURL, err = c.addresses(file); err != nil {
 		return err
 	}
-	log, channels := records.Logger, newChannelSet(file, channelOptions{key: o.Tokens.SecretKey, log: records.Logger, publicURL: o.PublicURL})
+	log, set := records.Logger, newChannelSet(file, channels.Host{Key: o.Tokens.SecretKey, Log: records.Logger, PublicURL: o.PublicURL})
 	hosted, err := newHosting(c.Agents, all, file, log)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	settings = settings.with(hosted)
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
-	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, channels, records), records.Access, fail
+	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, set, records), records.Access, fail
 	hooks, err := hosted.join(o.Engine)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	o.Handler = func(i *connection.Instance) connection.Handler {
 		front = newFrontends(i, frontendOptions{
 			kind: instance.KindServe, key: o.Tokens.Key(), log: log, records: records, settings: settings,
-			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: channels, hooks: hooks,
+			login: loginSettings(file.Login.OIDC, i.PublicURL(), o.Tokens.Key()), metrics: counted, channels: set, hooks: hooks,
 		})
 		return front
 	}

@@ -272,8 +272,8 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 			keys = append(keys, k.key)
 		}
 	}
-	_, ofChannels := r.channels(file)
-	return append(keys, ofChannels...)
+	_, restart := r.channels(file)
+	return append(keys, restart...)
 }
 
 // channels returns the settings of the channels that apply if the file has changed, and the keys
@@ -281,16 +281,12 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 func (r *reloader) channels(file config.Config) (now map[string]channels.Settings, restart []string) {
 	now = maps.Clone(r.initial.Channels)
 	for _, k := range kinds.All {
-		before, had := now[k.Name]
-		next, has := file.Channels[k.Name]
-		changing, reloads := before.(channels.Reloading)
-		if had != has || !reloads && !reflect.DeepEqual(before, next) {
-			restart = append(restart, "channels."+k.Name)
+		next := file.Channels[k.Name]
+		if s, ok := now[k.Name].(channels.Reloading); ok {
+			now[k.Name] = s.Reload(next)
 		}
-		if reloads {
-			var keys []string
-			now[k.Name], keys = changing.Reload(next)
-			restart = append(restart, keys...)
+		if !reflect.DeepEqual(now[k.Name], next) {
+			restart = append(restart, "channels."+k.Name)
 		}
 	}
 	return now, restart

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback/channel/slack"
 	"github.com/askback/askback/channel/slack/slacktest"
+	"github.com/askback/askback/internal/channels"
 	"github.com/askback/askback/internal/server/config"
 )
 
@@ -112,7 +113,7 @@ func TestSlackPageIsRight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set := newChannelSet(got, channelOptions{})
+		set := newChannelSet(got, channels.Host{})
 		_, served := set.open[0].Handlers[slackPath]
 		if set.send["slack"] == nil || served != (got.Channels["slack"].(slack.Settings).SigningSecret != "") {
 			t.Errorf("got channels %v, served %v for\n%s", set.send, served, text)

@@ -77,9 +77,8 @@ func (e SettingsError) Error() string { return string(e) }
 
 // A Reloading applies some of its settings without a restart of the server.
 type Reloading interface {
-	// Reload returns the settings that apply when the file has next, or nil for none, and the
-	// keys of those that apply after a restart.
-	Reload(next Settings) (now Settings, restart []string)
+	// Reload returns the settings that apply when the file has next, which is nil for none.
+	Reload(next Settings) Settings
 }
 
 // A Channel is an open channel.
