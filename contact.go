@@ -57,16 +57,6 @@ type ContactCode struct {
 	ExpiresAt time.Time `api:"expires_at"` // the time until which it is valid
 }
 
-const (
-	// ContactCodeTime is how long a [ContactCode] is valid.
-	ContactCodeTime = 10 * time.Minute
-	// MaxContacts is the maximum number of contacts of a person.
-	MaxContacts = 20
-	// MaxContactCodes is the maximum number of valid codes of a person. A further one
-	// replaces the oldest.
-	MaxContactCodes = 3
-)
-
 // Contacts is the interface to the places where people get asks. A person sees and changes
 // their own; an admin sees and removes all. Its methods may return the errors that every
 // method of [Asker] may return.

@@ -68,8 +68,8 @@ type DeliveryPage struct {
 	NextCursor string     `api:"next_cursor,null"` // "" on the last page
 }
 
-// DeliveryStatuses lists every [DeliveryStatus].
-var DeliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, DeliverySent, DeliveryFailed, DeliverySkipped}
+// deliveryStatuses has every [DeliveryStatus].
+var deliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, DeliverySent, DeliveryFailed, DeliverySkipped}
 
 // A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
@@ -88,7 +88,7 @@ type DeliveryQuery struct {
 func (q DeliveryQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
-	if q.Status != "" && !slices.Contains(DeliveryStatuses, q.Status) {
+	if q.Status != "" && !slices.Contains(deliveryStatuses, q.Status) {
 		bad.add("?status", "this is not a status of a delivery", "status is failed, queued, sent, skipped or waiting")
 	}
 	if q.AskID != "" && q.SessionID != "" {

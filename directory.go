@@ -60,13 +60,6 @@ type RouteList struct {
 	ChangedAt time.Time // the time of that change; zero: there was none
 }
 
-// The maximum numbers of what [DirectoryControl] keeps.
-const (
-	MaxPeople = 1000
-	MaxGroups = 200
-	MaxRoutes = 100
-)
-
 // DirectoryControl is the interface to the people, groups and routes that are not in the
 // settings (F12). Only an admin may use it. A name that the settings have cannot be used: the
 // error is an [Invalid]. If the settings take it later, they win, and the entry of the API has

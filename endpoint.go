@@ -35,17 +35,6 @@ const (
 	EndpointDisabled EndpointStatus = "disabled" // it answered 410, or failed for days: deliveries are given up
 )
 
-// EndpointFailing is how long an endpoint may fail without accepting a message before it is
-// disabled. It is longer than all attempts at one delivery together.
-const EndpointFailing = 5 * 24 * time.Hour
-
-// OldSecretTime is how long the secret before a new one signs as well, so that a receiver
-// can change it without losing a message.
-const OldSecretTime = 24 * time.Hour
-
-// MaxEndpoints is the maximum number of endpoints of one owner.
-const MaxEndpoints = 1000
-
 // Origin returns the scheme and the host of an address in lower case, with the port unless
 // it is that of the scheme. It is the part of a callback that is not secret. For what is not
 // an address, it returns "".
@@ -128,7 +117,7 @@ type Endpoints interface {
 	// here. The error is [ErrExists] if the owner has an endpoint of this origin.
 	CreateEndpoint(ctx context.Context, r EndpointRequest) (e Endpoint, secret string, err error)
 	// RotateEndpoint replaces the secret of an endpoint and returns the new one. The old
-	// one signs as well for [OldSecretTime]. If RotateEndpoint is called again in this
+	// one signs as well for a day. If RotateEndpoint is called again in this
 	// time, only the last two secrets sign.
 	RotateEndpoint(ctx context.Context, id string) (e Endpoint, secret string, err error)
 	// DeleteEndpoint deletes an endpoint with its secret. The next message to its origin

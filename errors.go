@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/limits"
 )
 
 // The errors of an engine and of the client of a server. Compare with errors.Is.
@@ -114,10 +116,6 @@ func (v Invalid) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// MaxProblems is the maximum number of problems in an [Invalid]. Further problems
-// are omitted.
-const MaxProblems = 20
-
 // A problems value collects the problems of one input. A pointer to an entry of a list is
 // made only for a problem.
 type problems struct {
@@ -149,7 +147,7 @@ func (p *problems) drop(pointer, detail, fix string) {
 }
 
 func (p *problems) append(list []Problem, pointer, detail, fix string) []Problem {
-	if len(list) >= MaxProblems {
+	if len(list) >= limits.MaxProblems {
 		return list
 	}
 	for i := p.depth - 1; i >= 0; i-- {

@@ -39,12 +39,6 @@ func (h Held) Answer() Answer {
 	return a
 }
 
-// The limits of held answers.
-const (
-	// MaxUndo is the longest time for which an answer can be held.
-	MaxUndo = time.Minute
-)
-
 // A Holder holds answers for a moment before it sends them, so that the person who gave one can
 // undo it. The server sends a held answer when its time has come, also if the person has left.
 //

@@ -49,14 +49,11 @@ type Request struct {
 	Warnings []Problem `request:"warnings,manual"`
 }
 
-// MaxContext is the maximum length of [Request.Context] in code points.
-const MaxContext = 200_000
-
 // Normalize returns the canonical form of a request. Questions are numbered, headers
 // are cut, JSON is compacted, and empty fields get their defaults. If a question has
 // options and allows free text, an option or default "Other" is dropped. If it allows
 // several answers, its previews are dropped. Each drop is added to Warnings, while they
-// are fewer than [MaxProblems].
+// are fewer than 20.
 //
 // The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
@@ -81,7 +78,7 @@ func (r Request) Normalize() (Request, error) {
 	}
 	r.checkWarnings(&bad)
 	for _, p := range bad.dropped {
-		if len(r.Warnings) < MaxProblems {
+		if len(r.Warnings) < limits.MaxProblems {
 			r.Warnings = append(slices.Clip(r.Warnings), p)
 		}
 	}
@@ -115,8 +112,8 @@ func ValidTraceParent(s string) bool {
 
 // checkWarnings checks the number and the lengths of the warnings.
 func (r *Request) checkWarnings(bad *problems) {
-	if len(r.Warnings) > MaxProblems {
-		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), MaxProblems), "leave them out")
+	if len(r.Warnings) > limits.MaxProblems {
+		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), limits.MaxProblems), "leave them out")
 		return
 	}
 	for i, p := range r.Warnings {
@@ -152,10 +149,10 @@ func (r *Request) checkAddressing(bad *problems) {
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
 	case !codec.Valid(r.Context):
 		bad.add("/context", "a name is repeated in the context", "send each name once")
-	case len(r.Context) <= MaxContext/len(`\u2028`): // no character is longer than that
+	case len(r.Context) <= limits.MaxContext/len(`\u2028`): // no character is longer than that
 	default:
-		if n := contextLength(r.Context); n > MaxContext {
-			bad.add("/context", tooLong(n, MaxContext), "shorten it")
+		if n := contextLength(r.Context); n > limits.MaxContext {
+			bad.add("/context", tooLong(n, limits.MaxContext), "shorten it")
 		}
 	}
 }
@@ -374,7 +371,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	checkName(bad, at+"/server", c.Server, limits.MaxName)
 	checkText(bad, at+"/description", c.Description, limits.MaxQuestion)
 	checkText(bad, at+"/input_preview", c.InputPreview, limits.MaxPreview)
-	checkText(bad, at+"/context", c.Context, MaxContext)
+	checkText(bad, at+"/context", c.Context, limits.MaxContext)
 	var ok bool
 	if c.Input, ok = compact(c.Input); len(c.Input) == 0 {
 		c.Input, ok = json.RawMessage("{}"), true

@@ -79,12 +79,6 @@ const (
 	TodoCompleted  TodoStatus = "completed"
 )
 
-// The limits of sessions: MaxMessage in code points, MaxResult in bytes.
-const (
-	MaxMessage = 200_000
-	MaxResult  = 1 << 20
-)
-
 // A SessionRequest is the request to start a session: of a hosted agent if it has a Prompt or a
 // Payload, and otherwise for a run that happens outside of Askback.
 type SessionRequest struct {
@@ -113,7 +107,7 @@ func (r SessionRequest) Check() error {
 	checkName(&bad, "/agent", r.Agent, limits.MaxName)
 	checkText(&bad, "/title", r.Title, limits.MaxName)
 	checkObject(&bad, "/metadata", r.Metadata, limits.MaxMetadata)
-	checkText(&bad, "/prompt", r.Prompt, MaxMessage)
+	checkText(&bad, "/prompt", r.Prompt, limits.MaxMessage)
 	if len(r.Payload) > 0 {
 		checkJSON(&bad, "/payload", r.Payload, limits.MaxInput)
 	}
@@ -290,7 +284,7 @@ func (c Complete) Check() error {
 		bad.add("/status", "a run ends completed or failed", `"status": "completed"`)
 	}
 	if len(c.Result) > 0 {
-		checkJSON(&bad, "/result", c.Result, MaxResult)
+		checkJSON(&bad, "/result", c.Result, limits.MaxResult)
 	}
 	checkText(&bad, "/error", c.Error, limits.MaxText)
 	return bad.err()
@@ -318,7 +312,7 @@ func (s SetTodos) Check() error {
 
 func checkMessage(at, text string) error {
 	var bad problems
-	checkRequired(&bad, at, text, MaxMessage)
+	checkRequired(&bad, at, text, limits.MaxMessage)
 	return bad.err()
 }
 

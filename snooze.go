@@ -18,15 +18,6 @@ type Snooze struct {
 // Hides reports whether the ask is hidden at this time.
 func (s Snooze) Hides(now time.Time) bool { return now.Before(s.Until) }
 
-// The limits of snoozes.
-const (
-	// SnoozeMarkTime is how long a snooze is stored after its end, to mark the ask that
-	// has come back.
-	SnoozeMarkTime = 7 * 24 * time.Hour
-	// MaxSnoozes is how many snoozes of a person are stored.
-	MaxSnoozes = 500
-)
-
 // A Snoozer hides pending asks from the inbox of the person who uses it. Each person reads
 // and changes only their own snoozes. See [Query.Snoozed] and [Page.Snoozes].
 type Snoozer interface {
@@ -34,7 +25,7 @@ type Snoozer interface {
 	// replaces an earlier snooze of the ask. If the ask is settled, the error is
 	// [ErrSettled].
 	Snooze(ctx context.Context, id string, until time.Time) (Snooze, error)
-	// Snoozed returns the snooze of an ask, up to [SnoozeMarkTime] after its end. Its Until
+	// Snoozed returns the snooze of an ask, up to a week after its end. Its Until
 	// is zero if the ask is not snoozed, or if it is settled.
 	Snoozed(ctx context.Context, id string) (Snooze, error)
 	// Unsnooze deletes the snooze of an ask. It can be repeated.

@@ -2,7 +2,6 @@ package askback
 
 import (
 	"context"
-	"time"
 )
 
 // Directory is the interface to people, agents and statistics. Its methods may return
@@ -28,7 +27,7 @@ type AgentStats struct {
 }
 
 // Stats has figures on how long agents wait for people (F16). Durations are in seconds.
-// Settled asks are counted over the last [StatsTime].
+// Settled asks are counted over the last 24 hours.
 type Stats struct {
 	Pending       int            `json:"pending"`
 	OldestPending float64        `json:"oldest_pending_s"` // age of the oldest pending ask
@@ -49,6 +48,3 @@ type PersonStats struct {
 	Denied     int     `json:"denied"`
 	MedianWait float64 `json:"median_wait_s"`
 }
-
-// StatsTime is the period over which [Stats] counts settled asks.
-const StatsTime = 24 * time.Hour

@@ -19,19 +19,9 @@ type Tokens interface {
 	// RevokeToken revokes a token at once. Revoking it again is not an error.
 	RevokeToken(ctx context.Context, id string) (Token, error)
 	// LoginSecret returns a secret that logs in one browser as this principal.
-	// The secret can be used once, within [LoginTime].
+	// The secret can be used once, within ten minutes.
 	LoginSecret(ctx context.Context) (secret string, err error)
 }
-
-const (
-	// LoginTime is how long a log-in link is valid.
-	LoginTime = 10 * time.Minute
-	// BrowserTime is how long a browser stays logged in.
-	BrowserTime = 30 * 24 * time.Hour
-	// SignInTime is how long a browser stays logged in through an OpenID Connect
-	// issuer. Then the issuer must confirm the person again.
-	SignInTime = 24 * time.Hour
-)
 
 // HostedPrefix precedes the name of a hosted agent in the name of its principal, which owns its
 // asks. No token has such a name.

@@ -5,9 +5,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/test/conformance"
 )
@@ -17,6 +17,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // The instance passes the conformance suite of askback.Client (F13).
 func TestInstanceConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
-		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: engine.Settings{Undo: askback.MaxUndo}})
+		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: engine.Settings{Undo: limits.MaxUndo}})
 	})
 }

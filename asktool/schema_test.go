@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/limits"
 )
@@ -186,7 +185,7 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{"maxLength": float64(limits.MaxDescription)}},
 		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{"maxLength": float64(limits.MaxPreview)}},
 		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{"maxLength": float64(limits.MaxQuestion)}},
-		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{"maxLength": float64(askback.MaxContext)}},
+		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{"maxLength": float64(limits.MaxContext)}},
 		{asktool.ConfirmAction, []string{"properties", "default"}, map[string]any{"default": false}},
 	} {
 		node := at(test.tool, test.path...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -148,7 +149,7 @@ func TestCodeLinksOneContact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.advance(askback.ContactCodeTime)
+	k.advance(limits.ContactCodeTime)
 	if _, err := k.LinkContact(ctx, "telegram", code.Code, "44", ""); !errors.Is(err, askback.ErrNotFound) {
 		t.Errorf("after ten minutes: got %v, want %v", err, askback.ErrNotFound)
 	}
@@ -160,7 +161,7 @@ func TestStoreHasNoCodeAndNoAddress(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	var codes []string
-	for range askback.MaxContactCodes + 1 {
+	for range limits.MaxContactCodes + 1 {
 		k.advance(time.Second)
 		code, err := anas.ContactCode(ctx, "telegram")
 		if err != nil {
@@ -254,7 +255,7 @@ func TestContactEndsWithItsToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(t, k.As(p))
-		k.advance(askback.BrowserTime)
+		k.advance(limits.BrowserTime)
 		k.wantEnded(t, "the token of the browser has expired", "webpush", "https://push", false)
 		again := loggedIn(t, k, anas)
 		if p, err = k.Authenticate(ctx, again); err != nil {
@@ -440,7 +441,7 @@ func TestContactsAreLimited(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	bobs, _ := k.withToken(t, "bob", 0)
-	for i := range askback.MaxContacts {
+	for i := range limits.MaxContacts {
 		k.link(t, anas, fmt.Sprint(i))
 	}
 	k.link(t, anas, "0")

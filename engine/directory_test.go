@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -345,14 +346,14 @@ func TestUnreadableDirectoryRefusesAsks(t *testing.T) {
 func TestDirectoryOfAPIHasLimits(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	var invalid askback.Invalid
-	for i := range askback.MaxGroups {
+	for i := range limits.MaxGroups {
 		p.putGroup(fmt.Sprintf("g%03d", i), "ana")
 	}
 	if _, err := p.admin().PutGroup(t.Context(), "more", []string{"ana"}); !errors.As(err, &invalid) {
 		t.Errorf("one group more: got %v", err)
 	}
 	p.putGroup("g000", "ben") // one that exists
-	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, askback.MaxRoutes+1), 0); !errors.As(err, &invalid) {
+	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, limits.MaxRoutes+1), 0); !errors.As(err, &invalid) {
 		t.Errorf("one route more: got %v", err)
 	}
 	if _, err := p.admin().PutGroup(t.Context(), "long", slices.Repeat([]string{strings.Repeat("x", 150)}, 20)); !errors.As(err, &invalid) {

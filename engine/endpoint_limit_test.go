@@ -8,10 +8,11 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store/memstore"
 )
 
-// An owner has at most [askback.MaxEndpoints]. The error says what to do, and the endpoints
+// An owner has at most [limits.MaxEndpoints]. The error says what to do, and the endpoints
 // that exist still get their messages. Another owner is not affected.
 func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -27,7 +28,7 @@ func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 			return e, err
 		}
 		var first askback.Endpoint
-		for i := range askback.MaxEndpoints {
+		for i := range limits.MaxEndpoints {
 			e, err := create(i, "bot")
 			if err != nil {
 				t.Fatalf("endpoint %d: %v", i+1, err)
@@ -37,7 +38,7 @@ func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 			}
 		}
 		var retry *askback.RetryError
-		if _, err := create(askback.MaxEndpoints, "bot"); !errors.Is(err, askback.ErrTooMany) || !errors.As(err, &retry) {
+		if _, err := create(limits.MaxEndpoints, "bot"); !errors.Is(err, askback.ErrTooMany) || !errors.As(err, &retry) {
 			t.Errorf("one more: got %v, want ErrTooMany", err)
 		}
 		if _, err := create(0, "other"); err != nil {
@@ -49,7 +50,7 @@ func TestEndpointsOfAnOwnerAreLimited(t *testing.T) {
 		if _, err := ops.DeleteEndpoint(t.Context(), first.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := create(askback.MaxEndpoints, "bot"); err != nil {
+		if _, err := create(limits.MaxEndpoints, "bot"); err != nil {
 			t.Errorf("after one was deleted: %v", err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -345,7 +346,7 @@ func TestSecretsOfEndpoints(t *testing.T) {
 			t.Fatal(second, err)
 		}
 		signs(second, first)
-		<-time.After(askback.OldSecretTime)
+		<-time.After(limits.OldSecretTime)
 		signs(second)
 		rows, err := db.List(t.Context(), store.Query{Kind: "endpoint"})
 		if err != nil || len(rows) != 1 {

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/store/sqlite"
@@ -23,7 +24,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // holding are settings with which no answer is sent while a test undoes it.
-var holding = engine.Settings{Undo: askback.MaxUndo}
+var holding = engine.Settings{Undo: limits.MaxUndo}
 
 // A client of an engine on a memstore passes the conformance suite, which covers B3, C1,
 // D1, D4, E10, F4, F5, F6 and F7.

@@ -10,6 +10,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // Hold implements [askback.Holder].
@@ -37,7 +38,7 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 // held completes an input with the time of the settings, and the token or sign-in on which the
 // answer depends until it is sent.
 func (c *client) held(t *txn.Tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycle.Input, error) {
-	in.For = min(t.DB.Settings.Load().Undo, askback.MaxUndo)
+	in.For = min(t.DB.Settings.Load().Undo, limits.MaxUndo)
 	if in.For <= 0 || a.Ask.Settled() {
 		return in, nil
 	}
@@ -56,7 +57,7 @@ func (c *client) Undo(ctx context.Context, id string) (askback.Ask, error) {
 // Held returns the asks with an answer of a person that can still be undone, the first one that
 // is sent first. They are due soon, so it examines no others.
 func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.Ask, err error) {
-	rows, err := e.db.Store.Due(ctx, e.db.Clock().Add(askback.MaxUndo), maxHeldScan)
+	rows, err := e.db.Store.Due(ctx, e.db.Clock().Add(limits.MaxUndo), maxHeldScan)
 	if err != nil {
 		return nil, txn.FromStore(err)
 	}

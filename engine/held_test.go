@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -127,7 +128,7 @@ func TestHeldAnswerOfARevokedTokenIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock = clock.Add(askback.MaxUndo)
+	clock = clock.Add(limits.MaxUndo)
 	ben := e.As(askback.Principal{Kind: askback.Responder, Name: "ben"})
 	got, err := ben.Answer(t.Context(), a.ID, askback.Choose("no"))
 	if err != nil || got.Outcome.Actor.Name != "ben" {
@@ -146,7 +147,7 @@ func TestHeldAnswerOfARevokedTokenIsDropped(t *testing.T) {
 func TestDroppedAnswerIsALateOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
-		p := newFixture(t, db, &engine.Options{Settings: engine.Settings{Undo: askback.MaxUndo, Retention: time.Hour}})
+		p := newFixture(t, db, &engine.Options{Settings: engine.Settings{Undo: limits.MaxUndo, Retention: time.Hour}})
 		a := p.ask(askback.Request{Questions: []askback.Question{{Text: "Go on?"}}})
 		if _, err := p.ana.Hold(t.Context(), a.ID, askback.Choose("yes")); err != nil {
 			t.Fatal(err)

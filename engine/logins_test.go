@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // F4: a person sees and ends only the own log-ins of browsers.
@@ -56,7 +57,7 @@ func TestPeopleEndTheirOwnLogins(t *testing.T) {
 	if got, err := k.Logins(t.Context(), ana); err != nil || len(got) != 1 || got[0].ID != secondID {
 		t.Errorf("got %+v, %v; want %s", got, err, secondID)
 	}
-	k.advance(askback.BrowserTime)
+	k.advance(limits.BrowserTime)
 	if got, err := k.Logins(t.Context(), ana); err != nil || len(got) != 0 {
 		t.Errorf("later: got %+v, %v", got, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/conversation"
+	"github.com/askback/askback/internal/limits"
 )
 
 // People see what the model wrote with a call that they approve, and with a question the payload of
@@ -23,10 +24,10 @@ func TestPeopleSeeWhyAHostedRunAsks(t *testing.T) {
 		{``, "confirmed", `I fix a bug {} 0/1`, askback.Answer{Decision: askback.Approve}, " I fix a bug\n"},
 		{``, "confirmed", `I fix a bug {} 1/0`, askback.Answer{Decision: askback.Deny}, "I fix a bug"},
 		{``, "confirmed", ` {} 1/0`, askback.Answer{Decision: askback.Deny}, " "},
-		{``, "confirmed", `…` + strings.Repeat("b", askback.MaxContext-3) + ` {} 1/0`, askback.Answer{Decision: askback.Deny}, "a" + strings.Repeat("b", askback.MaxContext)},
+		{``, "confirmed", `…` + strings.Repeat("b", limits.MaxContext-3) + ` {} 1/0`, askback.Answer{Decision: askback.Deny}, "a" + strings.Repeat("b", limits.MaxContext)},
 		{` {"topic": "love"}`, "ask", ` {"topic":"love"} 1/0`, askback.Choose("A"), "I ask."},
 		{`["love"]`, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
-		{`{"topic": "` + strings.Repeat("a", askback.MaxContext) + `"}`, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
+		{`{"topic": "` + strings.Repeat("a", limits.MaxContext) + `"}`, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
 		{``, "ask", ` {} 1/0`, askback.Choose("A"), "I ask."},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -56,7 +57,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 		t.Errorf("got %d short events, want 1000", len(events))
 	}
 	for range 12 {
-		report(strings.Repeat("x", askback.MaxMessage))
+		report(strings.Repeat("x", limits.MaxMessage))
 	}
 	if events := read(); len(events) < 5 || len(events) > 12 {
 		t.Errorf("got %d long events, want about 2 MB of them", len(events))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 )
 
 const issuer = "https://id.example.com"
@@ -53,7 +54,7 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	}
 	k.Set(withAna)
 	k.wantPrincipal(t, secret, ana)
-	k.advance(askback.SignInTime)
+	k.advance(limits.SignInTime)
 	k.wantUnauthorized(t, "a day later", secret)
 }
 
@@ -83,7 +84,7 @@ func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 	k.wantUnauthorized(t, "no longer in the settings", other)
 	k.Set(withAna)
 	k.wantPrincipal(t, other, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
-	k.advance(askback.SignInTime)
+	k.advance(limits.SignInTime)
 	k.wantUnauthorized(t, "a day later", other)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -60,7 +61,7 @@ func TestSnoozedAskComesBackMarked(t *testing.T) {
 		p.wantHidden("after a restart", a, true, until)
 		<-time.After(time.Millisecond)
 		p.wantHidden("at the time", a, false, until)
-		<-time.After(askback.SnoozeMarkTime - time.Millisecond)
+		<-time.After(limits.SnoozeMarkTime - time.Millisecond)
 		p.wantHidden("for a week", a, false, until)
 		<-time.After(2 * time.Minute)
 		synctest.Wait()
@@ -134,7 +135,7 @@ func TestNumberOfSnoozesIsLimited(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	until, ctx := time.Now().Add(time.Hour), context.Background()
 	var first askback.Ask
-	for i := range askback.MaxSnoozes {
+	for i := range limits.MaxSnoozes {
 		a := p.ask(question())
 		if _, err := p.ana.Snooze(ctx, a.ID, until); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -152,7 +153,7 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.advance(askback.LoginTime)
+	k.advance(limits.LoginTime)
 	if _, err := k.Login(ctx, late); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("a late link: got %v, want %v", err, askback.ErrUnauthorized)
 	}

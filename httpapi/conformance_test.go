@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/test/conformance"
 )
@@ -66,7 +67,7 @@ func newFixture(t *testing.T, o *httpapi.Options) *fixture {
 		o = &httpapi.Options{}
 	}
 	db := memstore.New()
-	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200, Settings: engine.Settings{Undo: askback.MaxUndo}}), db, o)
+	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200, Settings: engine.Settings{Undo: limits.MaxUndo}}), db, o)
 }
 
 func newFixtureOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *fixture {

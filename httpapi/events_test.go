@@ -18,6 +18,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/limits"
 )
 
 // limitedContext returns a context that ends after a minute, so that a stream that never
@@ -231,7 +232,7 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 	fmt.Fprintf(conn, "GET /api/v1/sessions/%s/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", s.ID, w.token(ana))
 	in := bufio.NewReader(conn)
 	until(t, in, "data:", 1)
-	large := strings.Repeat("x", askback.MaxMessage)
+	large := strings.Repeat("x", limits.MaxMessage)
 	for range 80 { // more than the buffers of the connection hold
 		w.postMessage(s.ID, large)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"
 )
@@ -91,7 +92,7 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	w := h.do(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}}))
 	b := browser{h, w.Result().Cookies()[0].Value}
 	b.open("/", http.StatusOK)
-	h.now = h.now.Add(askback.BrowserTime)
+	h.now = h.now.Add(limits.BrowserTime)
 	b.open("/", http.StatusUnauthorized)
 }
 
@@ -217,7 +218,7 @@ func TestLogInLinkWorksOnce(t *testing.T) {
 		}
 	}
 	old := h.link("ana")
-	h.now = h.now.Add(askback.LoginTime)
+	h.now = h.now.Add(limits.LoginTime)
 	anonymous.send("/login", url.Values{"secret": {old}}, http.StatusForbidden)
 	anonymous.open("/login", http.StatusUnauthorized)
 	w = h.do(ana.request(http.MethodPost, "/logout", url.Values{}))
@@ -282,7 +283,7 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 			got := w.Result().Cookies()[0]
 			secure := c.want == "__Host-askback"
 			if got.Name != c.want || got.Secure != secure || !got.HttpOnly || got.SameSite != http.SameSiteLaxMode ||
-				got.Path != "/" || got.Domain != "" || got.MaxAge != int(askback.BrowserTime.Seconds()) {
+				got.Path != "/" || got.Domain != "" || got.MaxAge != int(limits.BrowserTime.Seconds()) {
 				t.Errorf("got %+v", got)
 			}
 			r := anonymous.request(http.MethodGet, "/", nil)

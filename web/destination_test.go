@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // After a log-in the browser returns to the ask that it opened before.
@@ -19,7 +19,7 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 		t.Errorf("the page does not say how to log in: %s", got)
 	}
 	kept := w.Result().Cookies()
-	if len(kept) != 1 || !kept[0].HttpOnly || kept[0].MaxAge != int(askback.LoginTime.Seconds()) {
+	if len(kept) != 1 || !kept[0].HttpOnly || kept[0].MaxAge != int(limits.LoginTime.Seconds()) {
 		t.Fatalf("got cookies %v", kept)
 	}
 	r := visitor.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"
 )
@@ -163,7 +164,7 @@ const undoHasFocus = `document.activeElement?.textContent === "Undo"`
 // A key decides, Undo gets the focus, a second window of the same person shows it and undoes it,
 // and the first window shows that.
 func TestChromiumDecisionIsUndoneInAnotherWindow(t *testing.T) {
-	c := newHoldingChromium(t, askback.MaxUndo)
+	c := newHoldingChromium(t, limits.MaxUndo)
 	w, other := c.window(desktop), c.window(phone)
 	w.login("ana")
 	other.login("ana")
@@ -194,7 +195,7 @@ func TestChromiumDecisionIsUndoneInAnotherWindow(t *testing.T) {
 
 // The key that decided undoes nothing while it is still pressed; later, u does.
 func TestChromiumKeyThatDecidedDoesNotUndo(t *testing.T) {
-	c := newHoldingChromium(t, askback.MaxUndo)
+	c := newHoldingChromium(t, limits.MaxUndo)
 	w := c.window(desktop)
 	w.login("ana")
 	a := c.ask(harmless)

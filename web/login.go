@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 )
@@ -56,7 +57,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	login.SetCookie(w, r, secret, askback.BrowserTime)
+	login.SetCookie(w, r, secret, limits.BrowserTime)
 	http.Redirect(w, r, returnPath(login.TakeReturnPath(w, r)), http.StatusSeeOther)
 	return nil
 }

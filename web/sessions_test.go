@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/test/kit/browsertest"
 )
 
@@ -101,7 +102,7 @@ func TestTimelineHasALimitedSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 4 {
-		if _, err := bot.Send(ctx, s.ID, askback.Report{Text: strings.Repeat("\U0001F600", askback.MaxMessage)}); err != nil {
+		if _, err := bot.Send(ctx, s.ID, askback.Report{Text: strings.Repeat("\U0001F600", limits.MaxMessage)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
 )
@@ -146,7 +147,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 			s.log.Warn("ending the earlier log-in failed", "error", err)
 		}
 	}
-	login.SetCookie(w, r, secret, askback.SignInTime)
+	login.SetCookie(w, r, secret, limits.SignInTime)
 	login.TakeReturnPath(w, r) // only deletes the cookie
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/web"
 )
@@ -72,7 +73,7 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 	v.email = "Ana@example.com"
 	w = h.do(anonymous.request(http.MethodGet, login.CallbackPath+"?code=x&state=y", nil))
 	cookies := w.Result().Cookies()
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+a.ID || len(cookies) != 1 || cookies[0].MaxAge != int(askback.SignInTime.Seconds()) {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+a.ID || len(cookies) != 1 || cookies[0].MaxAge != int(limits.SignInTime.Seconds()) {
 		t.Fatalf("got %d %v", w.Code, w.Header())
 	}
 	got := browser{h, cookies[0].Value}.settle(a, url.Values{"action": {"answer"}, "q1": {"0"}})

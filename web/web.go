@@ -20,6 +20,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/server/login"
@@ -41,11 +42,11 @@ type Authenticator interface {
 // Logins log browsers in and out.
 type Logins interface {
 	// Login exchanges the secret of a log-in link for the secret of a browser, which is
-	// valid for [askback.BrowserTime]. A link works once; after that, and for an unknown
+	// valid for [limits.BrowserTime]. A link works once; after that, and for an unknown
 	// secret, Login returns [askback.ErrUnauthorized].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	// SignIn returns a secret for the browser of the person with an e-mail address that
-	// the issuer confirmed. The secret is valid for [askback.SignInTime]. SignIn returns
+	// the issuer confirmed. The secret is valid for [limits.SignInTime]. SignIn returns
 	// [askback.ErrForbidden] for an unknown address, and [askback.ErrUnauthorized] if the
 	// issuer is no longer configured.
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
@@ -349,7 +350,7 @@ func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, askback.ErrUnauthorized):
 		f.Notice = s.loginNotice(f.Notice, r)
 		if to := returnPath(r.URL.Path); to != "/" {
-			login.SetReturnPath(w, r, to, askback.LoginTime)
+			login.SetReturnPath(w, r, to, limits.LoginTime)
 		}
 	case f.status < http.StatusInternalServerError:
 		frame = s.frameOf(r)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/terminal"
@@ -100,7 +101,7 @@ func (c *linkTelegram) Run(ctx context.Context, io streams, conn *connection.Con
 	if err != nil {
 		return err
 	}
-	minutes, send := int(askback.ContactCodeTime.Minutes()), "/start "+code.Code
+	minutes, send := int(limits.ContactCodeTime.Minutes()), "/start "+code.Code
 	to := safetext.Line(cmp.Or(code.To, "the bot whose token is in the settings"))
 	switch {
 	case code.URL == "":

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/text/qrcode"
 	"github.com/askback/askback/terminal"
@@ -39,7 +39,7 @@ func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Conn
 	if err != nil {
 		return err
 	}
-	link, minutes := pages+web.LoginPath(secret), int(askback.LoginTime.Minutes())
+	link, minutes := pages+web.LoginPath(secret), int(limits.LoginTime.Minutes())
 	if c.QR {
 		return drawLink(io, link, fmt.Sprintf("scan this code with a phone within %d minutes; it logs in one browser, once:", minutes))
 	}

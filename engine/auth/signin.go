@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A signer identifies a person who signed in: an e-mail address, and the issuer
@@ -17,7 +18,7 @@ type signer struct {
 
 // SignIn logs a browser in as the person with an e-mail address and returns the
 // secret of its token. The caller has checked that the issuer verified the address.
-// The token is valid for [askback.SignInTime], and only while the settings name
+// The token is valid for [limits.SignInTime], and only while the settings name
 // this issuer and give this person this address. The error is
 // [askback.ErrForbidden] if no person in the settings has the address, and
 // [askback.ErrUnauthorized] if the settings name another issuer or none.
@@ -31,7 +32,7 @@ func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret st
 		return "", askback.ErrForbidden
 	}
 	who := askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
-	if _, secret, err = a.add(ctx, KindToken, who, askback.SignInTime, by); err != nil {
+	if _, secret, err = a.add(ctx, KindToken, who, limits.SignInTime, by); err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
 	}
 	return secret, nil

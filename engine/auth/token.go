@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -130,10 +131,10 @@ func (a *Authority) Logout(ctx context.Context, secret string) error {
 }
 
 // LoginSecret returns the secret of a new log-in link for a principal. The link is valid
-// for [askback.LoginTime], but no longer than the token of the principal.
+// for [limits.LoginTime], but no longer than the token of the principal.
 func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (string, error) {
 	who.Channel = askback.ChannelWeb
-	_, secret, err := a.add(ctx, KindLogin, who, askback.LoginTime, signer{})
+	_, secret, err := a.add(ctx, KindLogin, who, limits.LoginTime, signer{})
 	if err != nil {
 		return "", fmt.Errorf("make a log-in link: %w", err)
 	}
@@ -141,7 +142,7 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 }
 
 // Login exchanges the secret of a log-in link for the secret of a new browser token,
-// which is valid for [askback.BrowserTime], but no longer than the token that created the
+// which is valid for [limits.BrowserTime], but no longer than the token that created the
 // link. A link works once. The error is
 // [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
@@ -164,7 +165,7 @@ func (a *Authority) Login(ctx context.Context, secret string) (browser string, e
 			return err
 		}
 		who := askback.Principal{Kind: c.Kind, Name: c.Name, Channel: askback.ChannelWeb, Token: c.parent}
-		row, _, err := a.issue(KindToken, who, askback.BrowserTime, browser, signer{})
+		row, _, err := a.issue(KindToken, who, limits.BrowserTime, browser, signer{})
 		tx.Put(row)
 		tx.Delete(link)
 		return err

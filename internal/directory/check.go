@@ -106,7 +106,7 @@ func ListProblem(names []string) string {
 type checker struct{ problems askback.Invalid }
 
 func (c *checker) add(pointer, fix, format string, args ...any) {
-	if len(c.problems) < askback.MaxProblems {
+	if len(c.problems) < limits.MaxProblems {
 		c.problems = append(c.problems, askback.Problem{Pointer: pointer, Detail: fmt.Sprintf(format, args...), Fix: fix})
 	}
 }

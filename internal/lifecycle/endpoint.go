@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // An EndpointState is the state of a receiver of webhooks. Its secrets are in the form in
@@ -131,7 +132,7 @@ func endpointResumed(s EndpointState, in EndpointResumed) Result[EndpointState] 
 
 func endpointRotated(s EndpointState, in EndpointRotated) Result[EndpointState] {
 	s.OldSecret, s.Secret = s.Secret, in.Secret
-	s.Endpoint.SecretAt, s.Endpoint.OldSecretUntil = in.At, in.At.Add(askback.OldSecretTime)
+	s.Endpoint.SecretAt, s.Endpoint.OldSecretUntil = in.At, in.At.Add(limits.OldSecretTime)
 	return changed(s)
 }
 
@@ -146,7 +147,7 @@ func endpointAccepted(s EndpointState) Result[EndpointState] {
 func endpointFailed(s EndpointState, in EndpointFailed) Result[EndpointState] {
 	e := &s.Endpoint
 	first := e.FailingSince.IsZero()
-	long := !first && in.At.Sub(e.FailingSince) >= askback.EndpointFailing
+	long := !first && in.At.Sub(e.FailingSince) >= limits.EndpointFailing
 	disables := in.Gone || long && e.Status == askback.EndpointActive
 	if e.Status == askback.EndpointDisabled || !first && !disables {
 		return unchanged(s)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // The transcripts of endpoints have this syntax:
@@ -158,7 +159,7 @@ func TestEndpointInvariantsHold(t *testing.T) {
 			if _, resumed := in.(lifecycle.EndpointResumed); before != after && (after == askback.EndpointActive) != resumed {
 				t.Fatalf("%+v: %s became %s", in, before, after)
 			}
-			if disabled := before != after && after == askback.EndpointDisabled; disabled && !failed.Gone && (!isFailed || at.Sub(accepted) < askback.EndpointFailing) {
+			if disabled := before != after && after == askback.EndpointDisabled; disabled && !failed.Gone && (!isFailed || at.Sub(accepted) < limits.EndpointFailing) {
 				t.Fatalf("%+v: disabled %v after it accepted a message", in, at.Sub(accepted))
 			}
 			if isFailed && s.Matters(failed) == r.Unchanged {

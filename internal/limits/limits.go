@@ -14,6 +14,7 @@ const (
 	MaxLabel       = 200
 	MaxDescription = 2_000
 	MaxPreview     = 100_000
+	MaxContext     = 200_000
 	MaxInput       = 1 << 20
 	MaxText        = 20_000 // notes, other, reason, comment
 	MaxName        = 200    // names, labels of agents, tags, titles
@@ -26,6 +27,10 @@ const (
 	MaxCallback    = 2000 // bytes of a callback address
 )
 
+// MaxProblems is the maximum number of problems in an error that lists them. Further problems are
+// omitted.
+const MaxProblems = 20
+
 // An ask does not expire within ClaimHold after a claim, unless its deadline passed at least
 // MaxClaimHold ago (docs/wire.md §1).
 const (
@@ -36,10 +41,17 @@ const (
 const (
 	// DefaultUndo is how long an answer is held, if the settings do not say.
 	DefaultUndo = 5 * time.Second
+	// MaxUndo is the longest time for which an answer can be held.
+	MaxUndo = time.Minute
 	// MaxHeld is how many answers to one ask can be held at the same time.
 	MaxHeld = 20
 	// MaxSnooze is how long an ask can be snoozed.
 	MaxSnooze = 366 * 24 * time.Hour
+	// SnoozeMarkTime is how long a snooze is stored after its end, to mark the ask that has
+	// come back.
+	SnoozeMarkTime = 7 * 24 * time.Hour
+	// MaxSnoozes is how many snoozes of a person are stored.
+	MaxSnoozes = 500
 )
 
 const (
@@ -52,10 +64,12 @@ const (
 	MaxGrantInput = 1 << 16
 )
 
-// The limits of sessions: todos in code points, metadata in bytes.
+// The limits of sessions: messages and todos in code points, results and metadata in bytes.
 const (
 	MaxTodos    = 100
 	MaxTodo     = 500
+	MaxMessage  = 200_000
+	MaxResult   = 1 << 20
 	MaxMetadata = 1 << 16
 )
 
@@ -64,6 +78,47 @@ const (
 	MaxFollowUps = 10
 	// MaxQuorum is the maximum number of people who must approve.
 	MaxQuorum = 20
+)
+
+// The maximum numbers of people, groups and routes that are not in the settings.
+const (
+	MaxPeople = 1000
+	MaxGroups = 200
+	MaxRoutes = 100
+)
+
+const (
 	// MaxContactAddress is the maximum length of the address of a contact in bytes.
 	MaxContactAddress = 4000
+	// MaxContacts is the maximum number of contacts of a person.
+	MaxContacts = 20
+	// MaxContactCodes is the maximum number of valid codes of a person. A further one replaces
+	// the oldest.
+	MaxContactCodes = 3
+	// ContactCodeTime is how long a code is valid.
+	ContactCodeTime = 10 * time.Minute
 )
+
+const (
+	// MaxEndpoints is the maximum number of endpoints of one owner.
+	MaxEndpoints = 1000
+	// EndpointFailing is how long an endpoint may fail without accepting a message before it is
+	// disabled. It is longer than all attempts at one delivery together.
+	EndpointFailing = 5 * 24 * time.Hour
+	// OldSecretTime is how long the secret before a new one signs as well, so that a receiver
+	// can change it without losing a message.
+	OldSecretTime = 24 * time.Hour
+)
+
+const (
+	// LoginTime is how long a log-in link is valid.
+	LoginTime = 10 * time.Minute
+	// BrowserTime is how long a browser stays logged in.
+	BrowserTime = 30 * 24 * time.Hour
+	// SignInTime is how long a browser stays logged in through an OpenID Connect issuer. Then
+	// the issuer must confirm the person again.
+	SignInTime = 24 * time.Hour
+)
+
+// StatsTime is the period over which settled asks are counted in statistics.
+const StatsTime = 24 * time.Hour

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // holding needs subjects that hold answers for at least half a minute.
@@ -144,7 +145,7 @@ func heldIsSent(f fixture, clock Clock) {
 	f.noError(ana.Hold(f.ctx(), a.ID, askback.Choose("SQLite")))
 	clock.Advance(time.Second)
 	f.noError(ben.Hold(f.ctx(), a.ID, askback.Choose("PostgreSQL")))
-	clock.Advance(askback.MaxUndo)
+	clock.Advance(limits.MaxUndo)
 	got := f.noError(agent.Get(f.ctx(), a.ID))
 	if !got.Settled() || got.Outcome.Actor.Name != "ana" || got.Outcome.Answers[0].String() != "SQLite" {
 		f.Fatalf("got %s, want the answer of ana, whose time came first", text(got))

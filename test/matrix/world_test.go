@@ -18,6 +18,7 @@ import (
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/message/answerlink"
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/mcpserver"
@@ -76,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	}
 	now := func() time.Time { return time.Now().Add(time.Duration(w.clock.Load())) }
 	w.engine = engine.New(memstore.New(), &engine.Options{Runner: runner, Now: now, Channels: map[string]engine.Channel{"webhook": receiver{}}})
-	w.engine.Set(engine.Settings{Undo: askback.MaxUndo})
+	w.engine.Set(engine.Settings{Undo: limits.MaxUndo})
 	w.makeCallers()
 	w.serve()
 	w.makeRecords()

@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -62,7 +63,7 @@ func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 		if err != nil {
 			return err
 		}
-		row.State, row.Updated, row.Due = state, t.Now(), until.Add(askback.SnoozeMarkTime)
+		row.State, row.Updated, row.Due = state, t.Now(), until.Add(limits.SnoozeMarkTime)
 		t.Put(row)
 		return nil
 	})
@@ -83,10 +84,10 @@ func (c *Client) lockSnooze(t *txn.Tx, id string) (store.Record, error) {
 
 // checkSnoozes returns an error if this person cannot have another snooze.
 func (c *Client) checkSnoozes(t *txn.Tx) error {
-	n, err := c.engine.Store.CountOpen(t.Context(), kindSnooze, c.Who.Name, askback.MaxSnoozes)
-	if err == nil && n >= askback.MaxSnoozes {
+	n, err := c.engine.Store.CountOpen(t.Context(), kindSnooze, c.Who.Name, limits.MaxSnoozes)
+	if err == nil && n >= limits.MaxSnoozes {
 		err = askback.Invalid{{
-			Detail: fmt.Sprintf("you have snoozed %d asks, which is the maximum", askback.MaxSnoozes), Fix: "answer or unsnooze some of them first",
+			Detail: fmt.Sprintf("you have snoozed %d asks, which is the maximum", limits.MaxSnoozes), Fix: "answer or unsnooze some of them first",
 		}}
 	}
 	return err
@@ -154,7 +155,7 @@ func (c *Client) snoozes(ctx context.Context, q askback.Query) (snoozes, error) 
 // snoozesAfter yields this person's snoozes of the asks after an id, oldest ask first. It omits
 // those that cannot be read.
 func (c *Client) snoozesAfter(ctx context.Context, id string) iter.Seq2[askback.Snooze, error] {
-	q := store.Query{Kind: kindSnooze, Owner: c.Who.Name, Open: new(true), Limit: askback.MaxSnoozes + 1, Scan: txn.ExamineChunk}
+	q := store.Query{Kind: kindSnooze, Owner: c.Who.Name, Open: new(true), Limit: limits.MaxSnoozes + 1, Scan: txn.ExamineChunk}
 	if id != "" {
 		q.After = c.snoozeID(id)
 	}

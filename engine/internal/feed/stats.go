@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/internal/limits"
 )
 
 // maxCounted is how many asks Stats reads at most, first of the open ones and then of all.
@@ -42,7 +43,7 @@ func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err != nil {
 		return askback.Stats{}, fmt.Errorf("stats: %w", err)
 	}
-	since := b.now.Add(-askback.StatsTime)
+	since := b.now.Add(-limits.StatsTime)
 	looked := 0
 	all, err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -160,10 +161,10 @@ func (e *Engine) putContact(t *txn.Tx, c *contact) (*contact, error) {
 
 // checkContacts returns an error if a person cannot have another contact.
 func checkContacts(t *txn.Tx, person string) error {
-	n, err := t.DB.Store.CountOpen(t.Context(), KindContact, person, askback.MaxContacts)
-	if err == nil && n >= askback.MaxContacts {
+	n, err := t.DB.Store.CountOpen(t.Context(), KindContact, person, limits.MaxContacts)
+	if err == nil && n >= limits.MaxContacts {
 		err = askback.Invalid{{
-			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", askback.MaxContacts), Fix: "remove those that you do not use: askback contact list",
+			Detail: fmt.Sprintf("you have %d contacts, which is the maximum", limits.MaxContacts), Fix: "remove those that you do not use: askback contact list",
 		}}
 	}
 	return err

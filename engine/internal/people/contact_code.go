@@ -19,6 +19,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -82,7 +83,7 @@ func (c *Client) ContactCode(ctx context.Context, channel string) (askback.Conta
 			return err
 		}
 		state, err := json.Marshal(codeState{b.root, b.token})
-		out = askback.ContactCode{Code: code, Channel: channel, ExpiresAt: t.Now().Add(askback.ContactCodeTime)}
+		out = askback.ContactCode{Code: code, Channel: channel, ExpiresAt: t.Now().Add(limits.ContactCodeTime)}
 		t.Put(store.Record{
 			Kind: kindContactCode, ID: id, Key: codeKey(channel, code), Open: true, Owner: c.Who.Name, Status: channel,
 			Created: t.Now(), Updated: t.Now(), Due: out.ExpiresAt, Fixed: []byte(`{"v":1}`), State: state,
@@ -102,7 +103,7 @@ func dropOldCodes(t *txn.Tx, person string) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range rows[min(len(rows), askback.MaxContactCodes-1):] {
+	for _, row := range rows[min(len(rows), limits.MaxContactCodes-1):] {
 		t.Delete(row)
 	}
 	return nil

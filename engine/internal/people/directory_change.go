@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/directory"
+	"github.com/askback/askback/internal/limits"
 )
 
 // changeDirectory commits a change of the stored directory and applies it. The function change
@@ -95,8 +96,8 @@ func (c *Client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 		switch {
 		case exists:
 			d.People[i] = made
-		case len(d.People) >= askback.MaxPeople:
-			return false, tooMany("people", askback.MaxPeople)
+		case len(d.People) >= limits.MaxPeople:
+			return false, tooMany("people", limits.MaxPeople)
 		default:
 			d.People = slices.Insert(d.People, i, made)
 		}
@@ -242,8 +243,8 @@ func (c *Client) PutGroup(ctx context.Context, name string, people []string) (as
 		switch {
 		case exists:
 			d.Groups[i] = made
-		case len(d.Groups) >= askback.MaxGroups:
-			return false, tooMany("groups", askback.MaxGroups)
+		case len(d.Groups) >= limits.MaxGroups:
+			return false, tooMany("groups", limits.MaxGroups)
 		default:
 			d.Groups = slices.Insert(d.Groups, i, made)
 		}
@@ -310,8 +311,8 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	if err := c.Authorize(access.ActDirectory); err != nil {
 		return askback.RouteList{}, err
 	}
-	if len(routes) > askback.MaxRoutes {
-		return askback.RouteList{}, askback.Invalid{{Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), askback.MaxRoutes), Fix: "write fewer"}}
+	if len(routes) > limits.MaxRoutes {
+		return askback.RouteList{}, askback.Invalid{{Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), limits.MaxRoutes), Fix: "write fewer"}}
 	}
 	known, err := c.engine.known(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 )
 
 // Routing decides who may answer an ask, through which channels it reaches them, and what
@@ -198,7 +199,7 @@ func (e *Engine) expand(ctx context.Context, pointer string, names []string, str
 // withSkipped adds a warning that names people who are not known. The problem has its pointer and
 // what to do.
 func withSkipped(warnings []askback.Problem, skipped []string, p askback.Problem) []askback.Problem {
-	if len(skipped) == 0 || len(warnings) >= askback.MaxProblems {
+	if len(skipped) == 0 || len(warnings) >= limits.MaxProblems {
 		return warnings
 	}
 	p.Detail = skippedText(skipped)

@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -207,7 +208,7 @@ func (r *runRecord) updateSession(t *txn.Tx, f conversation.UpdateSession) error
 // unless the text is a JSON object.
 func resultOf(text string) json.RawMessage {
 	var object map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= askback.MaxResult {
+	if json.Unmarshal([]byte(text), &object) == nil && object != nil && len(text) <= limits.MaxResult {
 		return json.RawMessage(strings.TrimSpace(text))
 	}
 	raw, _ := json.Marshal(text) // a string can always be marshaled

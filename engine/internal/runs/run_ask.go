@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback/conversation"
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -173,7 +174,7 @@ func (e *Engine) explain(ctx context.Context, id string, n int, q *askback.Reque
 			return txn.FromStore(err)
 		}
 		s, err := txn.DecodeSession(row)
-		if p := bytes.TrimLeft(s.Session.Payload, " \t\r\n"); err == nil && len(p) <= askback.MaxContext && bytes.HasPrefix(p, []byte("{")) {
+		if p := bytes.TrimLeft(s.Session.Payload, " \t\r\n"); err == nil && len(p) <= limits.MaxContext && bytes.HasPrefix(p, []byte("{")) {
 			q.Context = p
 		}
 		return err
@@ -209,8 +210,8 @@ func (e *Engine) textBefore(ctx context.Context, id string, n int) (string, erro
 // limitContext returns the end of a text that is too long for a context: the reason for a call is
 // close to it.
 func limitContext(text string) string {
-	if text = strings.TrimSpace(text); len(text) <= askback.MaxContext {
+	if text = strings.TrimSpace(text); len(text) <= limits.MaxContext {
 		return text
 	}
-	return "…" + strings.ToValidUTF8(text[len(text)-askback.MaxContext+len("…"):], "")
+	return "…" + strings.ToValidUTF8(text[len(text)-limits.MaxContext+len("…"):], "")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/store"
 )
 
@@ -68,9 +69,9 @@ func (e *Engine) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool) 
 	} else if !errors.Is(err, store.ErrNotFound) {
 		return nil, "", err
 	}
-	if n, err := e.Store.CountOpen(t.Context(), KindEndpoint, owner, askback.MaxEndpoints); err != nil {
+	if n, err := e.Store.CountOpen(t.Context(), KindEndpoint, owner, limits.MaxEndpoints); err != nil {
 		return nil, "", err
-	} else if n >= askback.MaxEndpoints && owner != "" {
+	} else if n >= limits.MaxEndpoints && owner != "" {
 		return nil, "", &askback.RetryError{
 			Err: askback.ErrTooMany, Why: fmt.Sprintf("this agent has %d endpoints, as many as it may; delete some", n), After: performMaxPause,
 		}

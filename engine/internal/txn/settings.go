@@ -28,7 +28,7 @@ type Settings struct {
 	// DigestAfter is how many questions of one agent a person gets in a minute through one
 	// receiver, each in a message of its own; 0 is no limit. The next message counts the others.
 	DigestAfter int
-	// Undo is how long an answer is held that a person may undo, at most [askback.MaxUndo]; 0
+	// Undo is how long an answer is held that a person may undo, at most one minute; 0
 	// sends it at once.
 	Undo time.Duration
 	// CallbackURL is the callback of asks and sessions that name no other; "" disables it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/egress"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/settings"
 )
 
@@ -59,7 +60,7 @@ func (l *loader) undo(dst *time.Duration) func(settings.Value) {
 			d = -1
 		case d < time.Second:
 			return "is shorter than a second"
-		case d > askback.MaxUndo:
+		case d > limits.MaxUndo:
 			return "is longer than a minute"
 		}
 		*dst = d

@@ -29,7 +29,7 @@ type ClientQuestion struct {
 }
 
 func (r *Reader) warn(pointer, detail, fix string) {
-	if len(r.warnings) < askback.MaxProblems {
+	if len(r.warnings) < limits.MaxProblems {
 		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }

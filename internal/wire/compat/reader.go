@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -35,7 +36,7 @@ func (r *reader) err() error {
 }
 
 func (r *reader) Problem(pointer, detail, fix string) {
-	if len(r.problems) < askback.MaxProblems {
+	if len(r.problems) < limits.MaxProblems {
 		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/text/spelling"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -86,14 +87,14 @@ func (r *reader) err() error {
 
 // problem adds a problem of the value that is being read.
 func (r *reader) problem(detail, fix string) {
-	if len(r.problems) < askback.MaxProblems {
+	if len(r.problems) < limits.MaxProblems {
 		r.problemAt(r.pointer(), detail, fix)
 	}
 }
 
 // problemAt adds a problem, up to the limit of askback.MaxProblems.
 func (r *reader) problemAt(pointer, detail, fix string) {
-	if len(r.problems) < askback.MaxProblems {
+	if len(r.problems) < limits.MaxProblems {
 		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }
@@ -131,7 +132,7 @@ func (r *reader) member(n node, name string, names []string, read memberReader) 
 	} else {
 		known = read(name, n)
 	}
-	if !known && len(r.problems) < askback.MaxProblems {
+	if !known && len(r.problems) < limits.MaxProblems {
 		r.problem("unknown field", unknownFieldFix(name, names))
 	}
 }

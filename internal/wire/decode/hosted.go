@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 )
 
 // A Task is one task in the input of the tool spawn_agents.
@@ -59,8 +59,8 @@ func (r *reader) task(n node) (t Task) {
 	switch {
 	case strings.TrimSpace(t.Prompt) == "":
 		r.problem("prompt is missing", `"prompt": "…"`)
-	case utf8.RuneCountInString(t.Prompt) > askback.MaxMessage:
-		r.problem(fmt.Sprintf("the prompt has more than %d characters", askback.MaxMessage), "shorten it")
+	case utf8.RuneCountInString(t.Prompt) > limits.MaxMessage:
+		r.problem(fmt.Sprintf("the prompt has more than %d characters", limits.MaxMessage), "shorten it")
 	}
 	return t
 }

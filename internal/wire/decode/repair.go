@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -18,14 +19,14 @@ const maxStrings = 2
 
 // warn adds a warning about a repair of the value that is being read.
 func (r *reader) warn(detail, fix string) {
-	if len(r.warnings) < askback.MaxProblems {
+	if len(r.warnings) < limits.MaxProblems {
 		r.warnAt(r.pointer(), detail, fix)
 	}
 }
 
 // warnAt adds a warning about a repair, up to the limit of askback.MaxProblems.
 func (r *reader) warnAt(pointer, detail, fix string) {
-	if len(r.warnings) < askback.MaxProblems {
+	if len(r.warnings) < limits.MaxProblems {
 		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -83,7 +84,7 @@ func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
 	out := earlier
 	for _, m := range r.warnings {
 		repeated := slices.ContainsFunc(earlier, func(b askback.Problem) bool { return b.Detail == severalQuestions && m.Detail == severalQuestions })
-		if !repeated && len(out) < askback.MaxProblems {
+		if !repeated && len(out) < limits.MaxProblems {
 			out = append(out, m)
 		}
 	}

@@ -91,7 +91,7 @@ func Confirm(input []byte) (Action, error) {
 		r.problemAt("/action", "action is missing", exampleAction)
 	}
 	r.limit("/action", a.Action, limits.MaxQuestion)
-	r.limit("/details", a.Details, askback.MaxContext)
+	r.limit("/details", a.Details, limits.MaxContext)
 	return a, r.err()
 }
 

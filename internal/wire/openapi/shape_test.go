@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/openapi/openapitest"
 	"github.com/askback/askback/store/memstore"
@@ -279,7 +280,7 @@ func fillBlanks(v map[string]any) (bare bool) {
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	e := engine.New(memstore.New(), &engine.Options{Settings: engine.Settings{Undo: askback.MaxUndo}})
+	e := engine.New(memstore.New(), &engine.Options{Settings: engine.Settings{Undo: limits.MaxUndo}})
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	root := e.As(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelTerminal})

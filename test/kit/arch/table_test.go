@@ -38,14 +38,14 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
-	"engine/auth": {".", "store", "internal/ids"},
+	"engine":      {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
+	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
 	// Its rooms stand on the core of transactions, and import none of each other.
-	"engine/internal/txn":    {".", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
-	"engine/internal/people": {".", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
-	"engine/internal/send":   {".", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
-	"engine/internal/runs":   {".", "engine/internal/txn", "conversation", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids"},
-	"engine/internal/feed":   {".", "engine/internal/txn", "engine/auth", "conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search", "internal/wire/codec"},
+	"engine/internal/txn":    {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
+	"engine/internal/people": {".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
+	"engine/internal/send":   {".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
+	"engine/internal/runs":   {".", "internal/limits", "engine/internal/txn", "conversation", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids"},
+	"engine/internal/feed":   {".", "internal/limits", "engine/internal/txn", "engine/auth", "conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search", "internal/wire/codec"},
 
 	// Frontends for people and agents.
 	"httpapi":   {".", "internal/*"},
