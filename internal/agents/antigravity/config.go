@@ -12,8 +12,8 @@ var Config = config.Client{
 	Traces: config.Traces{Programs: []string{"agy"}, Home: []string{".gemini/antigravity-cli", ".gemini/config"}, List: []string{"mcp", "list"}},
 }
 
-// antigravityServer is the configuration of an MCP server in the format of Antigravity.
-type antigravityServer struct {
+// mcpServer is the configuration of an MCP server in the format of Antigravity.
+type mcpServer struct {
 	Command   string            `json:"command,omitempty"`
 	Args      []string          `json:"args,omitempty"`
 	ServerURL string            `json:"serverUrl,omitempty"`
@@ -22,10 +22,10 @@ type antigravityServer struct {
 
 // files returns the file of Antigravity and its command line, agy.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
-	s := antigravityServer{Command: o.Command, Args: []string{"mcp"}}
+	s := mcpServer{Command: o.Command, Args: []string{"mcp"}}
 	if o.URL != "" {
 		remote := config.Server{}.WithAddress(o, "$"+config.TokenVariable)
-		s = antigravityServer{ServerURL: remote.URL, Headers: remote.Headers}
+		s = mcpServer{ServerURL: remote.URL, Headers: remote.Headers}
 	}
 	path := ".agents/mcp_config.json"
 	if scope == config.User {

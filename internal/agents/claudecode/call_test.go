@@ -32,7 +32,7 @@ func deferredBy(ev claudecode.Event) ([]byte, bool) {
 
 func cannotAsk(ev claudecode.Event) bool {
 	_, err := claudecode.Handle(ev)
-	return errors.Is(err, claudecode.ErrCannotAsk)
+	return errors.Is(err, hook.ErrCannotAsk)
 }
 
 func runEvent(ctx context.Context, r *hook.Runner, owner string, client hook.Client, ev claudecode.Event) (hook.Reply, error) {

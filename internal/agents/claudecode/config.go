@@ -37,10 +37,10 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 		o.Command = "askback" // a path would be valid on this machine only
 	}
 	edits := allowTools()
-	for _, h := range claudeHooks {
+	for _, h := range configHooks {
 		edits = append(edits, hookEdit(h.event, config.Compact(h.group(o))))
 	}
-	files := []config.File{config.JSONFile(servers, config.Member(claudeServer(o), "mcpServers", "askback")), config.JSONFile(settings[0], edits...)}
+	files := []config.File{config.JSONFile(servers, config.Member(mcpServer(o), "mcpServers", "askback")), config.JSONFile(settings[0], edits...)}
 	if scope == config.Project {
 		other := config.JSONFile(settings[1], edits...)
 		other.Moved = true
@@ -60,7 +60,7 @@ func HasHook(settings []byte, event string) bool {
 	return slices.ContainsFunc(Config.HooksIn(settings), func(h config.Hook) bool { return h.Event == event })
 }
 
-func claudeServer(o config.Options) config.Server {
+func mcpServer(o config.Options) config.Server {
 	return config.Server{Type: config.Transport(o), Timeout: config.MaxWait * 1000}.WithAddress(o, "${"+config.TokenVariable+"}")
 }
 
@@ -70,19 +70,19 @@ func claudeServer(o config.Options) config.Server {
 func Plugin() map[string][]byte {
 	o := config.Options{Command: "askback"}
 	groups := map[string][]hookGroup{}
-	for _, h := range append([]claudeHook{{event: PreToolUse, matcher: PluginTools, timeout: 10}}, claudeHooks...) {
+	for _, h := range append([]configHook{{event: PreToolUse, matcher: PluginTools, timeout: 10}}, configHooks...) {
 		groups[h.event] = append(groups[h.event], h.group(o))
 	}
 	return map[string][]byte{
 		"hooks/hooks.json": []byte(config.Indented(config.Compact(map[string]any{"hooks": groups}), "", "  ") + "\n"),
-		".mcp.json":        []byte(config.Indented(config.Compact(map[string]any{"mcpServers": map[string]config.Server{"askback": claudeServer(o)}}), "", "  ") + "\n"),
+		".mcp.json":        []byte(config.Indented(config.Compact(map[string]any{"mcpServers": map[string]config.Server{"askback": mcpServer(o)}}), "", "  ") + "\n"),
 	}
 }
 
 // SharesHooks reports whether a file of Claude Code has hooks that [config.Options.Shared] wrote.
 // Hooks of earlier versions, which require the program, are not among them.
 func SharesHooks(settings []byte) bool {
-	return slices.ContainsFunc(claudeHooks, func(h claudeHook) bool {
+	return slices.ContainsFunc(configHooks, func(h configHook) bool {
 		entry := h.group(config.Options{Command: "askback"}).Hooks[0].Command
 		return bytes.Contains(settings, []byte(strings.Trim(config.Compact(entry), `"`)))
 	})
@@ -102,15 +102,15 @@ func allowTools() (edits []config.Edit) {
 	return edits
 }
 
-// claudeHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
+// configHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
 // not delay the session, except at its end.
-type claudeHook struct {
+type configHook struct {
 	event, matcher string
 	timeout        int
 	async          bool
 }
 
-var claudeHooks = []claudeHook{
+var configHooks = []configHook{
 	{event: "PermissionRequest", matcher: "*", timeout: config.MaxWait},
 	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: config.MaxWait}, // for claude -p
 	{event: "Elicitation", matcher: "*", timeout: config.MaxWait},
@@ -140,7 +140,7 @@ type hookEntry struct {
 }
 
 // group returns the hook in the format of Claude Code's settings.
-func (h claudeHook) group(o config.Options) hookGroup {
+func (h configHook) group(o config.Options) hookGroup {
 	entry := hookEntry{Type: "command", Command: config.HookCommand(o.Command, hookName), Timeout: h.timeout, Async: h.async}
 	if o.HookURL != "" {
 		entry = hookEntry{
@@ -165,20 +165,20 @@ func isOwnHook(entry string) bool {
 		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], config.TokenVariable)
 }
 
-// claudePlugin is the name of the plugin with its marketplace.
-const claudePlugin = "askback@askback"
+// pluginID is the name of the plugin with its marketplace.
+const pluginID = "askback@askback"
 
 // EnablesPlugin reports whether settings of Claude Code turn its plugin of Askback on or off. known is
 // false if they do neither.
 func EnablesPlugin(settings []byte) (enabled, known bool) {
-	text, ok := config.Find(settings, "enabledPlugins", claudePlugin)
+	text, ok := config.Find(settings, "enabledPlugins", pluginID)
 	return text == "true", ok && (text == "true" || text == "false")
 }
 
 // InstalledPlugin reports whether Claude Code's list of installed plugins has that of Askback.
 func InstalledPlugin(list []byte) bool {
 	var installed struct{ Plugins map[string]json.RawMessage }
-	return json.Unmarshal(list, &installed) == nil && len(installed.Plugins[claudePlugin]) > 2 // not [] or {}
+	return json.Unmarshal(list, &installed) == nil && len(installed.Plugins[pluginID]) > 2 // not [] or {}
 }
 
 func nextSteps(_ config.Scope, o config.Options) (todo []string) {

@@ -8,18 +8,13 @@
 package claudecode
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/askback/askback/internal/agents/hook"
-	"github.com/askback/askback/internal/limits"
-	"github.com/askback/askback/internal/wire/jcs"
 )
 
 // The events that are handled. All others are ignored.
@@ -77,16 +72,12 @@ type Event struct {
 // hooks in Claude Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = fmt.Errorf("%w than Claude Code", hook.ErrForeign)
 
-// The maximum sizes of a string and of a form in an event, in bytes. A longer string is an
-// error. A larger form is ignored, because people cannot be asked about it.
+// The maximum sizes of a form and of a server in an event, in bytes. Larger ones are ignored, because
+// people cannot be asked about such a form.
 const (
-	maxText = 64 << 10
-	maxForm = 256 << 10
+	maxForm   = 256 << 10
+	maxServer = 64 << 10
 )
-
-// maxDepth is the maximum depth of nested values in an event. It is large because the results
-// of tools, which are skipped, may be nested deeply.
-const maxDepth = 256
 
 // Read parses the input of a hook. It skips unknown members: each version of Claude Code
 // adds some, and results of tools are most of an event. It also skips arguments and a
@@ -98,35 +89,22 @@ const maxDepth = 256
 // event of Codex: it has a turn and no prompt. Codex may have been started by Claude Code, so
 // entrypoint does not tell them apart.
 func Read(raw []byte, entrypoint string) (Event, error) {
-	var ev Event
-	var turn string // a member of all events of Codex, except SessionEnd
-	var toolServer json.RawMessage
-	texts := map[string]*string{
-		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
-		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
-		"mcp_server_name": &ev.Server, "message": &ev.Message, "mode": &ev.Mode, "elicitation_id": &ev.ElicitationID,
-		"turn_id": &turn,
-	}
-	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema, "mcp_server": &toolServer}
-	limits := map[string]int{"tool_input": limits.MaxInput, "requested_schema": maxForm, "mcp_server": maxText}
-	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
+	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
+		"hook_event_name", "session_id", "prompt_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id", "tool_name", "tool_use_id",
+		"mcp_server_name", "message", "mode", "elicitation_id", "tool_input", "requested_schema", "mcp_server",
+	})...)
 	if err != nil {
 		return Event{}, err
 	}
-	// The values are cloned, so that a waiting call does not keep the whole event in memory.
-	for _, m := range members {
-		v, text := m.Value, texts[m.Name]
-		switch into := objects[m.Name]; {
-		case slices.Contains(foreignMembers, m.Name):
-			ev.foreign = true
-		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
-			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
-		case text != nil && v.Kind == jcs.String:
-			*text = strings.Clone(v.Text())
-		case into != nil && v.Kind == jcs.Object && v.End-v.Offset <= limits[m.Name]:
-			*into = bytes.Clone(v.Raw(raw))
-		}
+	ev := Event{
+		Name: m.Text("hook_event_name"), SessionID: m.Text("session_id"), PromptID: m.Text("prompt_id"), CWD: m.Text("cwd"),
+		PermissionMode: m.Text("permission_mode"), Subagent: m.Text("agent_type"), SubagentID: m.Text("agent_id"),
+		Tool: m.Text("tool_name"), ToolUseID: m.Text("tool_use_id"), Input: m.Input(raw, "tool_input"),
+		ToolServer: readToolServer(m.Object(raw, "mcp_server", maxServer)),
+		Server:     m.Text("mcp_server_name"), Message: m.Text("message"), Mode: m.Text("mode"), Schema: m.Object(raw, "requested_schema", maxForm),
+		ElicitationID: m.Text("elicitation_id"), Headless: IsHeadless(entrypoint), foreign: m.HasAny(foreignMembers),
 	}
+	turn := m.Text("turn_id") // a member of all events of Codex, except SessionEnd
 	nameless := ev.Name == "" || ev.SessionID == ""
 	switch {
 	case turn != "" && ev.PromptID == "", ev.foreign && (nameless || entrypoint == ""):
@@ -134,8 +112,6 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	case nameless:
 		return Event{}, errors.New("this is not a hook event of Claude Code: hook_event_name or session_id is missing")
 	}
-	ev.ToolServer = readToolServer(toolServer)
-	ev.Headless = IsHeadless(entrypoint)
 	return ev, nil
 }
 

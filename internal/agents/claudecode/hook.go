@@ -13,24 +13,19 @@ import (
 const program = "Claude Code"
 
 // Handle returns what a hook does about an event: it asks, or withdraws asks that have become
-// obsolete.
+// obsolete. Only for [hook.ErrCannotAsk] may the caller block the tool.
 func Handle(ev Event) (hook.Job, error) {
 	call, ok := Call(ev)
 	switch {
 	case ok:
 		return hook.Job{Call: &call}, nil
 	case needsApproval(ev):
-		return hook.Job{}, ErrCannotAsk
+		return hook.Job{}, hook.ErrCannotAsk
 	case !canEndAsks(ev.Name):
 		return hook.Job{}, nil
 	}
 	return hook.Job{Withdraw: func(ctx context.Context, client hook.Client) error { return withdrawEnded(ctx, client, ev) }}, nil
 }
-
-// ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged. For
-// example, it is too large, or has a number that a float64 cannot represent. Only for this
-// error may the caller block the tool.
-var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
 // needsApproval reports whether an event is about a tool that a person may approve.
 func needsApproval(ev Event) bool {

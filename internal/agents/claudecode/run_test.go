@@ -272,8 +272,8 @@ func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 	large := `"make #` + strings.Repeat("x", limits.MaxInput) + `"`
 	for raw, want := range map[string]error{
-		strings.Replace(runBash, `"make"`, large, 1):                                   claudecode.ErrCannotAsk,
-		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  claudecode.ErrCannotAsk,
+		strings.Replace(runBash, `"make"`, large, 1):                                   hook.ErrCannotAsk,
+		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  hook.ErrCannotAsk,
 		strings.Replace(runBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1):     nil,
 		strings.Replace(runBash, claudecode.PermissionRequest, "Notification", 1):      nil,
 		strings.Replace(askDB, `"Which DB?"`, `""`, 1):                                 nil,

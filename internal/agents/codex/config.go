@@ -30,7 +30,7 @@ func tomlArray(list []string) string {
 
 func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	return []config.File{{
-		Path: ".codex/config.toml", Paste: codexTables(o, o.Gate != nil && *o.Gate),
+		Path: ".codex/config.toml", Paste: tablesOf(o, o.Gate != nil && *o.Gate),
 		Write: func(f config.File, present []byte) ([]byte, error) { return editCodex(f, o, present) },
 	}}, nil
 }
@@ -47,7 +47,7 @@ func editCodex(f config.File, o config.Options, present []byte) ([]byte, error) 
 		return nil, err
 	}
 	gate := o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard().Match(present)
-	f.Paste = codexTables(o, gate)
+	f.Paste = tablesOf(o, gate)
 	if guard := ownGuard().FindString(string(present)); gate && guard != "" {
 		f.Paste = withGuard(f.Paste, guard)
 	}
@@ -79,8 +79,8 @@ func cutMatch(text string, pattern *regexp.Regexp) (before, match, after string)
 	return text[:at[0]], text[at[0]:at[1]], text[at[1]:]
 }
 
-// codexTables returns the tables of Askback in the configuration of Codex.
-func codexTables(o config.Options, gate bool) string {
+// tablesOf returns the tables of Askback in the configuration of Codex.
+func tablesOf(o config.Options, gate bool) string {
 	lines := []string{"[mcp_servers.askback]"}
 	if o.URL == "" {
 		lines = append(lines, "command = "+config.Compact(o.Command), "args = "+tomlArray(config.WaitingServer), "env_vars = "+tomlArray(locationVariables))
@@ -88,7 +88,7 @@ func codexTables(o config.Options, gate bool) string {
 		lines = append(lines, "url = "+config.Compact(o.URL+"/mcp"), "bearer_token_env_var = "+config.Compact(config.TokenVariable))
 	}
 	lines = append(lines, fmt.Sprintf("tool_timeout_sec = %d", config.MaxWait))
-	return strings.Join(append(lines, codexHooks(o, gate)...), "\n") + "\n"
+	return strings.Join(append(lines, hookLines(o, gate)...), "\n") + "\n"
 }
 
 // The timeouts of hooks in seconds. Codex clamps that of the end of a session to endTime.
@@ -100,10 +100,10 @@ const (
 // gateLimit is how long a guard waits. It ends before its hook, after which Codex runs the tool.
 const gateLimit = "23h"
 
-// codexHooks returns the hooks of Codex. The shell of a hook without askback has no effect on
+// hookLines returns the hooks of Codex. The shell of a hook without askback has no effect on
 // Codex, except for a guard, which then blocks the call. A hook that exits with 2 blocks a call
 // only if it writes a reason.
-func codexHooks(o config.Options, gate bool) []string {
+func hookLines(o config.Options, gate bool) []string {
 	run := config.ShellQuote(o.Command) + " hook codex"
 	answer, matcher := run+" || exit 0", "^request_user_input$"
 	question := answer

@@ -7,16 +7,12 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/askback/askback/internal/agents/hook"
-	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -52,11 +48,6 @@ type Event struct {
 // ErrForeign is the error for an event of another program than Codex.
 var ErrForeign = fmt.Errorf("%w than Codex", hook.ErrForeign)
 
-const (
-	maxText  = 64 << 10 // the maximum size of a string in an event, in bytes
-	maxDepth = 256      // the maximum depth of nested values; results of tools may be nested deeply
-)
-
 // Read parses the input of a hook. It skips unknown members, and arguments that are too long
 // or are not an object. A text that is too long is an error. The event keeps no part of raw.
 //
@@ -64,32 +55,19 @@ const (
 // of foreignMembers, is [ErrForeign]. The environment does not identify Codex: it sets
 // variables only if it was installed with npm.
 func Read(raw []byte) (Event, error) {
-	var ev Event
-	var other bool // a member of foreignMembers was found
-	texts := map[string]*string{
-		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "turn_id": &ev.TurnID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
-		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
-	}
-	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), foreignMembers, []string{"tool_input"})...)
+	m, err := hook.ReadMembers(raw, slices.Concat(foreignMembers, []string{
+		"hook_event_name", "session_id", "turn_id", "cwd", "permission_mode", "agent_type", "agent_id", "tool_name", "tool_use_id", "tool_input",
+	})...)
 	if err != nil {
 		return Event{}, err
 	}
-	// The values are cloned, so that a waiting call does not keep the whole event in memory.
-	for _, m := range members {
-		v, text := m.Value, texts[m.Name]
-		switch {
-		case slices.Contains(foreignMembers, m.Name):
-			other = true
-		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
-			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
-		case text != nil && v.Kind == jcs.String:
-			*text = strings.Clone(v.Text())
-		case text == nil && v.Kind == jcs.Object && v.End-v.Offset <= limits.MaxInput:
-			ev.Input = bytes.Clone(v.Raw(raw))
-		}
+	ev := Event{
+		Name: m.Text("hook_event_name"), SessionID: m.Text("session_id"), TurnID: m.Text("turn_id"), CWD: m.Text("cwd"),
+		PermissionMode: m.Text("permission_mode"), Subagent: m.Text("agent_type"), SubagentID: m.Text("agent_id"),
+		Tool: m.Text("tool_name"), ToolUseID: m.Text("tool_use_id"), Input: m.Input(raw, "tool_input"),
 	}
 	switch {
-	case other:
+	case m.HasAny(foreignMembers):
 		return Event{}, ErrForeign
 	case ev.Name == "" || ev.SessionID == "":
 		return Event{}, errors.New("this is not a hook event of Codex: hook_event_name or session_id is missing")

@@ -24,7 +24,7 @@ func Handle(ev Event, gate bool) (hook.Job, error) {
 	case Asks(ev, gate):
 		call, ok := Call(ev)
 		if !ok {
-			return job, ErrCannotAsk
+			return job, hook.ErrCannotAsk
 		}
 		job.Call = &call
 	case slices.Contains(ends, ev.Name):

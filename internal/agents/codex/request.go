@@ -1,16 +1,10 @@
 package codex
 
 import (
-	"errors"
-
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/agents/hook"
 	"github.com/askback/askback/internal/wire/compat"
 )
-
-// ErrCannotAsk is the error for a call that cannot be shown and answered unchanged. For
-// example, it is too large, or it asks for a secret.
-var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
 // Call returns the call that an event asks about, or false. Its request has the questions, or a
 // confirmation with the exact arguments of a tool.

@@ -16,11 +16,11 @@ const Name = "copilot"
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
 	Traces:    config.Traces{Programs: []string{"copilot"}, Home: []string{".copilot"}, List: []string{"mcp", "list"}},
-	IsOwnHook: isOwnCopilotHook, Guards: true,
+	IsOwnHook: isOwnHook, Guards: true,
 }
 
-// copilotServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
-type copilotServer struct {
+// mcpServer is the configuration of an MCP server in the format of GitHub Copilot CLI.
+type mcpServer struct {
 	Type    string            `json:"type"`
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
@@ -30,8 +30,8 @@ type copilotServer struct {
 	Timeout int               `json:"timeout"`
 }
 
-// copilotHook is a hook in the format of GitHub Copilot CLI.
-type copilotHook struct {
+// hookEntry is a hook in the format of GitHub Copilot CLI.
+type hookEntry struct {
 	Type    string `json:"type"`
 	Matcher string `json:"matcher,omitempty"`
 	Bash    string `json:"bash"`
@@ -42,31 +42,31 @@ type copilotHook struct {
 // Claude Code's. It denies a call whose hook fails, so the command of a hook does nothing for
 // people who do not have the program.
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
-	s := copilotServer{Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"}, Timeout: config.MaxWait * 1000}
+	s := mcpServer{Type: "local", Command: o.Command, Args: config.WaitingServer, Tools: []string{"*"}, Timeout: config.MaxWait * 1000}
 	if o.URL != "" {
 		remote := config.Server{}.WithAddress(o, "${"+config.TokenVariable+"}")
-		s = copilotServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools, Timeout: s.Timeout}
+		s = mcpServer{Type: "http", URL: remote.URL, Headers: remote.Headers, Tools: s.Tools, Timeout: s.Timeout}
 	}
 	servers, hooks := ".github/mcp.json", ".github/hooks/askback.json"
 	if scope == config.User {
 		servers, hooks = ".copilot/mcp-config.json", ".copilot/hooks/askback.json"
 	}
-	return []config.File{config.JSONFile(servers, config.Member(s, "mcpServers", "askback")), copilotHooks(hooks, o)}, nil
+	return []config.File{config.JSONFile(servers, config.Member(s, "mcpServers", "askback")), hooksFile(hooks, o)}, nil
 }
 
-// copilotHooks returns the file with hooks. A guard stays unless o removes it.
-func copilotHooks(path string, o config.Options) config.File {
+// hooksFile returns the file with hooks. A guard stays unless o removes it.
+func hooksFile(path string, o config.Options) config.File {
 	entry := func(event, matcher, command string) config.Edit {
 		return config.Edit{
-			Path: []string{"hooks", event}, List: true, IsOwn: isOwnCopilotHook, Hook: copilotHookName,
-			Value: config.Compact(copilotHook{Type: "command", Matcher: matcher, Bash: command, Timeout: config.MaxWait}),
+			Path: []string{"hooks", event}, List: true, IsOwn: isOwnHook, Hook: hookName,
+			Value: config.Compact(hookEntry{Type: "command", Matcher: matcher, Bash: command, Timeout: config.MaxWait}),
 		}
 	}
-	answer := config.HookCommand(o.Command, copilotHookName)
+	answer := config.HookCommand(o.Command, hookName)
 	edits := func(gate bool) []config.Edit {
 		permission := entry("permissionRequest", "", answer)
 		if gate {
-			permission = entry("permissionRequest", "", config.ShellQuote(o.Command)+copilotGuard)
+			permission = entry("permissionRequest", "", config.ShellQuote(o.Command)+guardCommand)
 		}
 		if o.Gate != nil && !*o.Gate {
 			permission.Hook = "" // the flags of a guard do not stay
@@ -75,30 +75,30 @@ func copilotHooks(path string, o config.Options) config.File {
 	}
 	f := config.JSONFile(path, edits(o.Gate != nil && *o.Gate)...)
 	f.Write = func(f config.File, present []byte) ([]byte, error) {
-		return config.EditJSON(present, f.Removes(), edits(o.Gate != nil && *o.Gate || o.Gate == nil && ownCopilotGuard().Match(present))...)
+		return config.EditJSON(present, f.Removes(), edits(o.Gate != nil && *o.Gate || o.Gate == nil && ownGuard().Match(present))...)
 	}
 	return f
 }
 
-// copilotGuard is the end of the command of a guard. Copilot denies a call whose hook fails, or is missing.
+// guardCommand is the end of the command of a guard. Copilot denies a call whose hook fails, or is missing.
 // It does not if the hook takes longer than its timeout, so the wait is shorter.
-const copilotGuard = " hook " + copilotHookName + " --gate --wait 23h"
+const guardCommand = " hook " + hookName + " --gate --wait 23h"
 
-// ownCopilotGuard matches the flag of a guard that Askback or a person wrote.
-var ownCopilotGuard = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`askback[^"]* hook ` + copilotHookName + `[^"]* --gate\b`)
+// ownGuard matches the flag of a guard that Askback or a person wrote.
+var ownGuard = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`askback[^"]* hook ` + hookName + `[^"]* --gate\b`)
 })
 
-// copilotHookName is the end of the command of each hook, before any flags.
-const copilotHookName = "copilot"
+// hookName is the end of the command of each hook, before any flags.
+const hookName = "copilot"
 
-// isOwnCopilotHook reports whether any version of Askback wrote the entry, with any flags.
-func isOwnCopilotHook(entry string) bool {
-	var h copilotHook
+// isOwnHook reports whether any version of Askback wrote the entry, with any flags.
+func isOwnHook(entry string) bool {
+	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return false
 	}
-	program, flags, ok := strings.Cut(h.Bash, " hook "+copilotHookName)
+	program, flags, ok := strings.Cut(h.Bash, " hook "+hookName)
 	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ')
 }
 

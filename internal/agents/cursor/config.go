@@ -14,18 +14,18 @@ const Name = "cursor"
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
 	Traces:    config.Traces{Programs: []string{"cursor", "cursor-agent"}, Home: []string{".cursor"}},
-	IsOwnHook: isOwnCursorHook, Guards: true,
+	IsOwnHook: isOwnHook, Guards: true,
 }
 
-// cursorHook is a hook in the format of Cursor. The timeout is in seconds.
-type cursorHook struct {
+// hookEntry is a hook in the format of Cursor. The timeout is in seconds.
+type hookEntry struct {
 	Command    string `json:"command"`
 	Timeout    int    `json:"timeout"`
 	FailClosed bool   `json:"failClosed"`
 }
 
-// cursorGuard is the end of the command of a guard. Its limit is shorter than the timeout.
-const cursorGuard = " hook cursor --gate --limit 23h59m"
+// guardCommand is the end of the command of a guard. Its limit is shorter than the timeout.
+const guardCommand = " hook cursor --gate --limit 23h59m"
 
 // files returns the files of Cursor. The file with hooks is among them only if the guard is added or
 // removed.
@@ -36,8 +36,8 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	}
 	entry := func(event string) config.Edit {
 		return config.Edit{
-			Path: []string{"hooks", event}, List: true, IsOwn: isOwnCursorHook, Hook: "cursor",
-			Value: config.Compact(cursorHook{config.ShellQuote(o.Command) + cursorGuard, config.MaxWait, true}),
+			Path: []string{"hooks", event}, List: true, IsOwn: isOwnHook, Hook: "cursor",
+			Value: config.Compact(hookEntry{config.ShellQuote(o.Command) + guardCommand, config.MaxWait, true}),
 		}
 	}
 	hooks := config.JSONFile(".cursor/hooks.json", entry("beforeShellExecution"), entry("beforeMCPExecution"), config.HookVersion)
@@ -45,9 +45,9 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	return append(files, hooks), nil
 }
 
-// isOwnCursorHook reports whether any version of Askback wrote the entry, with any flags.
-func isOwnCursorHook(entry string) bool {
-	var h cursorHook
+// isOwnHook reports whether any version of Askback wrote the entry, with any flags.
+func isOwnHook(entry string) bool {
+	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return false
 	}

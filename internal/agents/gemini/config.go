@@ -15,7 +15,7 @@ const Name = "gemini"
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
 	Traces:    config.Traces{Programs: []string{"gemini"}, Home: []string{".gemini"}, List: []string{"mcp", "list"}},
-	IsOwnHook: func(entry string) bool { return isOwnGeminiHook(entry) || isOwnGeminiGuard(entry) },
+	IsOwnHook: func(entry string) bool { return isOwnQuestionHook(entry) || isOwnGuard(entry) },
 	Guards:    true, HidesSecrets: true,
 }
 
@@ -23,28 +23,28 @@ var Config = config.Client{
 // tool. A guard blocks the call if its command fails: Gemini CLI would run the tool after code 1,
 // and after any code without a text.
 //
-// geminiGuarded matches all tools but those that only read, plan or ask, so that a tool of a later
+// guardedTools matches all tools but those that only read, plan or ask, so that a tool of a later
 // version is guarded too.
 const (
-	geminiHookName = "gemini"
-	geminiLimit    = " --limit 23h59m"
-	geminiGate     = " hook " + geminiHookName + " --gate" + geminiLimit
-	geminiGuarded  = "^(?!(?:" +
+	hookName     = "gemini"
+	limitFlag    = " --limit 23h59m"
+	guardCommand = " hook " + hookName + " --gate" + limitFlag
+	guardedTools = "^(?!(?:" +
 		"ask_user|complete_task|enter_plan_mode|exit_plan_mode|get_internal_docs|glob|google_web_search|grep_search|list_directory|" +
 		"list_mcp_resources|read_file|read_many_files|search_file_content|update_topic|write_todos)$)"
 )
 
-// geminiHook is a hook in the format of Gemini CLI. The timeout is in milliseconds.
-type geminiHook struct {
+// hookEntry is a hook in the format of Gemini CLI. The timeout is in milliseconds.
+type hookEntry struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Command string `json:"command"`
 	Timeout int    `json:"timeout"`
 }
 
-type geminiGroup struct {
-	Matcher string       `json:"matcher"`
-	Hooks   []geminiHook `json:"hooks"`
+type hookGroup struct {
+	Matcher string      `json:"matcher"`
+	Hooks   []hookEntry `json:"hooks"`
 }
 
 func files(_ config.Scope, o config.Options) ([]config.File, error) {
@@ -53,17 +53,17 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	s.URL, s.HTTPURL = "", s.URL
 	servers := config.Member(s, "mcpServers", "askback")
 	edits := func(gate bool) []config.Edit {
-		edits := []config.Edit{servers, geminiEdit("ask_user", config.HookCommand(o.Command, geminiHookName)+geminiLimit, isOwnGeminiHook)}
-		if guard := geminiEdit(geminiGuarded, config.ShellQuote(o.Command)+geminiGate+` || { echo "askback failed" >&2; exit 2; }`, isOwnGeminiGuard); gate || o.Remove {
+		edits := []config.Edit{servers, hookEdit("ask_user", config.HookCommand(o.Command, hookName)+limitFlag, isOwnQuestionHook)}
+		if guard := hookEdit(guardedTools, config.ShellQuote(o.Command)+guardCommand+` || { echo "askback failed" >&2; exit 2; }`, isOwnGuard); gate || o.Remove {
 			edits = append(edits, guard)
 		}
 		return edits
 	}
 	f := config.JSONFile(".gemini/settings.json", edits(o.Gate != nil && *o.Gate)...)
 	f.Write = func(f config.File, present []byte) ([]byte, error) {
-		guarded := bytes.Contains(present, []byte(geminiGate))
+		guarded := bytes.Contains(present, []byte(guardCommand))
 		if guarded && !o.Remove && o.Gate != nil && !*o.Gate {
-			after, err := config.EditJSON(present, true, geminiEdit("", "", isOwnGeminiGuard))
+			after, err := config.EditJSON(present, true, hookEdit("", "", isOwnGuard))
 			if err != nil {
 				return nil, err
 			}
@@ -74,31 +74,31 @@ func files(_ config.Scope, o config.Options) ([]config.File, error) {
 	return []config.File{f}, nil
 }
 
-// geminiEdit returns the edit that adds a hook for the tools of a matcher.
-func geminiEdit(matcher, command string, isOwn func(string) bool) config.Edit {
-	group := geminiGroup{matcher, []geminiHook{{Name: "askback", Type: "command", Command: command, Timeout: config.MaxWait * 1000}}}
-	return config.Edit{Path: []string{"hooks", "BeforeTool"}, List: true, Group: "hooks", IsOwn: isOwn, Hook: geminiHookName, Value: config.Compact(group)}
+// hookEdit returns the edit that adds a hook for the tools of a matcher.
+func hookEdit(matcher, command string, isOwn func(string) bool) config.Edit {
+	group := hookGroup{matcher, []hookEntry{{Name: "askback", Type: "command", Command: command, Timeout: config.MaxWait * 1000}}}
+	return config.Edit{Path: []string{"hooks", "BeforeTool"}, List: true, Group: "hooks", IsOwn: isOwn, Hook: hookName, Value: config.Compact(group)}
 }
 
-// isOwnGeminiGuard reports whether any version of Askback wrote the entry of a guard.
-func isOwnGeminiGuard(entry string) bool {
-	command, ok := geminiCommand(entry)
+// isOwnGuard reports whether any version of Askback wrote the entry of a guard.
+func isOwnGuard(entry string) bool {
+	command, ok := commandOf(entry)
 	return ok && strings.Contains(command, "--gate")
 }
 
-// isOwnGeminiHook reports whether any version of Askback wrote the entry of the hook for questions.
-func isOwnGeminiHook(entry string) bool {
-	command, ok := geminiCommand(entry)
+// isOwnQuestionHook reports whether any version of Askback wrote the entry of the hook for questions.
+func isOwnQuestionHook(entry string) bool {
+	command, ok := commandOf(entry)
 	return ok && !strings.Contains(command, "--gate")
 }
 
-// geminiCommand returns the flags in the command of a hook that any version of Askback wrote.
-func geminiCommand(entry string) (flags string, ok bool) {
-	var h geminiHook
+// commandOf returns the flags in the command of a hook that any version of Askback wrote.
+func commandOf(entry string) (flags string, ok bool) {
+	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return "", false
 	}
-	program, flags, ok := strings.Cut(h.Command, " hook "+geminiHookName)
+	program, flags, ok := strings.Cut(h.Command, " hook "+hookName)
 	return flags, ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ')
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 // ErrForeign is the error for an event that is not of the agent whose hook reads it. The hook
 // must then print nothing.
 var ErrForeign = errors.New("this hook was run by another program")
+
+// ErrCannotAsk is the error for a call that cannot be shown and approved unchanged. For example, it
+// is too large, asks for a secret, or has a number that a float64 cannot represent.
+var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
 // maxText is the maximum size of a string in an event in bytes.
 const maxText = 64 << 10
@@ -65,14 +70,28 @@ func (m Members) Time(name string) string {
 	return text
 }
 
-// Input returns a copy of the arguments of a tool. It returns nil if the member is not an
-// object, or too large for a confirmation.
-func (m Members) Input(raw []byte, name string) json.RawMessage {
+// Object returns a copy of an object. It returns nil if the member is of another kind, or has more
+// than limit bytes. The result does not keep the event in memory.
+func (m Members) Object(raw []byte, name string, limit int) json.RawMessage {
 	v, ok := m[name]
-	if !ok || v.Kind != jcs.Object || v.End-v.Offset > limits.MaxInput {
+	if !ok || v.Kind != jcs.Object || v.End-v.Offset > limit {
 		return nil
 	}
 	return bytes.Clone(v.Raw(raw))
+}
+
+// Input returns a copy of the arguments of a tool. It returns nil if the member is not an
+// object, or too large for a confirmation.
+func (m Members) Input(raw []byte, name string) json.RawMessage {
+	return m.Object(raw, name, limits.MaxInput)
+}
+
+// HasAny reports whether the event has a member with one of the names.
+func (m Members) HasAny(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, ok := m[name]
+		return ok
+	})
 }
 
 // Key returns an idempotency key for the parts.

@@ -28,10 +28,10 @@ func Label(program, folder string) string {
 }
 
 // IsBy reports whether an ask has the label of a program.
-func IsBy(ask askback.Ask, program string) bool { return programOf(ask.Agent) == program }
+func IsBy(ask askback.Ask, program string) bool { return programIn(ask.Agent) == program }
 
-// programOf returns the program in a label.
-func programOf(label string) string {
+// programIn returns the program in a label.
+func programIn(label string) string {
 	program, _, _ := strings.Cut(label, labelSeparator)
 	return program
 }

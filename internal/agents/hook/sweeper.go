@@ -86,7 +86,7 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 // deferrable call, a resumed session can do so. programs are the programs in the labels of agents
 // that have hooks.
 func NeedsHook(ask askback.Ask, programs []string) bool {
-	if !slices.Contains(programs, programOf(ask.Agent)) {
+	if !slices.Contains(programs, programIn(ask.Agent)) {
 		return false
 	}
 	context, err := jcs.Parse(ask.Context)

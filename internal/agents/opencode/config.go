@@ -17,8 +17,8 @@ var Config = config.Client{
 	Traces: config.Traces{Programs: []string{"opencode"}, Home: []string{".config/opencode"}, List: []string{"mcp", "list"}, ListRuns: true},
 }
 
-// opencodeServer is the configuration of an MCP server in the format of OpenCode.
-type opencodeServer struct {
+// mcpServer is the configuration of an MCP server in the format of OpenCode.
+type mcpServer struct {
 	Type    string            `json:"type"`
 	Command []string          `json:"command,omitempty"`
 	URL     string            `json:"url,omitempty"`
@@ -27,12 +27,12 @@ type opencodeServer struct {
 }
 
 func files(scope config.Scope, o config.Options) ([]config.File, error) {
-	s := opencodeServer{Type: "local", Command: append([]string{o.Command}, config.WaitingServer...), Enabled: true}
+	s := mcpServer{Type: "local", Command: append([]string{o.Command}, config.WaitingServer...), Enabled: true}
 	if o.URL != "" {
 		remote := config.Server{}.WithAddress(o, "{env:"+config.TokenVariable+"}")
-		s = opencodeServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
+		s = mcpServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
 	}
-	path, plugin, reference := opencodePaths(scope)
+	path, plugin, reference := configPaths(scope)
 	// A rule for all tools would require approval at the terminal for each call. Without
 	// rules, tools are allowed. The last matching rule applies.
 	allow := config.Member("allow", "permission", "askback_*")
@@ -49,10 +49,10 @@ func files(scope config.Scope, o config.Options) ([]config.File, error) {
 	}, nil
 }
 
-// opencodePaths returns the paths of the configuration and of the plugin, and the reference to the
+// configPaths returns the paths of the configuration and of the plugin, and the reference to the
 // plugin in the configuration. The plugin is not in a folder .opencode, because OpenCode would
 // install packages there.
-func opencodePaths(scope config.Scope) (path, plugin, reference string) {
+func configPaths(scope config.Scope) (path, plugin, reference string) {
 	if scope == config.User {
 		return ".config/opencode/opencode.json", ".config/opencode/askback.js", "./askback.js"
 	}
@@ -62,7 +62,7 @@ func opencodePaths(scope config.Scope) (path, plugin, reference string) {
 // gateEntry returns the members of the configuration that let people approve the calls of opencode
 // run.
 func gateEntry(scope config.Scope, o config.Options) string {
-	_, _, reference := opencodePaths(scope)
+	_, _, reference := configPaths(scope)
 	options := `"gate": true`
 	if o.Command != "" && o.Command != "askback" {
 		options = `"command": ` + config.Compact(o.Command) + ", " + options
@@ -98,7 +98,7 @@ func editPlugin(f config.File, present []byte) ([]byte, error) {
 // configuration of OpenCode has them. ok is false if content does not load the plugin. path is
 // relative to the folder of the scope, with slashes.
 func LoadedPlugin(scope config.Scope, content []byte) (path, program string, ok bool) {
-	_, path, reference := opencodePaths(scope)
+	_, path, reference := configPaths(scope)
 	var list []json.RawMessage
 	if text, found := config.Find(content, "plugin"); !found || json.Unmarshal([]byte(text), &list) != nil {
 		return path, "", false
