@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/askback/askback/agent"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/hosting"
 	"github.com/askback/askback/internal/text/safetext"
 )
 
@@ -43,25 +43,22 @@ func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	}
 	paths := c.Paths
 	if len(paths) == 0 {
-		dir, err := agentsDir("", all.Config, file)
+		dir, err := hosting.Dir("", all.Config, file)
 		if err != nil {
 			return err
 		}
 		paths = []string{cmp.Or(dir, defaultAgents)}
 	}
-	agents, err := readAgents(paths, file)
+	agents, err := hosting.Read(paths, file)
 	if err != nil {
 		return err
 	}
-	h := &hosting{config: all.Config, log: slog.New(slog.DiscardHandler)}
-	models, idle, err := h.models(file)
+	connections, err := hosting.Connect(all.Config, file)
 	if err != nil {
 		return err
 	}
-	defer closeAll(idle)
-	servers, _ := h.connect(file)
-	defer closeServers(servers, nil)
-	definitions, err := definitionsOf(agents, models, servers)
+	defer connections.Close()
+	definitions, err := connections.Definitions(agents)
 	if err != nil {
 		return err
 	}
@@ -69,7 +66,7 @@ func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	for i, d := range definitions {
 		if c.Connect {
 			if err := d.CheckTools(ctx); err != nil {
-				problems = append(problems, located(agents[i], err)...)
+				problems = append(problems, hosting.Located(agents[i], err)...)
 				continue
 			}
 		}
@@ -79,17 +76,9 @@ func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 		return ctx.Err()
 	}
 	if len(problems) > 0 {
-		return filesError(strings.Join(problems, "\n"))
+		return hosting.Error(strings.Join(problems, "\n"))
 	}
 	return nil
-}
-
-// located returns the problems of an agent with its file.
-func located(a config.Agent, err error) (lines []string) {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		lines = append(lines, a.File+":1:1: "+strings.TrimPrefix(line, "agent "+a.Name+": "))
-	}
-	return lines
 }
 
 // describe prints what an agent may do.
@@ -186,7 +175,7 @@ func (c *agentNew) Run(io streams, all *commands) error {
 	if err != nil {
 		return err
 	}
-	dir, err := agentsDir(c.Dir, all.Config, file)
+	dir, err := hosting.Dir(c.Dir, all.Config, file)
 	if err != nil {
 		return err
 	}

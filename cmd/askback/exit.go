@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/server/hosting"
 	"github.com/askback/askback/internal/settings"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/wire/jcs"
@@ -35,11 +36,6 @@ func (e exitError) Error() string { return e.text }
 // usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
 
-// A filesError is an error in files, with one problem in each line.
-type filesError string
-
-func (e filesError) Error() string { return string(e) }
-
 // printError writes an error to w and returns its exit code. It writes nothing for a
 // cancelled context, or for a nil error, which has the code 0.
 func printError(w io.Writer, err error) int {
@@ -48,7 +44,7 @@ func printError(w io.Writer, err error) int {
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
 		file    settings.Invalid
-		files   filesError
+		files   hosting.Error
 	)
 	switch {
 	case err == nil:

@@ -121,7 +121,7 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 	if settings.rejected() {
 		r.Settings = "the file is rejected; the previous settings apply"
 	}
-	if settings.hosted().isRejected() {
+	if settings.hosted().IsRejected() {
 		r.Settings = strings.TrimPrefix(r.Settings+"; the definitions of agents are rejected; the previous ones apply", "; ")
 	}
 	switch {

@@ -14,7 +14,7 @@ func (all *commands) database(file config.Config) (string, error) {
 	scheme, path, ok := strings.Cut(all.DB, ":")
 	switch {
 	case all.DB == "" && file.Database != "":
-		return inFolderOf(all.Config, strings.TrimPrefix(file.Database, "sqlite:"))
+		return config.InFolderOf(all.Config, strings.TrimPrefix(file.Database, "sqlite:"))
 	case all.DB == "":
 		dir, err := stateDir()
 		return filepath.Join(dir, "askback.db"), err
@@ -24,15 +24,6 @@ func (all *commands) database(file config.Config) (string, error) {
 		return "", usage("this release supports only SQLite: use --db sqlite:FILE")
 	}
 	return filepath.Abs(all.DB)
-}
-
-// inFolderOf returns the absolute form of a path that is written in a file. A relative path
-// starts at the folder of that file.
-func inFolderOf(file, path string) (string, error) {
-	if filepath.IsAbs(path) {
-		return path, nil
-	}
-	return filepath.Abs(filepath.Join(filepath.Dir(file), path))
 }
 
 // stateDir returns the state directory. It contains the tokens and, by default, the local

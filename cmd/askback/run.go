@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback/internal/hosted/demo"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/local/instance"
+	"github.com/askback/askback/internal/server/hosting"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
 	"github.com/askback/askback/terminal"
@@ -83,7 +84,7 @@ func (c *runCommand) serveCommand(all *commands) string {
 
 // connect returns a connector. If no server runs, this process will be one, with the hosted agents
 // of the settings or of --agents.
-func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*connection.Connector, *hosting, error) {
+func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*connection.Connector, *hosting.Host, error) {
 	file, err := all.settings()
 	if err != nil {
 		return nil, nil, err
@@ -92,13 +93,17 @@ func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*c
 	if err != nil {
 		return nil, nil, err
 	}
-	var hosted *hosting
+	var hosted *hosting.Host
 	if o.Remote == "" && !isServed(ctx, o.Place) {
 		log := slog.New(slog.NewTextHandler(io.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		if hosted, err = newHosting(c.Agents, all, file, log); err != nil {
+		dir, err := hosting.Dir(c.Agents, all.Config, file)
+		if err != nil {
 			return nil, nil, err
 		}
-		if _, err = hosted.join(o.Engine); err != nil {
+		if hosted, err = hosting.New(dir, all.Config, file, log); err != nil {
+			return nil, nil, err
+		}
+		if _, err = hosted.Join(o.Engine); err != nil {
 			return nil, nil, err
 		}
 	} else if c.Agents != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 	"github.com/askback/askback/internal/server/config"
 	"github.com/askback/askback/internal/server/gctune"
+	"github.com/askback/askback/internal/server/hosting"
 	"github.com/askback/askback/internal/server/serverlog"
 	"github.com/askback/askback/terminal"
 )
@@ -52,7 +53,11 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		return err
 	}
 	log, set := records.Logger, newChannelSet(file, channels.Host{Key: o.Tokens.SecretKey, Log: records.Logger, PublicURL: o.PublicURL})
-	hosted, err := newHosting(c.Agents, all, file, log)
+	dir, err := hosting.Dir(c.Agents, all.Config, file)
+	if err != nil {
+		return err
+	}
+	hosted, err := hosting.New(dir, all.Config, file, log)
 	if err != nil {
 		return err
 	}
@@ -61,7 +66,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	settings.begin(log, file, c.overridden(all))
 	var front *frontends
 	o.Log, o.Engine, o.Middleware, o.OnFailure = log, engineOptions(file, set, records), records.Access, fail
-	hooks, err := hosted.join(o.Engine)
+	hooks, err := hosted.Join(o.Engine)
 	if err != nil {
 		return err
 	}

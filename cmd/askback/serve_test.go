@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/server/hosting"
 )
 
 // A server that is stopped while it starts has not failed.
@@ -29,7 +31,7 @@ func TestServerAtATerminalNamesAnAgent(t *testing.T) {
 	if got := hostedSteps(nil, ""); got != "" {
 		t.Errorf("without agents: got %q", got)
 	}
-	if got, want := hostedSteps(newDemoRunner(), " --config a.yaml"), "Run an agent:      askback --config a.yaml run demo \"…\"\n"; got != want {
+	if got, want := hostedSteps(hosting.NewDemoRunner(), " --config a.yaml"), "Run an agent:      askback --config a.yaml run demo \"…\"\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

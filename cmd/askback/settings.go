@@ -19,6 +19,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 	"github.com/askback/askback/internal/local/connection"
 	"github.com/askback/askback/internal/server/config"
+	"github.com/askback/askback/internal/server/hosting"
 	"github.com/askback/askback/internal/server/serverlog"
 )
 
@@ -55,7 +56,7 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 		o.Log, o.Observer = records.Logger, records
 	}
 	if file.Agents == "" {
-		o.Runner = newDemoRunner()
+		o.Runner = hosting.NewDemoRunner()
 	}
 	o.Changed = channels.apply
 	w, _ := file.Channels[webhook.Name].(webhook.Settings)
@@ -105,13 +106,13 @@ type reloader struct {
 	log        *slog.Logger
 	initial    config.Config // at the start of the server
 	overridden []string      // keys that a flag overrides
-	agents     *hosting      // nil if no agents are hosted
+	agents     *hosting.Host // nil if no agents are hosted
 	hangup     <-chan os.Signal
 	stop       func()
 
 	mu      sync.Mutex
 	current config.Config
-	version fileVersion
+	version config.FileVersion
 	err     error // why the file is rejected; nil if it is in use
 }
 
@@ -121,7 +122,7 @@ func newReloader(path string) *reloader {
 	if path == "" {
 		return nil
 	}
-	r := &reloader{path: path, version: versionOf(path)}
+	r := &reloader{path: path, version: config.VersionOf(path)}
 	r.hangup, r.stop = notifyHangup()
 	return r
 }
@@ -129,7 +130,7 @@ func newReloader(path string) *reloader {
 // with returns a reloader that also reads the definitions of agents again, if there are any. It
 // may be called if r is nil. Without a settings file, SIGHUP ends the server as it ends other
 // programs whose terminal is closed.
-func (r *reloader) with(agents *hosting) *reloader {
+func (r *reloader) with(agents *hosting.Host) *reloader {
 	if r == nil && agents != nil {
 		r = &reloader{stop: func() {}}
 	}
@@ -145,24 +146,6 @@ func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []stri
 	if r != nil {
 		r.log, r.initial, r.current, r.overridden = log, file, file, overridden
 	}
-}
-
-// A fileVersion is the modification time and the size of a file, by which a change is
-// noticed.
-type fileVersion struct {
-	path     string // "" if only one file is compared
-	modified time.Time
-	size     int64
-}
-
-// versionOf returns the version of the file at path, or the zero value if it cannot be
-// determined, as when the file does not exist.
-func versionOf(path string) fileVersion {
-	info, err := os.Stat(path)
-	if err != nil {
-		return fileVersion{}
-	}
-	return fileVersion{modified: info.ModTime(), size: info.Size()}
 }
 
 // reloadPause is the time between two checks for a changed file.
@@ -186,7 +169,7 @@ func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 		case <-tick.C:
 			if r.changed() {
 				r.reload(set)
-			} else if r.agents.changed() {
+			} else if r.agents.Changed() {
 				r.reloadAgents()
 			}
 		}
@@ -196,7 +179,7 @@ func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 func (r *reloader) changed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.path != "" && versionOf(r.path) != r.version
+	return r.path != "" && config.VersionOf(r.path) != r.version
 }
 
 // reloadAgents reads the definitions of agents again. If one of them has errors, the previous
@@ -211,11 +194,11 @@ func (r *reloader) applyAgents(file config.Config) {
 	if r.agents == nil {
 		return
 	}
-	if err := r.agents.apply(file); err != nil {
+	if err := r.agents.Apply(file); err != nil {
 		r.log.Error("the definitions of agents are rejected; the previous ones apply", "error", err)
 		return
 	}
-	r.log.Info("agents read", "directory", r.agents.dir, "agents", len(r.agents.runner.Agents()))
+	r.log.Info("agents read", "directory", r.agents.Dir(), "agents", r.agents.Agents())
 }
 
 // reload applies all settings of the file that can change while the server runs. If the
@@ -223,7 +206,7 @@ func (r *reloader) applyAgents(file config.Config) {
 func (r *reloader) reload(set func(engine.Settings)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.version = versionOf(r.path) // before the read, to notice a write during it
+	r.version = config.VersionOf(r.path) // before the read, to notice a write during it
 	file, err := readSettings(r.path)
 	if r.err = err; err != nil {
 		r.log.Error("the settings file is rejected; the previous settings apply", "error", err)
@@ -304,7 +287,7 @@ func (r *reloader) rejected() bool {
 }
 
 // hosted returns the hosted agents, or nil.
-func (r *reloader) hosted() *hosting {
+func (r *reloader) hosted() *hosting.Host {
 	if r == nil {
 		return nil
 	}

@@ -39,7 +39,7 @@ func (i *inspection) readDirectory(ctx context.Context, db *sql.DB) (err error) 
 // whose confirmations no one may approve is a failure.
 func (d *doctor) checkDirectory(row store.Record, tokens []string) {
 	const check = "directory"
-	about, err := engine.InspectDirectory(d.program.EngineSettings(d.file), row, tokens, d.program.Recipients(d.file))
+	about, err := engine.InspectDirectory(d.program.EngineSettings(d.file), row, tokens, d.recipients())
 	if err != nil {
 		d.Fail(check, "asks are refused until it can be read: use the version that wrote it, or restore a backup", "the people, groups and routes of the API: %v", err)
 		return

@@ -33,9 +33,6 @@ type Program struct {
 	EngineSettings func(config.Config) engine.Settings
 	CheckIssuer    func(o config.OIDC, publicURL string) error
 	Origin         func(publicURL string) (string, error) // checks and returns the origin
-
-	CheckAgents func(context.Context, config.Config) Findings // the hosted agents
-	Recipients  func(config.Config) map[string][]string       // whom the hosted agents ask
 }
 
 // Options select the checks that are not made by default.
@@ -142,7 +139,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkPort()
 	d.checkIssuer(ctx)
 	d.checkChannels()
-	d.Findings = append(d.Findings, d.program.CheckAgents(ctx, d.file)...)
+	d.checkAgents(ctx)
 	d.checkHooks(ctx)
 }
 

@@ -83,7 +83,7 @@ var layers = map[string][]string{
 	"test/kit/browsertest":            {},
 	"test/kit/freeport":               {},
 	"test/kit/proctest":               {},
-	"internal/command/doctor":         {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
+	"internal/command/doctor":         {".", "agent/mcptools", "engine", "engine/auth", "internal/agents", "internal/agents/claudecode", "internal/agents/config", "internal/agents/hook", "internal/agents/opencode", "internal/egress", "internal/local/connection", "internal/local/instance", "internal/server/config", "internal/server/hosting", "internal/server/login", "internal/settings", "internal/text/safetext", "internal/text/view", "store", "store/sqlite"},
 	"internal/egress":                 {"."},
 	"test/kit/fakes":                  {"askbacktest", "channel/channeltest", "channel/email/emailtest", "channel/post/posttest", "channel/slack/slacktest", "channel/telegram/telegramtest", "channel/webpush/webpushtest", "internal/egress", "internal/pause"},
 	"test/kit/filltest":               {},
@@ -102,6 +102,7 @@ var layers = map[string][]string{
 	"test/kit/leftout":                {},
 	"internal/local/connection":       {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/local/instance":         {"internal/pause"},
+	"internal/server/hosting":         {"agent", "agent/anthropic", "agent/mcptools", "agent/openai", "agent/scripted", "channel/webhook", "engine", "httpapi", "internal/hosted/demo", "internal/server/config"},
 	"internal/server/login/logintest": {},
 	"internal/server/login":           {"internal/wire/jcs", "internal/egress", "internal/mac"},
 	"internal/message/notice":         {".", "internal/text/safetext", "internal/text/view"},
@@ -312,7 +313,7 @@ const (
 
 // maxFiles is the maximum number of Go files of a package without its tests. The program has
 // flags, wiring and exit codes: what a command does is a package of its own.
-var maxFiles = map[string]int{"cmd/askback": 60}
+var maxFiles = map[string]int{"cmd/askback": 56}
 
 // maxFolders is the maximum number of folders in a folder, so that a reader can read their names.
 var maxFolders = map[string]int{"internal": 20}
