@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/web"
 )
@@ -36,7 +37,7 @@ func newServer(t *testing.T) *server {
 
 // reset replaces the engine by an empty one.
 func (h *server) reset() {
-	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }})
+	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }, RouteChannels: kinds.Routed()})
 	h.handler = web.New(h.engine, h.engine, h.engine, &web.Options{Now: func() time.Time { return h.now }})
 }
 
