@@ -91,9 +91,9 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	return a, nil
 }
 
-// prepare checks a request and sets n, of which it keeps directed, to the ask to make. It does not read the store. If the
-// deadline has passed, or the engine cannot send to the callback, it sets late instead of
-// returning an error.
+// prepare checks a request and sets n, of which it keeps Directed, to the ask to make. It does not read
+// the store. If the deadline has passed, or the engine cannot send to the callback, it sets Late
+// instead of returning an error.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
@@ -147,7 +147,7 @@ func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, er
 // not the warnings.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.Deadline = time.Time{} // it follows in r
-	fixed, err := lifecycle.AskState{Ask: a, Callback: r.CallbackURL}.AppendRequest(make([]byte, 0, txn.JsonSize))
+	fixed, err := lifecycle.AskState{Ask: a, Callback: r.CallbackURL}.AppendRequest(make([]byte, 0, txn.JSONSize))
 	if err != nil {
 		return "", err
 	}
@@ -184,7 +184,7 @@ func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	if in.Ask.SessionID, to, err = c.sessionOf(t, n, &in.Ask); err != nil {
 		return nil, err
 	}
-	if in.Callback == "" && c.engine.db.Channels[txn.ChannelWebhook] != nil {
+	if in.Callback == "" && c.engine.db.Callbacks != nil {
 		in.Callback = cmp.Or(to.Address, c.engine.db.Callback())
 		in.CallbackOf = to.Of
 	}

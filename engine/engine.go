@@ -28,17 +28,16 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
 	Log      *slog.Logger     // nil: nothing is logged
-	Observer txn.Observer     // optional
+	Observer Observer         // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
-	Performer send.Performer
+	Performer Performer
 	// Runner knows the hosted agents. Nil: no run is started. Runs go on while [Engine.Run]
 	// runs. Its methods of [PartialRunner], [Scheduler], [CallbackRunner] and
 	// [RestrictedRunner] have effect if it has them.
-	Runner runs.Runner
-	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without the
-	// channel "webhook", a callback is rejected. The others carry messages to
-	// the receivers of [Settings].
-	Channels map[string]txn.Channel
+	Runner Runner
+	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without a [SecretChannel],
+	// a callback is rejected. The others carry messages to the receivers of [Settings].
+	Channels map[string]Channel
 	// RouteChannels are the names of channels that a route of the API may have; nil: any.
 	RouteChannels []string
 	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
@@ -59,11 +58,11 @@ type Options struct {
 	MaxSessions int
 	MaxWaiters  int
 	// Settings are the initial settings.
-	Settings txn.Settings
+	Settings Settings
 	// Changed is called with the settings that apply, each time they change: those of
 	// [Engine.Set], with the people, groups and routes of the API. It must not call the engine,
 	// and must not change what they refer to. Optional.
-	Changed func(txn.Settings)
+	Changed func(Settings)
 }
 
 // An Engine steps asks, sessions and grants and commits the results. It is safe for
@@ -81,7 +80,7 @@ type Engine struct {
 // New returns an engine that uses a store. The engine should be the only writer:
 // another writer causes conflicts, which are retried. If o is nil, the zero Options are
 // used. New starts no goroutine; call [Engine.Run] to process deadlines.
-func New(s txn.Store, o *Options) *Engine {
+func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
 	}
@@ -90,7 +89,9 @@ func New(s txn.Store, o *Options) *Engine {
 		MaxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, MaxWaiters: o.MaxWaiters,
 	})
 	e := &Engine{db: db}
-	e.runs = runs.New(db, runs.Options{Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e}, Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) }})
+	e.runs = runs.New(db, runs.Options{
+		Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e}, Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) },
+	})
 	e.people = people.New(db, people.Options{Changed: o.Changed, RouteChannels: o.RouteChannels, Recipients: e.runs.Recipients})
 	e.Authority = e.people.Authority
 	e.send = send.New(db, send.Options{Performer: o.Performer, Idle: o.NoEffects, OwnSecrets: o.EndpointSecrets, Contacts: e.people})
@@ -102,10 +103,7 @@ func New(s txn.Store, o *Options) *Engine {
 
 // addKinds registers what the parts of the engine do with records and effects.
 func (e *Engine) addKinds() {
-	e.db.Register(txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk}, e.grantKind())
-	for _, expires := range []string{auth.KindToken, auth.KindLogin, kindDraft} {
-		e.db.Register(txn.Kind{Name: expires, Due: e.db.DeleteExpired})
-	}
+	e.db.Register(txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk}, e.grantKind(), txn.Kind{Name: kindDraft, Due: e.db.DeleteExpired})
 	txn.Handle(e.db, e.makeGrant)
 	txn.Handle(e.db, e.useGrant)
 	txn.Handle(e.db, e.requireGrant)
@@ -145,8 +143,8 @@ func (e *Engine) May(p askback.Principal, action access.Action) error { return t
 // process.
 func (e *Engine) Awaited(id string) bool { return e.db.Hub.HasAgentWaiter(id) }
 
-// Run processes deadlines, performs effects, starts the runs of schedules, deletes old records, fills the index for searches
-// and stores when tokens were last used, until ctx ends. Then it waits for running effects,
+// Run processes deadlines, performs effects, starts the runs of schedules, deletes old records, fills
+// the index for searches and stores when tokens were last used, until ctx ends. Then it waits for running effects,
 // whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
 // One goroutine and one timer wait for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {

@@ -82,6 +82,7 @@ func (r calledBackRunner) Question(run conversation.Run, call conversation.Call)
 
 // addressBook is a channel that records which event each address gets.
 type addressBook struct {
+	testable
 	mu  sync.Mutex
 	got []string
 }

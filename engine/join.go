@@ -79,6 +79,6 @@ func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) 
 }
 
 // joins reports whether a route joins equal questions.
-func joins(s *txn.Settings) bool {
+func joins(s *Settings) bool {
 	return slices.ContainsFunc(s.Routes, func(r askback.Route) bool { return r.Join })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,10 @@ import (
 
 // channelFunc is a channel.
 type channelFunc func(ctx context.Context, d askback.Delivery) error
+
+func (channelFunc) SendTest(context.Context, string, string, string, []string) (int, error) {
+	return http.StatusOK, nil
+}
 
 func (f channelFunc) Send(ctx context.Context, n askback.Notification) (string, error) {
 	return "", f(ctx, n.Delivery)

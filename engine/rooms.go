@@ -25,8 +25,9 @@ type (
 	Receiver = txn.Receiver
 	// A Channel carries messages about asks and sessions to programs or people.
 	Channel = txn.Channel
-	// A TestingChannel is a [Channel] that can send test messages to endpoints.
-	TestingChannel = send.TestingChannel
+	// A SecretChannel is a [Channel] to the callbacks of asks and sessions. It signs its messages with the
+	// secrets of their endpoints. An engine has at most one.
+	SecretChannel = txn.SecretChannel
 	// An AddressChannel is a [Channel] to contacts, which people add by their address.
 	AddressChannel = people.AddressChannel
 	// A CodeChannel is a [Channel] to contacts, which people link by a code: the channel calls

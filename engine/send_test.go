@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -21,9 +22,17 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
+// testable makes a channel one to callbacks.
+type testable struct{}
+
+func (testable) SendTest(context.Context, string, string, string, []string) (int, error) {
+	return http.StatusOK, nil
+}
+
 // receiver is a channel that records what it gets. Its reply to each attempt is reply, or
 // success if that is nil.
 type receiver struct {
+	testable
 	mu    sync.Mutex
 	got   []askback.Delivery
 	at    []time.Time
@@ -373,6 +382,10 @@ func TestCallbackOfAskThenSessionThenSettings(t *testing.T) {
 
 // addressFunc is a channel that accepts each delivery.
 type addressFunc func(d askback.Delivery, address string)
+
+func (addressFunc) SendTest(context.Context, string, string, string, []string) (int, error) {
+	return http.StatusOK, nil
+}
 
 func (f addressFunc) Send(_ context.Context, n askback.Notification) (string, error) {
 	f(n.Delivery, n.Address)

@@ -88,6 +88,9 @@ func (ReceiversAdded) input() {}
 // channelWebhook is the name of the channel to the callback of an ask or a session.
 const channelWebhook = "webhook"
 
+// ToCallback reports whether a delivery goes to the callback of its ask or session, and not to a person.
+func ToCallback(d askback.Delivery) bool { return d.Channel == channelWebhook }
+
 func receiversAdded(s AskState, in ReceiversAdded) (Result[AskState], error) {
 	r := unchanged(s)
 	if s.Ask.Settled() {

@@ -22,9 +22,9 @@ type Engine struct {
 	indexing sync.Mutex // held while documents are added to the index
 }
 
-// A Runs knows the hosted runs.
+// Runs are the hosted runs.
 type Runs interface {
-	// IsHosted reports whether a session is that of a hosted agent.
+	// IsHosted reports whether a hosted agent has a session.
 	IsHosted(ctx context.Context, session string) (bool, error)
 	// OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
 	// there is no such run, or if it cannot be read.

@@ -14,7 +14,7 @@ import (
 )
 
 // LateAnswers implements [askback.Reports] (F6). It looks for late answers in the newest
-// maxScanned events of the session.
+// MaxScanned events of the session.
 func (c *Client) LateAnswers(ctx context.Context, id string) (late []askback.LateAnswer, more bool, err error) {
 	late, more, err = c.lateAnswers(ctx, id)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // Sessions implements [askback.Sessions]. It omits the implicit sessions of single
-// asks (see ownSession); those asks are in the list of asks.
+// asks (see OwnSession); those asks are in the list of asks.
 func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	if err := c.authorizeSessions(); err != nil {
 		return askback.SessionPage{}, err
@@ -153,7 +153,7 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 }
 
 // LastMessage returns the newest message of the agent in a session. It reads at most
-// the last maxScanned events and returns "" if none of them is such a message.
+// the last MaxScanned events and returns "" if none of them is such a message.
 func (c *Client) LastMessage(ctx context.Context, id string) (string, error) {
 	one, err := c.FindSession(ctx, access.ActFollow, id)
 	if err != nil {

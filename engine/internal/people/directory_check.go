@@ -149,7 +149,8 @@ func notKnown(names []string) string {
 }
 
 // reachable returns the people who are known of those whom a route lets decide a confirmation: its
-// approvers and those whom an escalation adds to them, or those in its To. It returns limited false if the route does not say who decides.
+// approvers and those whom an escalation adds to them, or those in its To. It returns
+// limited false if the route does not say who decides.
 func (c *current) reachable(r *askback.Route, known []string) (people []string, limited bool) {
 	names := r.Approvers
 	switch {

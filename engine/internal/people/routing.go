@@ -20,10 +20,10 @@ import (
 
 // routeOf returns the settings of the routes that apply to an ask: those of the first one that
 // matches, and the rules for approvals of all that match.
-func (s *current) routeOf(a *askback.Ask) (out routing) {
+func (c *current) routeOf(a *askback.Ask) (out routing) {
 	found := false
-	for i := range s.Routes {
-		r := &s.Routes[i]
+	for i := range c.Routes {
+		r := &c.Routes[i]
 		if !r.Match.Matches(a) {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -112,7 +113,7 @@ type holders map[string]askback.Endpoint
 // held returns a delivery of a record with the endpoint that holds it, if there is one. An
 // endpoint that cannot be read holds none: the list is about deliveries.
 func (h holders) held(ctx context.Context, e *Engine, of sentRecord, d askback.Delivery) askback.Delivery {
-	if d.Channel != txn.ChannelWebhook || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
+	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
 	}
 	key := endpointKey(e.endpointOwner(of.owner, of.address), askback.Origin(of.address))
@@ -282,7 +283,7 @@ func (c *Client) sentSubjects(ctx context.Context, status askback.DeliveryStatus
 
 // addSeen adds when a delivery to people was seen, which its event does not have.
 func (e *Engine) addSeen(ctx context.Context, d *askback.Delivery) error {
-	if d.AskID == "" || d.Channel == txn.ChannelWebhook {
+	if d.AskID == "" || lifecycle.ToCallback(*d) {
 		return nil
 	}
 	a, err := e.Read(ctx, d.AskID)

@@ -21,14 +21,6 @@ import (
 // KindEndpoint is the kind of the records of endpoints.
 const KindEndpoint = "endpoint"
 
-// A TestingChannel is a [txn.Channel] that can send test messages to endpoints.
-type TestingChannel interface {
-	txn.Channel
-	// SendTest sends a test message with an id to an address of an endpoint. It returns the
-	// status of the reply, or 0 if there was none.
-	SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error)
-}
-
 // endpointKey returns the key of the record of an endpoint. The length of the owner keeps
 // the keys of different owners apart.
 func endpointKey(owner, origin string) string {

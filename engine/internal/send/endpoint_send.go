@@ -265,8 +265,8 @@ func (c *Client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 		return out, err
 	}
 	e := c.engine
-	channel, ok := e.Channels[txn.ChannelWebhook].(TestingChannel)
-	if !ok {
+	channel := e.Callbacks
+	if channel == nil {
 		return out, e.CheckReceiver("", s.Address)
 	}
 	if err := e.tested.begin(id, e.Clock()); err != nil {

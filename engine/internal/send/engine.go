@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// An Engine is the part of the engine that performs effects: deliveries through the channels, and others.
+// An Engine is the part of the engine that performs effects: deliveries through channels, and others.
 type Engine struct {
 	*txn.DB
 	Options
@@ -25,9 +25,9 @@ type Options struct {
 	Contacts   Contacts
 }
 
-// A Contacts knows the people and their contacts.
+// Contacts are the people and their contacts.
 type Contacts interface {
-	// IsPerson reports whether a name is that of a person who may answer.
+	// IsPerson reports whether a person with this name may answer.
 	IsPerson(ctx context.Context, name string) (bool, error)
 	// ContactAddress returns the address of a contact, for a message that is sent now. The error may
 	// be an [askback.SendError].

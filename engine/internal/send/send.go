@@ -68,7 +68,7 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 			return outgoing{}, err
 		}
 		o.ask, o.owner, o.address, o.reader = a.State.Ask, a.State.Owner, a.State.Callback, a.State.CallbackOf
-		if o.Channel != txn.ChannelWebhook {
+		if !lifecycle.ToCallback(o.Delivery) {
 			o.address, o.first = o.Target, a.State.FirstDelivery(o.Delivery)
 		}
 	}
@@ -85,7 +85,7 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 
 // contact returns the id of the contact to which a delivery is sent, or "".
 func (o outgoing) contact() string {
-	if o.Channel == txn.ChannelWebhook || !ids.Valid(ids.Contact, o.Target) {
+	if lifecycle.ToCallback(o.Delivery) || !ids.Valid(ids.Contact, o.Target) {
 		return ""
 	}
 	return o.Target
@@ -144,11 +144,11 @@ func (w *worker) send(ctx context.Context, f store.Effect) attempt {
 	case d.Status != askback.DeliveryQueued:
 		return attempt{}
 	}
-	if e.Channels[d.Channel] == nil { // another process may have it
+	if e.ChannelOf(d.Delivery) == nil { // another process may have it
 		return attempt{retry: e.Clock().Add(performMaxPause)}
 	}
 	var to lifecycle.EndpointState // the other channels have no endpoints: their receivers are in the settings
-	if d.Channel == txn.ChannelWebhook {
+	if lifecycle.ToCallback(d.Delivery) {
 		to, err = e.endpointOf(ctx, d.owner, d.address)
 	}
 	if err != nil {
@@ -205,7 +205,7 @@ func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt
 // if it has one.
 func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
 	n := askback.Notification{Delivery: d.Delivery, Ask: e.WithPageURL(d.ask.Clone()), Address: d.address}
-	if d.Channel == txn.ChannelWebhook {
+	if lifecycle.ToCallback(d.Delivery) {
 		n.Secrets, err = e.signingSecrets(to, e.Clock())
 		if err != nil {
 			return "", err
@@ -219,7 +219,7 @@ func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.Endpoi
 			return stepSubject(t, f, lifecycle.ReceiptGiven{ID: f.ID, Receipt: receipt})
 		})
 	}
-	return e.Channels[d.Channel].Send(ctx, n)
+	return e.ChannelOf(d.Delivery).Send(ctx, n)
 }
 
 // digested returns the attempt for a delivery that is not sent now, and whether there is one: a
@@ -233,7 +233,7 @@ func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now 
 		}
 		return attempt{in: skipped}, true
 	}
-	if d.Channel == txn.ChannelWebhook || d.first.ID != d.ID {
+	if lifecycle.ToCallback(d.Delivery) || d.first.ID != d.ID {
 		return attempt{}, false
 	}
 	limit := w.engine.Settings.Load().DigestAfter
@@ -259,7 +259,7 @@ func (o outgoing) needless() bool {
 	if o.AskID == "" {
 		return false
 	}
-	if o.Channel == txn.ChannelWebhook {
+	if lifecycle.ToCallback(o.Delivery) {
 		return o.reader != "" && !o.ask.Addressed(o.reader)
 	}
 	if o.first.ID == o.ID || o.Event == askback.EventQuestionReminded {

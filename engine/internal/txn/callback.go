@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/lifecycle"
 )
 
 // A Channel carries messages about asks and sessions to programs or people.
@@ -16,8 +17,35 @@ type Channel interface {
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
-// ChannelWebhook is the name of the channel to the callback of an ask or a session.
-const ChannelWebhook = "webhook"
+// A SecretChannel is a [Channel] to the callbacks of asks and sessions. It signs its messages with the
+// secrets of their endpoints. An engine has at most one.
+type SecretChannel interface {
+	Channel
+	// SendTest sends a test message with an id to an address of an endpoint. It returns the
+	// status of the reply, or 0 if there was none.
+	SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error)
+}
+
+// callbackChannel returns the channel to callbacks, or nil.
+func callbackChannel(all map[string]Channel) SecretChannel {
+	for _, c := range all {
+		if c, ok := c.(SecretChannel); ok {
+			return c
+		}
+	}
+	return nil
+}
+
+// ChannelOf returns the channel of a delivery, or nil.
+func (db *DB) ChannelOf(d askback.Delivery) Channel {
+	if !lifecycle.ToCallback(d) {
+		return db.Channels[d.Channel]
+	}
+	if db.Callbacks == nil {
+		return nil
+	}
+	return db.Callbacks
+}
 
 // CheckCallback returns an error if a request has a callback and the engine cannot send to it.
 func (db *DB) CheckCallback(address string) error {
@@ -27,7 +55,7 @@ func (db *DB) CheckCallback(address string) error {
 // CheckReceiver returns an error if there is an address at a pointer of a request, and the
 // engine cannot send to it.
 func (db *DB) CheckReceiver(pointer, address string) error {
-	if address == "" || db.Channels[ChannelWebhook] != nil {
+	if address == "" || db.Callbacks != nil {
 		return nil
 	}
 	return askback.Invalid{{
@@ -37,7 +65,7 @@ func (db *DB) CheckReceiver(pointer, address string) error {
 
 // Callback returns the address that receives the events of asks and sessions that name none, or "".
 func (db *DB) Callback() string {
-	if db.Channels[ChannelWebhook] == nil {
+	if db.Callbacks == nil {
 		return ""
 	}
 	return db.Settings.Load().CallbackURL

@@ -10,7 +10,7 @@ import (
 
 // DigestEdited sets in.Digest to the digest of the arguments that a person edited and
 // approved (F7). They are parsed as strictly as those of the agent. If the digest is that of
-// the original arguments, digestEdited removes the edit. It does nothing for other
+// the original arguments, DigestEdited removes the edit. It does nothing for other
 // decisions, without an edit, and for JSON that is not an object.
 func DigestEdited(s *lifecycle.AskState, in *lifecycle.Answered) error {
 	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {

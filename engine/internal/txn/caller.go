@@ -60,7 +60,7 @@ func (c *Caller) AuthorizeAsk(action access.Action, state *lifecycle.AskState) e
 	return err
 }
 
-// AuthorizeRelation is like authorizeAsk, for any ask or session to which this principal
+// AuthorizeRelation is like AuthorizeAsk, for any ask or session to which this principal
 // has the given relation.
 func (c *Caller) AuthorizeRelation(action access.Action, relation access.Relation) error {
 	switch {

@@ -21,12 +21,6 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// DeleteExpired deletes a record that has no state machine. A conflict means that the
-// record was changed or deleted after it was read, so it is not an error.
-func (db *DB) DeleteExpired(ctx context.Context, r store.Record) error {
-	return db.CommitEach(ctx, []store.Change{{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}}})
-}
-
 // A Store is the storage that the engine requires.
 type Store interface {
 	store.Store
@@ -43,7 +37,7 @@ type Observer interface {
 }
 
 // A DB keeps the records of a store: it locks, caches and changes them, and wakes who waits for a
-// change. The rooms of the engine share one. Make it with newDB.
+// change. The rooms of the engine share one. Make one with [New].
 type DB struct {
 	Store    Store
 	now      func() time.Time
@@ -58,16 +52,18 @@ type DB struct {
 	Effects  dueTimer // of effects
 	Quota    quota
 	Channels map[string]Channel // by name
-	Sealer   *Sealer
-	Settings atomic.Pointer[Settings] // that apply
-	Pages    atomic.Pointer[string]   // the base URL of the pages
-	Kinds    []Kind
-	handlers map[reflect.Type]func(*Tx, lifecycle.Effect) error // of the effects of machines
+	// Callbacks is the one of them to callbacks; nil: callbacks are rejected.
+	Callbacks SecretChannel
+	Sealer    *Sealer
+	Settings  atomic.Pointer[Settings] // that apply
+	Pages     atomic.Pointer[string]   // the base URL of the pages
+	Kinds     []Kind
+	handlers  map[reflect.Type]func(*Tx, lifecycle.Effect) error // of the effects of machines
 
-	// The room of people sets these. current returns the settings that apply, of which some are
-	// in the store. valid reports whether the token or sign-in of a person is still valid.
+	// Current returns the settings that apply, of which some are in the store. Package people sets it.
 	Current func(ctx context.Context) (*Settings, error)
-	Valid   func(ctx context.Context, root, person string, at time.Time) (bool, error)
+	// Valid reports whether a root of the tokens or the sign-ins of a person is valid. Package people sets it.
+	Valid func(ctx context.Context, root, person string, at time.Time) (bool, error)
 }
 
 // Options configure a [DB]. See the options of the engine with these names.
@@ -99,6 +95,7 @@ func New(s Store, o Options) *DB {
 		Hub: hub{waiters: group{}, followers: group{}, snoozers: group{}, holders: group{}, runs: group{}, live: map[string]*LiveText{}, Forget: func() {}},
 	}
 	db.IDs, db.Sealer = ids.NewGenerator(db.Rand), &Sealer{Key: o.SecretKey, rand: db.Rand}
+	db.Callbacks = callbackChannel(o.Channels)
 	db.Pages.Store(new(string))
 	db.Due.Wake, db.Effects.Wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	return db

@@ -92,7 +92,7 @@ func (db *DB) FireDue(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// maxFailed is the number of failed records at which fireDue reads no further batch.
+// maxFailed is the number of failed records at which FireDue reads no further batch.
 const maxFailed = 4096
 
 // nextDue returns when the next record is due after now, or now plus dueInterval if it finds
@@ -130,4 +130,10 @@ func (db *DB) stepDue(ctx context.Context, records []store.Record, failed map[st
 			failed[records[i].ID] = err
 		}
 	}
+}
+
+// DeleteExpired deletes a record that has no state machine. A conflict means that the
+// record was changed or deleted after it was read, so it is not an error.
+func (db *DB) DeleteExpired(ctx context.Context, r store.Record) error {
+	return db.CommitEach(ctx, []store.Change{{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}}})
 }

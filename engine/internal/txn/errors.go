@@ -14,7 +14,7 @@ import (
 // ErrUnreadable is returned for a record that this release cannot decode.
 var ErrUnreadable = errors.New("this record cannot be read")
 
-// Readable returns its arguments. An error that is not nil also matches errUnreadable.
+// Readable returns its arguments. An error that is not nil also matches ErrUnreadable.
 func Readable[S any](state S, err error) (S, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnreadable, err)

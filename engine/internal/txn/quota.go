@@ -151,7 +151,7 @@ func (q *quota) release(owner string) {
 }
 
 // AddWaiter counts one more waiting call of a principal, or returns
-// [askback.ErrTooMany]. The caller calls removeWaiter when the call no longer waits.
+// [askback.ErrTooMany]. The caller calls RemoveWaiter when the call no longer waits.
 func (q *quota) AddWaiter(p askback.Principal) error {
 	if q.maxWaiters == 0 {
 		return nil

@@ -18,8 +18,8 @@ import (
 // what is committed with them. [DB.Update] makes one for each attempt.
 //
 // A tx keeps its locks until its changes are published. It locks a run before an ask, an ask
-// before a grant, a grant before a session, and an endpoint last, so that no two wait for each other. A lock keeps out other
-// callers in this process; the versions of the records keep out other processes.
+// before a grant, a grant before a session, and an endpoint last, so that no two wait for each other.
+// A lock keeps out other callers in this process; the versions of the records keep out other processes.
 type Tx struct {
 	DB      *DB
 	ctx     context.Context
@@ -44,15 +44,15 @@ type Tx struct {
 	}
 }
 
-// JsonSize is the capacity for what a tx encodes, enough for most asks. maxJSONSize is the
+// JSONSize is the capacity for what a tx encodes, enough for most asks. maxJSONSize is the
 // maximum capacity that is reused.
 const (
-	JsonSize    = 768
+	JSONSize    = 768
 	maxJSONSize = 16 << 10
 )
 
 // txs has the memory of committed txs.
-var txs = sync.Pool{New: func() any { return &Tx{json: make([]byte, 0, JsonSize)} }}
+var txs = sync.Pool{New: func() any { return &Tx{json: make([]byte, 0, JSONSize)} }}
 
 // begin returns a tx for one attempt at an update.
 func (db *DB) begin(ctx context.Context, attempt int) *Tx {
@@ -106,7 +106,7 @@ type (
 	EndpointRecord = Record[lifecycle.EndpointState]
 )
 
-// Stored is a [record] of any machine.
+// A Stored is a [Record] of any machine, or a record of another package.
 type Stored interface {
 	ID() string
 	Encode(t *Tx) error
@@ -153,7 +153,7 @@ func (t *Tx) Ask(id string) (*AskRecord, error) {
 	return r, nil
 }
 
-// AskNow is like ask. If the ask is read and a held answer or its deadline is due, askNow steps it,
+// AskNow is like ask. If the ask is read and a held answer or its deadline is due, AskNow steps it,
 // even if the timer has not fired yet.
 func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
