@@ -136,9 +136,6 @@ func (a Ask) WithPageURL(base string) Ask {
 // PagePath returns the path of the page of an ask on its server.
 func PagePath(id string) string { return "/asks/" + url.PathEscape(id) }
 
-// SessionPath returns the path of the page of a session on its server.
-func SessionPath(id string) string { return "/sessions/" + url.PathEscape(id) }
-
 // An AskKind is the kind of an ask: questions, or a confirmation.
 type AskKind string
 

@@ -21,6 +21,7 @@ import (
 	"github.com/askback/askback/engine/internal/send"
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/reports"
 )
 
 // Options configure an [Engine]. The zero value is usable.
@@ -120,7 +121,7 @@ func (e *Engine) Link(base string) { e.db.Pages.Store(&base) }
 func (e *Engine) As(p askback.Principal) askback.Client { return e.as(p) }
 
 // Reports returns the reports for a principal, on the terms of [Engine.As].
-func (e *Engine) Reports(p askback.Principal) askback.Reports { return e.as(p) }
+func (e *Engine) Reports(p askback.Principal) reports.Reader { return e.as(p) }
 
 func (e *Engine) as(p askback.Principal) *client {
 	if p.Name == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/text/resumecontext"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
@@ -105,7 +106,7 @@ func TestFollowersOfOneStreamGetTheirOwnText(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		const hidden = askback.ResumeOpen + "secret" + askback.ResumeClose
+		const hidden = resumecontext.Open + "secret" + resumecontext.Close
 		if _, err := p.agent.Send(t.Context(), run.ID, askback.Report{Text: "done " + hidden}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/reports"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -46,29 +47,29 @@ func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	p.ask(addressed)
 	now = start.Add(50 * time.Hour)
 	who := askback.Principal{Kind: askback.Responder, Name: "ana"}
-	got, err := p.engine.Reports(who).Figures(t.Context(), askback.FiguresQuery{Period: 4 * time.Hour, Points: 4})
+	got, err := p.engine.Reports(who).Figures(t.Context(), reports.FiguresQuery{Period: 4 * time.Hour, Points: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait := askback.WaitFigures{Answers: 10, Median: 5*time.Minute + 30*time.Second, P90: 9 * time.Minute}
-	want := askback.Figures{
+	wait := reports.WaitFigures{Answers: 10, Median: 5*time.Minute + 30*time.Second, P90: 9 * time.Minute}
+	want := reports.Figures{
 		Since: start.Add(46 * time.Hour), Asked: 12, Wait: wait, OpenForAll: 1,
-		Outcomes: []askback.OutcomeCount{{Status: askback.Answered, Actor: askback.ActorPerson, Count: 10}, {Status: askback.Declined, Actor: askback.ActorPerson, Count: 1}},
-		Agents: []askback.AgentFigures{
+		Outcomes: []reports.OutcomeCount{{Status: askback.Answered, Actor: askback.ActorPerson, Count: 10}, {Status: askback.Declined, Actor: askback.ActorPerson, Count: 1}},
+		Agents: []reports.AgentFigures{
 			{Label: asks[0].Agent, Owner: "bot", Open: 2, Asked: 11, Wait: wait, LastSeen: last},
 			{Label: "planner", Owner: "bot", Asked: 1, LastSeen: last},
 		},
-		People: []askback.PersonFigures{
-			{Name: "ana", Open: 1, Wait: askback.WaitFigures{Answers: 9, Median: 5 * time.Minute, P90: 9 * time.Minute}},
-			{Name: "ben", Wait: askback.WaitFigures{Answers: 1, Median: 10 * time.Minute, P90: 10 * time.Minute}},
+		People: []reports.PersonFigures{
+			{Name: "ana", Open: 1, Wait: reports.WaitFigures{Answers: 9, Median: 5 * time.Minute, P90: 9 * time.Minute}},
+			{Name: "ben", Wait: reports.WaitFigures{Answers: 1, Median: 10 * time.Minute, P90: 10 * time.Minute}},
 			{Name: "kim", Open: 1},
 		},
-		Waiting: []askback.WaitingCount{{At: start.Add(47 * time.Hour), Count: 1}, {At: start.Add(48 * time.Hour), Count: 11}, {At: start.Add(49 * time.Hour), Count: 2}, {At: now, Count: 2}},
+		Waiting: []reports.WaitingCount{{At: start.Add(47 * time.Hour), Count: 1}, {At: start.Add(48 * time.Hour), Count: 11}, {At: start.Add(49 * time.Hour), Count: 2}, {At: now, Count: 2}},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("with %s still open: %s", old.ID, d)
 	}
-	if _, err := p.engine.Reports(askback.Principal{Kind: askback.Agent, Name: "bot"}).Figures(t.Context(), askback.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
+	if _, err := p.engine.Reports(askback.Principal{Kind: askback.Agent, Name: "bot"}).Figures(t.Context(), reports.FiguresQuery{Period: time.Hour, Points: 1}); !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("an agent: got %v, want %v", err, askback.ErrForbidden)
 	}
 }
@@ -81,7 +82,7 @@ func TestFiguresReadBoundedNumberOfAsks(t *testing.T) {
 		p.ask(question())
 	}
 	kept.rows.Store(0)
-	got, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Figures(t.Context(), askback.FiguresQuery{Period: time.Hour, Points: 24})
+	got, err := p.engine.Reports(askback.Principal{Kind: askback.Responder, Name: "ana"}).Figures(t.Context(), reports.FiguresQuery{Period: time.Hour, Points: 24})
 	if err != nil || !got.Partial || kept.rows.Load() > 8400 {
 		t.Errorf("got partial %v, %v, after %d rows; want a part of at most 8400 rows", got.Partial, err, kept.rows.Load())
 	}

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/reports"
 )
 
 // A period is a choice of the page of numbers: until now, with this many bars in its chart.
@@ -34,7 +34,7 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 	for _, p := range periods {
 		page.Periods = append(page.Periods, pages.Period{Value: p.value, Name: p.name, Chosen: p == chosen})
 	}
-	f, err := s.engine.Reports(r.principal).Figures(r.Context(), askback.FiguresQuery{Period: chosen.length, Points: chosen.points})
+	f, err := s.engine.Reports(r.principal).Figures(r.Context(), reports.FiguresQuery{Period: chosen.length, Points: chosen.points})
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,6 @@ func (s *site) numbers(w http.ResponseWriter, r request) error {
 }
 
 // monthFigures returns the figures of the last 30 days, without a chart.
-func (s *site) monthFigures(r request) (askback.Figures, error) {
-	return s.engine.Reports(r.principal).Figures(r.Context(), askback.FiguresQuery{Period: periods[len(periods)-1].length})
+func (s *site) monthFigures(r request) (reports.Figures, error) {
+	return s.engine.Reports(r.principal).Figures(r.Context(), reports.FiguresQuery{Period: periods[len(periods)-1].length})
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/askback/askback/internal/server/login"
 	"github.com/askback/askback/internal/text/safetext"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/reports"
 )
 
 // An Authenticator identifies the users of the pages, and returns what they can do. Package
@@ -61,7 +62,7 @@ type Logins interface {
 // An Engine has what the pages show beyond an [askback.Client].
 type Engine interface {
 	// Reports returns the reports for a principal.
-	Reports(p askback.Principal) askback.Reports
+	Reports(p askback.Principal) reports.Reader
 	// Held returns the asks with an answer of a person that can still be undone, the first one
 	// that is sent first.
 	Held(ctx context.Context, p askback.Principal) ([]askback.Ask, error)

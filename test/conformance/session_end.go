@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/resumecontext"
 )
 
 // completedSession tests that a completed session rejects new asks and commands, and that
@@ -51,7 +52,7 @@ func completedSession(f fixture) {
 func privateMessages(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{})
-	const told = askback.ResumeOpen + " secret " + askback.ResumeClose + " Go on."
+	const told = resumecontext.Open + " secret " + resumecontext.Close + " Go on."
 	agents, people := f.follow(agent, one.ID, ""), f.follow(ana, one.ID, "")
 	agents.types("snapshot")
 	people.types("snapshot")

@@ -8,6 +8,7 @@ import (
 	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/reports"
 )
 
 // on returns the frame of a page that the navigation leads to.
@@ -74,7 +75,7 @@ func (b *book) sessionStories() {
 		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionPending, Status: askback.DeliverySent, Attempts: 1, At: b.frame.Now.Add(-115 * time.Minute)},
 		{AskID: asks[len(asks)-1].ID, Channel: "webhook", Target: "https://agents.example.com", Event: askback.EventQuestionAnswered, Status: askback.DeliveryQueued, Attempts: 4, At: b.frame.Now.Add(-2 * time.Minute), RetryAt: b.frame.Now.Add(time.Hour), Error: "no reply in 30 s"},
 	}
-	late := []askback.LateAnswer{{
+	late := []reports.LateAnswer{{
 		AskID: asks[len(asks)-1].ID, Name: "ben", Channel: askback.ChannelTerminal, At: b.frame.Now, Answer: askback.Answer{Comment: "Only after the backup."},
 	}}
 	b.add("Sessions", "timeline", "/sessions/"+s.ID, pages.Session(b.on("/sessions"), pages.SessionPage{Session: view.SessionOf(s), Moments: view.Timeline(s, asks, messages.Items, late, view.DeliveriesOf(sent, kinds.Titles())), More: true}))
@@ -85,7 +86,7 @@ func (b *book) sessionStories() {
 // figureStories are the pages with figures.
 func figureStories(b *book) {
 	ctx, who := context.Background(), askback.Principal{Kind: askback.Admin, Name: "ana", Channel: askback.ChannelWeb}
-	f, err := b.engine.Reports(who).Figures(ctx, askback.FiguresQuery{Period: 7 * 24 * time.Hour, Points: 28})
+	f, err := b.engine.Reports(who).Figures(ctx, reports.FiguresQuery{Period: 7 * 24 * time.Hour, Points: 28})
 	b.check(err)
 	agents, err := b.ana().Agents(ctx)
 	b.check(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/askback/askback/internal/channels/kinds"
 	"github.com/askback/askback/internal/pages"
 	"github.com/askback/askback/internal/text/view"
+	"github.com/askback/askback/reports"
 )
 
 // team is the people and groups of the stories.
@@ -121,7 +122,7 @@ func peopleStories(b *book) {
 		{Name: "oncall", People: []string{"ben", "cem"}, Source: askback.SourceSettings},
 		{Name: "payments", People: team.groups[1].People, Source: askback.SourceAPI, By: "ana", ChangedAt: b.frame.Now, Warning: "no person called a-person-with-a-name-that-is-longer-than-a-column-of-a-phone is known"},
 	}
-	p := pages.PeoplePage{People: view.OfPeople(askback.Figures{}, people), MayChange: true, Done: "The group is saved."}
+	p := pages.PeoplePage{People: view.OfPeople(reports.Figures{}, people), MayChange: true, Done: "The group is saved."}
 	for _, g := range groups {
 		p.Groups = append(p.Groups, view.OfGroup(g))
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
+	"github.com/askback/askback/reports"
 )
 
-// Figures implements [askback.Reports]. Like [askback.Directory.Stats], it reads a bounded number
+// Figures implements [reports.Reader]. Like [askback.Directory.Stats], it reads a bounded number
 // of asks: then Partial is set.
-func (c *Client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.Figures, error) {
+func (c *Client) Figures(ctx context.Context, q reports.FiguresQuery) (reports.Figures, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
-		return askback.Figures{}, err
+		return reports.Figures{}, err
 	}
 	b := newFiguresBuilder(c.engine.Clock(), q)
 	open := 0
@@ -25,7 +26,7 @@ func (c *Client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.F
 		return open < maxCounted
 	})
 	if err != nil {
-		return askback.Figures{}, fmt.Errorf("figures: %w", err)
+		return reports.Figures{}, fmt.Errorf("figures: %w", err)
 	}
 	looked := 0
 	all, err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus, Since: b.figures.Since}, func(a askback.Ask) bool {
@@ -34,15 +35,15 @@ func (c *Client) Figures(ctx context.Context, q askback.FiguresQuery) (askback.F
 		return looked < maxCounted
 	})
 	if err != nil {
-		return askback.Figures{}, fmt.Errorf("figures: %w", err)
+		return reports.Figures{}, fmt.Errorf("figures: %w", err)
 	}
 	b.figures.Partial = !allOpen || !all
 	return b.result(), nil
 }
 
-// figuresBuilder accumulates [askback.Figures].
+// figuresBuilder accumulates [reports.Figures].
 type figuresBuilder struct {
-	figures  askback.Figures
+	figures  reports.Figures
 	waits    []time.Duration
 	agents   map[agentKey]*agentWaits
 	people   map[string]*personFigureWaits
@@ -58,22 +59,22 @@ type outcomeKey struct {
 
 // agentWaits has the figures of an agent, and its waiting times.
 type agentWaits struct {
-	askback.AgentFigures
+	reports.AgentFigures
 	waits []time.Duration
 }
 
 // personFigureWaits has the figures of a person, and the times until their answers.
 type personFigureWaits struct {
-	askback.PersonFigures
+	reports.PersonFigures
 	waits []time.Duration
 }
 
-func newFiguresBuilder(now time.Time, q askback.FiguresQuery) *figuresBuilder {
+func newFiguresBuilder(now time.Time, q reports.FiguresQuery) *figuresBuilder {
 	b := &figuresBuilder{agents: map[agentKey]*agentWaits{}, people: map[string]*personFigureWaits{}, outcomes: map[outcomeKey]int{}}
 	b.figures.Since = now.Add(-q.Period)
 	for i := range q.Points {
 		back := q.Period * time.Duration(q.Points-1-i) / time.Duration(q.Points)
-		b.figures.Waiting = append(b.figures.Waiting, askback.WaitingCount{At: now.Add(-back)})
+		b.figures.Waiting = append(b.figures.Waiting, reports.WaitingCount{At: now.Add(-back)})
 	}
 	return b
 }
@@ -81,7 +82,7 @@ func newFiguresBuilder(now time.Time, q askback.FiguresQuery) *figuresBuilder {
 func (b *figuresBuilder) agent(a askback.Ask) *agentWaits {
 	key := agentKey{a.Agent, a.Owner}
 	if b.agents[key] == nil {
-		b.agents[key] = &agentWaits{AgentFigures: askback.AgentFigures{Label: a.Agent, Owner: a.Owner}}
+		b.agents[key] = &agentWaits{AgentFigures: reports.AgentFigures{Label: a.Agent, Owner: a.Owner}}
 	}
 	return b.agents[key]
 }
@@ -100,7 +101,7 @@ func (b *figuresBuilder) addOpen(a askback.Ask) {
 
 func (b *figuresBuilder) person(name string) *personFigureWaits {
 	if b.people[name] == nil {
-		b.people[name] = &personFigureWaits{PersonFigures: askback.PersonFigures{Name: name}}
+		b.people[name] = &personFigureWaits{PersonFigures: reports.PersonFigures{Name: name}}
 	}
 	return b.people[name]
 }
@@ -145,11 +146,11 @@ func (b *figuresBuilder) addWaiting(a askback.Ask) {
 	}
 }
 
-func (b *figuresBuilder) result() askback.Figures {
+func (b *figuresBuilder) result() reports.Figures {
 	f := b.figures
 	f.Wait = waitFigures(b.waits)
 	for key, n := range b.outcomes {
-		f.Outcomes = append(f.Outcomes, askback.OutcomeCount{Status: key.status, Actor: key.actor, Count: n})
+		f.Outcomes = append(f.Outcomes, reports.OutcomeCount{Status: key.status, Actor: key.actor, Count: n})
 	}
 	for _, g := range b.agents {
 		g.Wait = waitFigures(g.waits)
@@ -159,23 +160,23 @@ func (b *figuresBuilder) result() askback.Figures {
 		p.Wait = waitFigures(p.waits)
 		f.People = append(f.People, p.PersonFigures)
 	}
-	slices.SortFunc(f.Outcomes, func(a, b askback.OutcomeCount) int {
+	slices.SortFunc(f.Outcomes, func(a, b reports.OutcomeCount) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Actor, b.Actor))
 	})
-	slices.SortFunc(f.Agents, func(a, b askback.AgentFigures) int {
+	slices.SortFunc(f.Agents, func(a, b reports.AgentFigures) int {
 		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.Owner, b.Owner))
 	})
-	slices.SortFunc(f.People, func(a, b askback.PersonFigures) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.People, func(a, b reports.PersonFigures) int { return cmp.Compare(a.Name, b.Name) })
 	return f
 }
 
 // waitFigures sorts waits and returns their median and their 90th percentile. The percentile
 // is the shortest wait that at least nine of ten do not exceed.
-func waitFigures(waits []time.Duration) askback.WaitFigures {
+func waitFigures(waits []time.Duration) reports.WaitFigures {
 	n := len(waits)
 	if n == 0 {
-		return askback.WaitFigures{}
+		return reports.WaitFigures{}
 	}
 	slices.Sort(waits)
-	return askback.WaitFigures{Answers: n, Median: (waits[(n-1)/2] + waits[n/2]) / 2, P90: waits[(n*9+9)/10-1]}
+	return reports.WaitFigures{Answers: n, Median: (waits[(n-1)/2] + waits[n/2]) / 2, P90: waits[(n*9+9)/10-1]}
 }

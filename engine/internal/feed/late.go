@@ -10,12 +10,13 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/reports"
 	"github.com/askback/askback/store"
 )
 
-// LateAnswers implements [askback.Reports] (F6). It looks for late answers in the newest
+// LateAnswers implements [reports.Reader] (F6). It looks for late answers in the newest
 // MaxScanned events of the session.
-func (c *Client) LateAnswers(ctx context.Context, id string) (late []askback.LateAnswer, more bool, err error) {
+func (c *Client) LateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	late, more, err = c.lateAnswers(ctx, id)
 	if err != nil {
 		return nil, false, fmt.Errorf("late answers of %s: %w", id, err)
@@ -25,7 +26,7 @@ func (c *Client) LateAnswers(ctx context.Context, id string) (late []askback.Lat
 }
 
 // lateAnswers returns the late answers to an ask or to those of a session, newest first.
-func (c *Client) lateAnswers(ctx context.Context, id string) (late []askback.LateAnswer, more bool, err error) {
+func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	session, want := id, -1
 	if ids.Valid(ids.Ask, id) {
 		a, err := c.engine.Read(ctx, id)
@@ -70,7 +71,7 @@ func (c *Client) lateAnswers(ctx context.Context, id string) (late []askback.Lat
 
 // lateAnswer returns the late answer of an event. It reports false if the principal may not
 // see its ask, or if the event or the ask cannot be read.
-func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late askback.LateAnswer, ok bool, err error) {
+func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late reports.LateAnswer, ok bool, err error) {
 	h, ok := c.engine.DecodeEvent(row)
 	if !ok {
 		return late, false, nil
@@ -82,7 +83,7 @@ func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late askback.
 	case err != nil:
 		return late, false, err
 	}
-	return askback.LateAnswer{
+	return reports.LateAnswer{
 		AskID: row.Subject, Name: h.By, Channel: h.Via, At: row.At,
 		Answer: askback.Answer{Answers: h.Answers, Comment: h.Comment, Decision: h.Decision, Input: h.Input, Reason: h.Reason},
 	}, c.AuthorizeAsk(access.ActGet, &a.State) == nil, nil

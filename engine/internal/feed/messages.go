@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback/internal/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/lifecycle"
+	"github.com/askback/askback/internal/text/resumecontext"
 	"github.com/askback/askback/store"
 )
 
@@ -64,7 +65,7 @@ func (c *Client) visibleText(text string, hosted bool) string {
 	if c.Who.Kind == askback.Agent || hosted {
 		return text
 	}
-	return askback.StripResumeContext(text)
+	return resumecontext.Strip(text)
 }
 
 // containsFold reports whether one of the texts contains search, ignoring case. It returns

@@ -10,14 +10,14 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// The newest events of a session that [askback.Reports.SessionHistory] returns: their number and the
+// The newest events of a session that [reports.Reader.SessionHistory] returns: their number and the
 // bytes that they take in the store. An agent chooses both, and a page has all of them.
 const (
 	maxHistory      = 1000
 	maxHistoryBytes = 2 << 20
 )
 
-// SessionHistory implements [askback.Reports].
+// SessionHistory implements [reports.Reader].
 func (c *Client) SessionHistory(ctx context.Context, id string) (events []askback.Event, more bool, err error) {
 	if _, err := c.FindSession(ctx, access.ActFollow, id); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
@@ -54,7 +54,7 @@ func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
 }
 
 // historyStart returns the position before the newest events of the stream, as many as
-// [askback.Reports.SessionHistory] returns.
+// [reports.Reader.SessionHistory] returns.
 func (f *eventStream) historyStart(ctx context.Context) (position, error) {
 	start := position{}
 	for before, n, size := int64(0), 0, 0; ; {

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Children implements [askback.Reports].
+// Children returns the sessions that the run of a session started, oldest first.
 func (c *Client) Children(ctx context.Context, id string) (children []askback.Session, err error) {
 	if _, err := c.FindSession(ctx, access.ActFollow, id); err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)

@@ -50,7 +50,7 @@ func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err 
 		}
 		o.owner, o.address = s.Session.Owner, s.Receiver()
 		if base := *e.Pages.Load(); base != "" {
-			o.ask.PageURL = base + askback.SessionPath(s.Session.ID)
+			o.ask.PageURL = base + "/sessions/" + s.Session.ID
 		}
 		o.Delivery, ok = s.Delivery(f.ID)
 	} else {

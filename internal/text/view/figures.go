@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/reports"
 )
 
 // AgentFigures are the figures of an agent, for display.
@@ -39,7 +40,7 @@ type Wait struct {
 	Median, P90 string
 }
 
-func waitOf(w askback.WaitFigures) Wait {
+func waitOf(w reports.WaitFigures) Wait {
 	if w.Answers == 0 {
 		return Wait{0, "–", "–"}
 	}
@@ -64,14 +65,14 @@ func shortDuration(d time.Duration) string {
 
 // OfAgents returns the agents of the figures and those with a token, in order of name, with
 // the number of their standing approvals among grants.
-func OfAgents(f askback.Figures, tokens []askback.AgentStats, grants []askback.Grant) []AgentFigures {
+func OfAgents(f reports.Figures, tokens []askback.AgentStats, grants []askback.Grant) []AgentFigures {
 	all := slices.Clone(f.Agents)
 	for _, t := range tokens {
-		if !slices.ContainsFunc(all, func(a askback.AgentFigures) bool { return a.Owner == t.Name }) {
-			all = append(all, askback.AgentFigures{Label: t.Name, Owner: t.Name})
+		if !slices.ContainsFunc(all, func(a reports.AgentFigures) bool { return a.Owner == t.Name }) {
+			all = append(all, reports.AgentFigures{Label: t.Name, Owner: t.Name})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b askback.AgentFigures) int { return cmp.Compare(a.Label, b.Label) })
+	slices.SortStableFunc(all, func(a, b reports.AgentFigures) int { return cmp.Compare(a.Label, b.Label) })
 	var views []AgentFigures
 	for _, a := range all {
 		v := AgentFigures{Label: safetext.Line(a.Label), Filter: url.QueryEscape(a.Label), Open: a.Open, Asked: a.Asked, Wait: waitOf(a.Wait), LastSeen: a.LastSeen}
@@ -89,10 +90,10 @@ func OfAgents(f askback.Figures, tokens []askback.AgentStats, grants []askback.G
 }
 
 // OfPeople returns the people who may answer, and those who answered, in order of name.
-func OfPeople(f askback.Figures, people []askback.Person) []PersonFigures {
+func OfPeople(f reports.Figures, people []askback.Person) []PersonFigures {
 	var views []PersonFigures
 	for _, p := range people {
-		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Name(p.Name), Open: f.OpenForAll, Wait: waitOf(askback.WaitFigures{})}
+		v := PersonFigures{Person: ofPerson(p), Key: p.Name, Name: safetext.Name(p.Name), Open: f.OpenForAll, Wait: waitOf(reports.WaitFigures{})}
 		for _, x := range f.People {
 			if x.Name == p.Name {
 				v.Open += x.Open
@@ -117,7 +118,7 @@ type Numbers struct {
 	Outcomes []OutcomeCount // the most frequent first
 	Agents   []AgentFigures // those with an answer
 	People   []PersonFigures
-	Waiting  []askback.WaitingCount
+	Waiting  []reports.WaitingCount
 }
 
 // An OutcomeCount counts the asks with an outcome.
@@ -127,7 +128,7 @@ type OutcomeCount struct {
 }
 
 // OfFigures returns the view of figures.
-func OfFigures(f askback.Figures) Numbers {
+func OfFigures(f reports.Figures) Numbers {
 	n := Numbers{Asked: f.Asked, Wait: waitOf(f.Wait), Waiting: f.Waiting}
 	for _, o := range f.Outcomes {
 		n.Outcomes = append(n.Outcomes, OutcomeCount{cmp.Or(statusWords[o.Status], "other") + " by " + cmp.Or(actorWords[o.Actor], "others"), o.Count})

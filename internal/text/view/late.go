@@ -6,9 +6,10 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/reports"
 )
 
-// A LateAnswer is an [askback.LateAnswer] for display.
+// A LateAnswer is an [reports.LateAnswer] for display.
 type LateAnswer struct {
 	Sentence  safetext.Text // "ben answered too late in the terminal"
 	Answers   []Answer
@@ -19,7 +20,7 @@ type LateAnswer struct {
 }
 
 // LateAnswerOf returns the view of a late answer to an ask.
-func LateAnswerOf(a askback.Ask, l askback.LateAnswer) LateAnswer {
+func LateAnswerOf(a askback.Ask, l reports.LateAnswer) LateAnswer {
 	var c cleaner
 	v := LateAnswer{
 		Sentence: safetext.Line(strings.TrimSpace(l.Name + " " + lateVerb(l.Answer) + " too late " + place(l.Channel))),

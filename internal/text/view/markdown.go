@@ -3,8 +3,8 @@ package view
 import (
 	"strings"
 
-	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/markdown"
+	"github.com/askback/askback/internal/text/resumecontext"
 )
 
 // The types of package markdown. The aliases let pages import package view only.
@@ -33,10 +33,10 @@ type (
 	Link = markdown.Link
 )
 
-// visible removes each resume context from s (see [askback.StripResumeContext]), and
+// visible removes each resume context from s (see [resumecontext.Strip]), and
 // records whether it removed any. It returns s unchanged if no other text is left.
 func (c *cleaner) visible(s string) string {
-	out := askback.StripResumeContext(s)
+	out := resumecontext.Strip(s)
 	if strings.TrimSpace(out) == "" {
 		return s
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/markdown"
+	"github.com/askback/askback/reports"
 )
 
 // RunTimeline returns what happened in the session of a hosted agent, newest last: what
 // [Timeline] returns, with the messages and calls of its events, and the sessions that it
 // started.
-func RunTimeline(s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask, late []askback.LateAnswer, deliveries []Delivery) []Moment {
+func RunTimeline(s askback.Session, events []askback.Event, children []askback.Session, asks []askback.Ask, late []reports.LateAnswer, deliveries []Delivery) []Moment {
 	t := runTimeline{calls: map[string]int{}, asks: map[string]int64{}, settled: map[string]int64{}}
 	for _, ev := range events {
 		t.add(ev)

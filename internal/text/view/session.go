@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/text/safetext"
+	"github.com/askback/askback/reports"
 )
 
 // A Session is an [askback.Session] for display.
@@ -130,7 +131,7 @@ type Moment struct {
 
 // Timeline returns what happened in a session, newest last. Deliveries are at the time of
 // their last change; those without an attempt are left out.
-func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []askback.LateAnswer, deliveries []Delivery) []Moment {
+func Timeline(s askback.Session, asks []askback.Ask, messages []askback.Message, late []reports.LateAnswer, deliveries []Delivery) []Moment {
 	all := []Moment{{At: s.CreatedAt, What: "The session began"}}
 	for _, a := range asks {
 		v := Brief(a)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/limits"
+	"github.com/askback/askback/internal/text/resumecontext"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/jcs"
 )
@@ -159,7 +160,7 @@ func TestResumeContextIsOneBlock(t *testing.T) {
 			Content: text.Draw(t, "todo"), Status: askback.TodoStatus(text.Draw(t, "status")),
 		}}}
 		got := compat.ResumeContext(s, []askback.Ask{a})
-		if left := askback.StripResumeContext(got); left != "" {
+		if left := resumecontext.Strip(got); left != "" {
 			t.Fatalf("%q is left of %q", left, got)
 		}
 		questions := 0

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/resumecontext"
 )
 
 // ResumeContext returns the context for an agent that resumes a session (wire.md §6). It
 // contains the asks that were settled since its last turn, in order, and its todos. People do
-// not see it; see [askback.StripResumeContext].
+// not see it; see [resumecontext.Strip].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
-	lines := []string{askback.ResumeOpen}
+	lines := []string{resumecontext.Open}
 	if s.Status == askback.SessionWaiting {
 		lines = append(lines, "Previous execution paused waiting for user input.")
 	}
@@ -28,7 +29,7 @@ func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	for _, t := range s.Todos {
 		lines = append(lines, "  "+checkbox(t.Status)+" "+escape(t.Content, "      ")+" ["+escape(string(t.Status), "      ")+"]")
 	}
-	return strings.Join(append(lines, askback.ResumeClose), "\n")
+	return strings.Join(append(lines, resumecontext.Close), "\n")
 }
 
 func checkbox(status askback.TodoStatus) string {

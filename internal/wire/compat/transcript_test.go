@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/text/resumecontext"
 	"github.com/askback/askback/internal/wire/compat"
 	"github.com/askback/askback/internal/wire/decode"
 	"github.com/askback/askback/internal/wire/jcs"
@@ -108,7 +109,7 @@ func (p *player) play(line string) string {
 	case "resume-context":
 		return compat.ResumeContext(p.session, p.asks) + "\n"
 	case "strip":
-		return fmt.Sprintf("%q\n", askback.StripResumeContext(p.unquote(rest)))
+		return fmt.Sprintf("%q\n", resumecontext.Strip(p.unquote(rest)))
 	}
 	p.t.Fatalf("unknown command %q", line)
 	return ""

@@ -13,6 +13,7 @@ var layers = map[string][]string{
 	"internal/lifecycle": {".", "internal/limits", "internal/wire/codec"},
 	"internal/access":    {"."},
 	"internal/limits":    {},
+	"reports":            {"."},
 	// The machine of hosted runs.
 	"conversation": {"."},
 
@@ -38,20 +39,20 @@ var layers = map[string][]string{
 
 	// The only package that combines time, storage and effects. It computes
 	// digests and ids; see docs/design.md.
-	"engine":      {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
+	"engine":      {".", "reports", "internal/limits", "internal/lifecycle", "internal/access", "store", "engine/auth", "engine/internal/*", "internal/ids", "internal/wire/revision"},
 	"engine/auth": {".", "internal/limits", "store", "internal/ids"},
 	// Its rooms stand on the core of transactions, and import none of each other.
 	"engine/internal/txn":    {".", "internal/limits", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/wire/jcs", "internal/wire/revision"},
 	"engine/internal/people": {".", "internal/limits", "engine/internal/txn", "engine/auth", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids", "internal/text/lookalike"},
 	"engine/internal/send":   {".", "internal/limits", "engine/internal/txn", "internal/lifecycle", "internal/access", "store", "internal/ids"},
 	"engine/internal/runs":   {".", "internal/limits", "engine/internal/txn", "conversation", "internal/lifecycle", "internal/access", "store", "internal/directory", "internal/ids"},
-	"engine/internal/feed":   {".", "internal/limits", "engine/internal/txn", "engine/auth", "conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search", "internal/wire/codec"},
+	"engine/internal/feed":   {".", "reports", "internal/text/resumecontext", "internal/limits", "engine/internal/txn", "engine/auth", "conversation", "internal/lifecycle", "internal/access", "store", "internal/ids", "internal/text/search", "internal/wire/codec"},
 
 	// Frontends for people and agents.
 	"httpapi":   {".", "internal/*"},
 	"mcpserver": {".", "asktool", "internal/*"},
 	"terminal":  {".", "internal/*"},
-	"web":       {".", "internal/*", "internal/pages"},
+	"web":       {".", "reports", "internal/*", "internal/pages"},
 	// Templates use no root types, which keeps unsanitized agent text off the
 	// pages.
 	"internal/pages": {"internal/text/view"},
@@ -75,7 +76,7 @@ var layers = map[string][]string{
 	"internal/channels/kinds": {"channel/*", "internal/channels"},
 
 	"askbacktest":      {".", "engine", "store", "store/memstore"},
-	"test/conformance": {".", "internal/limits"},
+	"test/conformance": {".", "internal/text/resumecontext", "internal/limits"},
 	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/wire/jcs", "internal/wire/codec", "internal/wire/decode"},
 
@@ -96,7 +97,7 @@ var layers = map[string][]string{
 	"internal/settings":               {".", "internal/text/spelling"},
 	"internal/directory":              {".", "internal/limits", "internal/text/lookalike"},
 	"internal/wire/decode":            {".", "internal/limits", "internal/wire/jcs", "internal/text/safetext", "internal/text/lookalike", "internal/text/spelling"},
-	"internal/wire/compat":            {".", "internal/limits", "internal/wire/jcs", "internal/wire/decode"},
+	"internal/wire/compat":            {".", "internal/text/resumecontext", "internal/limits", "internal/wire/jcs", "internal/wire/decode"},
 	"internal/command/githubaction":   {".", "internal/limits", "asktool", "internal/text/safetext"},
 	"internal/ids":                    {},
 	"test/kit/leftout":                {},
@@ -118,12 +119,13 @@ var layers = map[string][]string{
 	"internal/text/safetext":          {"internal/text/lookalike"},
 	"internal/hosted/schedule":        {},
 	"internal/text/linediff":          {},
+	"internal/text/resumecontext":     {},
 	"internal/text/search":            {},
 	"internal/message/answerlink":     {".", "internal/mac"},
 	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink", "internal/wire/revision"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
-	"internal/text/view":              {".", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
+	"internal/text/view":              {".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
 
 	// Coding agents. One row is for the folders of all agents, so that none imports another.
 	"internal/agents":                 {"internal/agents/*", "internal/wire/compat"},
@@ -165,6 +167,7 @@ var pure = map[string]string{
 	"conversation":                    "",
 	"internal/access":                 "",
 	"internal/limits":                 "",
+	"reports":                         "",
 	"internal/wire/codec":             "",
 	"internal/wire/jcs":               "",
 	"internal/agents/dialog/jsonrpc2": "",
@@ -176,6 +179,7 @@ var pure = map[string]string{
 	"internal/hosted/schedule":        "github.com/robfig/cron/v3",
 	"internal/text/linediff":          "",
 	"internal/text/spelling":          "",
+	"internal/text/resumecontext":     "",
 	"internal/text/search":            "",
 	"internal/message/notice":         "",
 	"internal/text/view":              "",

@@ -1,13 +1,16 @@
-package askback
+// Package reports has what the engine computes for the web pages from its whole store. It is no
+// part of [askback.Client], because the API does not have it.
+package reports
 
 import (
 	"context"
 	"time"
+
+	"github.com/askback/askback"
 )
 
-// Reports are what the engine computes for the web pages from its whole store, for one
-// principal. They are no part of [Client], because the API does not have them.
-type Reports interface {
+// A Reader reads the reports of one principal. Package engine implements it.
+type Reader interface {
 	// Figures returns the figures of a period, if this principal may read statistics. They
 	// count the asks that it may see, or all asks for an operator. The time that this takes
 	// has a limit, whatever the number of asks.
@@ -17,9 +20,9 @@ type Reports interface {
 	LateAnswers(ctx context.Context, id string) (late []LateAnswer, more bool, err error)
 	// SessionHistory returns the newest events of a session that this principal may see,
 	// oldest first. more reports whether there are older ones.
-	SessionHistory(ctx context.Context, id string) (events []Event, more bool, err error)
+	SessionHistory(ctx context.Context, id string) (events []askback.Event, more bool, err error)
 	// Children returns the sessions that the hosted agent of a session started, oldest first.
-	Children(ctx context.Context, id string) ([]Session, error)
+	Children(ctx context.Context, id string) ([]askback.Session, error)
 }
 
 // Figures has the outcomes and waiting times of the asks that were made in a period, for
@@ -45,8 +48,8 @@ type WaitFigures struct {
 
 // An OutcomeCount counts the asks with a status that a kind of actor settled.
 type OutcomeCount struct {
-	Status Status
-	Actor  ActorKind
+	Status askback.Status
+	Actor  askback.ActorKind
 	Count  int
 }
 
@@ -76,4 +79,16 @@ type WaitingCount struct {
 type FiguresQuery struct {
 	Period time.Duration // until now
 	Points int           // the length of Figures.Waiting
+}
+
+// A LateAnswer is an answer to an ask that was settled before, or an attempt to decline it. It
+// is kept in the history and did not reach the agent.
+type LateAnswer struct {
+	AskID   string
+	Name    string          // the person
+	Channel askback.Channel // through which it came
+	At      time.Time
+	// Answer is what the person sent. It is empty if that was too long to be kept, and has
+	// only a Reason if the person declined.
+	Answer askback.Answer
 }
