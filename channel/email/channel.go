@@ -44,7 +44,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 
 // Reach returns the mails to a person.
 func (s Settings) Reach(p askback.Person) (channels.Receiver, bool) {
-	return channels.Receiver{Name: p.Name, Person: p.Name}, p.Email != ""
+	return channels.Receiver{Channel: Name, Name: p.Name, Person: p.Name}, p.Email != ""
 }
 
 // Tests implements [channels.Testing].

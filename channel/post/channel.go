@@ -37,7 +37,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 // Receivers implements [channels.Receiving].
 func (s Settings) Receivers(user string) (all []channels.Receiver) {
 	for _, r := range s {
-		all = append(all, channels.Receiver{Name: r.Name, Person: cmp.Or(r.Person, user)})
+		all = append(all, channels.Receiver{Channel: Name, Name: r.Name, Person: cmp.Or(r.Person, user)})
 	}
 	return all
 }

@@ -60,11 +60,13 @@ func memberOf(people []askback.Person, member string) (name string, ok bool) {
 }
 
 // Receivers returns the channel in Slack. People whom an ask names get direct messages instead.
-func (s Settings) Receivers(string) []channels.Receiver { return []channels.Receiver{{Name: Room}} }
+func (s Settings) Receivers(string) []channels.Receiver {
+	return []channels.Receiver{{Channel: Name, Name: Room}}
+}
 
 // Reach returns the direct messages to a person.
 func (s Settings) Reach(p askback.Person) (channels.Receiver, bool) {
-	return channels.Receiver{Name: p.Slack, Person: p.Name, Addressed: true}, p.Slack != ""
+	return channels.Receiver{Channel: Name, Name: p.Slack, Person: p.Name, Addressed: true}, p.Slack != ""
 }
 
 // Tests implements [channels.Testing].

@@ -39,7 +39,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 // Receivers returns the groups.
 func (s Settings) Receivers(string) (all []channels.Receiver) {
 	for _, id := range s.Groups {
-		all = append(all, channels.Receiver{Name: strconv.FormatInt(id, 10)})
+		all = append(all, channels.Receiver{Channel: Name, Name: strconv.FormatInt(id, 10)})
 	}
 	return all
 }

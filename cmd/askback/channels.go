@@ -90,11 +90,3 @@ func (set *channelSet) start(e *engine.Engine) (stop func()) {
 		group.Wait()
 	}
 }
-
-// receiversOf returns the receivers of a channel as the engine knows them.
-func receiversOf(channel string, all ...channels.Receiver) (out []engine.Receiver) {
-	for _, r := range all {
-		out = append(out, engine.Receiver{Channel: channel, Name: r.Name, Person: r.Person, Addressed: r.Addressed})
-	}
-	return out
-}

@@ -77,16 +77,18 @@ func engineSettings(file config.Config) engine.Settings {
 		Undo:   max(0, cmp.Or(file.Undo, limits.DefaultUndo)),
 		Groups: file.Groups, Routes: file.Routes, Issuer: file.Login.OIDC.Issuer, CallbackURL: callbacks.URL,
 	}
-	for k, c := range file.EachChannel() {
+	for _, c := range file.EachChannel() {
 		if c, ok := c.(channels.Receiving); ok {
-			s.Receivers = append(s.Receivers, receiversOf(k.Name, c.Receivers(connection.UserName())...)...)
+			for _, r := range c.Receivers(connection.UserName()) {
+				s.Receivers = append(s.Receivers, engine.Receiver(r))
+			}
 		}
 	}
 	s.Reach = func(p askback.Person) (all []engine.Receiver) {
-		for k, c := range file.EachChannel() {
+		for _, c := range file.EachChannel() {
 			if c, ok := c.(channels.Reaching); ok {
 				if r, ok := c.Reach(p); ok {
-					all = append(all, receiversOf(k.Name, r)...)
+					all = append(all, engine.Receiver(r))
 				}
 			}
 		}

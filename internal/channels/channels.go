@@ -52,10 +52,11 @@ type Reaching interface {
 	Reach(p askback.Person) (Receiver, bool)
 }
 
-// A Receiver is a phone or a room of a chat.
+// A Receiver is a phone or a room of a chat. It has the fields of an engine.Receiver.
 type Receiver struct {
-	Name   string // at the channel
-	Person string // who reads it; "": several people
+	Channel string // its name
+	Name    string // at the channel
+	Person  string // who reads it; "": several people
 	// Addressed is set if it gets only asks that name people.
 	Addressed bool
 }

@@ -14,33 +14,20 @@ import (
 
 // groups reads the groups of people: lists of names, by name.
 func (l *loader) groups(v settings.Value) map[string][]string {
-	const example = "write names and lists of people, as in payments: [ana, ben]"
-	if !l.HasValue(v) {
-		return nil
-	}
-	if v.Kind != settings.Group {
-		l.AddProblem(v.At, example, "%s is %s", v.Key, v.Kind)
-		return nil
-	}
 	out := map[string][]string{}
-	for _, f := range v.Fields {
-		full := v.Key + "." + f.Name
-		switch _, twice := out[f.Name]; {
-		case twice:
-			l.AddProblem(f.At, "write it once", "%s is already set", full)
-			continue
-		case directory.GroupNameProblem(f.Name) != "":
-			l.AddProblem(f.At, "write a name without @, as in payments", "%s: %s is not the name of a group", v.Key, settings.Quote(f.Name))
-			continue
-		}
+	l.Named(v, "write names and lists of people, as in payments: [ana, ben]", groupProblem, func(name string, here settings.Position, v settings.Value) {
 		before := l.Problems()
-		people := l.names(settings.Value{Node: f.Value, Key: full}, directory.NameProblem)
+		people := l.names(v, directory.NameProblem)
 		if len(people) == 0 && l.Problems() == before {
-			l.AddProblem(f.At, "name its people, or remove it", "%s has no people", full)
+			l.AddProblem(here, "name its people, or remove it", "%s has no people", v.Key)
 		}
-		out[f.Name] = people
-	}
+		out[name] = people
+	})
 	return out
+}
+
+func groupProblem(name string) (problem, fix string) {
+	return directory.GroupNameProblem(name), "write a name without @, as in payments"
 }
 
 // names reads a list of different names. The check returns what is wrong with a name, or "".
