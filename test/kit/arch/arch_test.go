@@ -30,6 +30,7 @@ var rules = map[string]rule{
 	"file names are nouns":         fileNamesAreNouns,
 	"files are short":              filesAreShort,
 	"folders are small":            foldersAreSmall,
+	"the root is small":            rootIsSmall,
 	"functions are short":          functionsAreShort,
 	"tests do not sleep":           testsDoNotSleep,
 	"omitted tests are found":      omittedTestsAreFound,

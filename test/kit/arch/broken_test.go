@@ -338,6 +338,16 @@ func (b Box[T]) Open() {}`,
 		want: []string{"web/a.go:1: web must sign with internal/mac"},
 	},
 	{
+		rule: "the root is small",
+		files: map[string]string{
+			"a.go":      "package askback; const (" + numbered("A%d = 1; ", maxRootNames-1) + "); var b = 1; func (t T) C() {}; type T int",
+			"b.go":      "package askback; func F() {}",
+			"a_test.go": "package askback; func G() {}",
+			"web/a.go":  "package web; func H() {}",
+		},
+		want: []string{"the root exports 251 names, at most 250 are allowed: move those that a program does not need"},
+	},
+	{
 		rule:  "folders are small",
 		files: crowded(),
 		want: []string{
@@ -419,6 +429,15 @@ func TestFileThatDoesNotParseIsAnError(t *testing.T) {
 	if _, err := read(fstest.MapFS{"a.go": {Data: []byte("package")}}); err == nil {
 		t.Error("got no error, want one")
 	}
+}
+
+// numbered returns n repetitions of a format with a number from 0.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
 
 // crowded returns a file and a folder more than are allowed.

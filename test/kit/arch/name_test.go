@@ -63,6 +63,49 @@ func filesAreShort(t *tree, report report) {
 	}
 }
 
+// rootIsSmall limits the exported names of the root: constants, variables, types and functions.
+func rootIsSmall(t *tree, report report) {
+	n := 0
+	for _, f := range t.files {
+		if f.pkg != "." || f.test {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			n += exportedNames(decl)
+		}
+	}
+	if n > maxRootNames {
+		report(token.NoPos, "the root exports %d names, at most %d are allowed: move those that a program does not need", n, maxRootNames)
+	}
+}
+
+// exportedNames returns the number of exported names of a declaration. Methods have none.
+func exportedNames(decl ast.Decl) (n int) {
+	count := func(name *ast.Ident) {
+		if name.IsExported() {
+			n++
+		}
+	}
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			count(d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				count(s.Name)
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					count(name)
+				}
+			}
+		}
+	}
+	return n
+}
+
 // foldersAreSmall limits the files of a package and the folders of a folder.
 func foldersAreSmall(t *tree, report report) {
 	packages := t.packages()

@@ -319,6 +319,10 @@ const (
 // flags, wiring and exit codes: what a command does is a package of its own.
 var maxFiles = map[string]int{"cmd/askback": 56}
 
+// maxRootNames is the maximum number of exported names of the root. It has what a program that uses
+// the library needs.
+const maxRootNames = 250
+
 // maxFolders is the maximum number of folders in a folder, so that a reader can read their names.
 var maxFolders = map[string]int{"internal": 20}
 
