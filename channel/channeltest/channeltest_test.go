@@ -19,7 +19,7 @@ func driver(defect string) channeltest.Driver {
 		Channel: "slack", Via: askback.ChannelSlack, Handled: "multi", RetryAfter: 40 * time.Second,
 		Short: []string{"1 MB", "call of 20 kB", "call of 1 MB"},
 		Start: func(_ testing.TB, s channeltest.Settings) channeltest.Service {
-			return &chat{settings: s, defect: defect, presses: make(chan press)}
+			return &chat{settings: s, defect: defect, presses: make(chan press), running: make(chan struct{})}
 		},
 	}
 	for _, c := range channeltest.Cases() {

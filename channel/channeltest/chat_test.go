@@ -31,8 +31,11 @@ type chat struct {
 	presses  chan press
 	last     press
 
+	begin   sync.Once
+	running chan struct{}  // closed when engine is known
+	engine  *engine.Engine // that takes answers
+
 	mu       sync.Mutex
-	engine   *engine.Engine // that takes answers
 	messages []*posted
 	how      channeltest.Failure
 	skip     int
@@ -170,10 +173,8 @@ func (c chatChannel) Send(ctx context.Context, n askback.Notification) (string, 
 		c.settings.Log.Info("a question is sent", "ask", n.Ask.Form())
 	}
 	if c.defect == "sees what it sends" {
-		c.mu.Lock()
-		e := c.engine
-		c.mu.Unlock()
-		see(ctx, e, n.Person, n.AskID)
+		<-c.running
+		see(ctx, c.engine, n.Person, n.AskID)
 	}
 	m := c.draw(n)
 	id := n.Receipt
@@ -278,9 +279,10 @@ func see(ctx context.Context, e *engine.Engine, person, ask string) {
 }
 
 func (c *chat) run(ctx context.Context, e *engine.Engine) {
-	c.mu.Lock()
-	c.engine = e
-	c.mu.Unlock()
+	c.begin.Do(func() {
+		c.engine = e
+		close(c.running)
+	})
 	for {
 		select {
 		case p := <-c.presses:
