@@ -77,7 +77,7 @@ func (s Settings) Test(ctx context.Context, _ string, _ channels.Host) (report s
 	c := channels.Must(New(s.options()))
 	defer c.Close()
 	if err := c.SendTest(ctx); err != nil {
-		return "", fmt.Errorf("Slack did not accept the message for %s: %s", s.Channel, channels.Failure(err))
+		return "", fmt.Errorf("%s did not accept the message for %s: %s", Kind.Title, s.Channel, channels.Failure(err))
 	}
 	return fmt.Sprintf("Slack accepted the message for %s. If nothing arrives, check that you look at this channel in the same workspace.", s.Channel), nil
 }
