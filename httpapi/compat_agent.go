@@ -87,15 +87,8 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 		}
 		return string(s.Result), nil
 	}
-	for client := c.client; client != nil; {
-		if l, ok := client.(lastMessager); ok {
-			return l.LastMessage(c.r.Context(), s.ID)
-		}
-		outer, ok := client.(interface{ Unwrap() askback.Client })
-		if !ok {
-			break
-		}
-		client = outer.Unwrap()
+	if l, ok := revision.In[lastMessager](c.client); ok {
+		return l.LastMessage(c.r.Context(), s.ID)
 	}
 	page, err := c.client.Messages(c.r.Context(), s.ID, "", askback.MaxLimit)
 	last := ""

@@ -7,7 +7,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/access"
-	"github.com/askback/askback/internal/wire/revision"
 )
 
 // An Authenticator authenticates callers and returns their clients.
@@ -49,8 +48,7 @@ func (a auditedAuthenticator) Authenticate(ctx context.Context, secret string) (
 
 // As implements [Authenticator].
 func (a auditedAuthenticator) As(p askback.Principal) askback.Client {
-	client := a.Authenticator.As(p)
-	return auditedClient{client, revision.Of(client), p, a.log}
+	return auditedClient{a.Authenticator.As(p), p, a.log}
 }
 
 // AuditLogins returns log-ins that call logins and write the audit log. a authenticates the
@@ -119,12 +117,12 @@ func (l auditedLogins) recordLogin(ctx context.Context, browser string, err erro
 // link.
 type auditedClient struct {
 	askback.Client
-	revision.Source
 	principal askback.Principal
 	log       *Log
 }
 
-// Unwrap returns the client without the audit log.
+// Unwrap returns the client without the audit log. [Log.Committed] logs what a revision.Source of it
+// changes.
 func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
+	"log/slog"
 	"os"
 	"reflect"
 	"slices"
@@ -12,6 +14,10 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/server/serverlog"
+	"github.com/askback/askback/internal/wire/revision"
+	"github.com/askback/askback/store/memstore"
 )
 
 // Every method of a client has a row in the table of methods. If the row has an event, the audited
@@ -72,4 +78,13 @@ func auditedMethods(t *testing.T) map[string][]string {
 		})
 	}
 	return out
+}
+
+// The revisions of the engine are found in the audited client, so that its asks are not copied.
+func TestAuditedClientSharesAsks(t *testing.T) {
+	l := serverlog.New(io.Discard, serverlog.JSON, slog.LevelInfo)
+	client := l.Audit(engine.New(memstore.New(), nil)).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	if _, ok := revision.In[revision.Source](client); !ok {
+		t.Error("the audited client hides the revisions")
+	}
 }

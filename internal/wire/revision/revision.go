@@ -76,12 +76,28 @@ type Limit struct {
 	Stop context.Context // ends the wait when it is cancelled; nil is never
 }
 
-// Of returns c itself if it is a [Source], or else one that copies the asks of c.
+// Of returns the [Source] in c, or else one that copies the asks of c.
 func Of(c askback.Client) Source {
-	if s, ok := c.(Source); ok {
+	if s, ok := In[Source](c); ok {
 		return s
 	}
 	return copies{c}
+}
+
+// In returns c as a T, or the first client as a T that c wraps. A client that wraps another one
+// returns it from its method Unwrap, unless it changes what the methods of T do.
+func In[T any](c askback.Client) (T, bool) {
+	for {
+		if t, ok := c.(T); ok {
+			return t, true
+		}
+		outer, ok := c.(interface{ Unwrap() askback.Client })
+		if !ok {
+			var none T
+			return none, false
+		}
+		c = outer.Unwrap()
+	}
 }
 
 // copies is the [Source] for a client whose methods return copies of asks.

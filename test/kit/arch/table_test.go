@@ -122,7 +122,7 @@ var layers = map[string][]string{
 	"internal/text/resumecontext":     {},
 	"internal/text/search":            {},
 	"internal/message/answerlink":     {".", "internal/mac"},
-	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink", "internal/wire/revision"},
+	"internal/server/serverlog":       {".", "internal/access", "internal/message/answerlink"},
 	"internal/server/telemetry":       {".", "engine"},
 	"internal/text/spelling":          {},
 	"internal/text/view":              {".", "reports", "internal/text/resumecontext", "internal/limits", "internal/text/lookalike", "internal/text/safetext", "internal/text/markdown", "internal/text/search", "internal/text/spelling", "internal/text/linediff"},
