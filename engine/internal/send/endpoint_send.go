@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -159,34 +160,51 @@ func (e *Engine) endpointReplied(ctx context.Context, id string, in lifecycle.In
 	}
 }
 
-// hastenBatch is how many effects one commit makes due.
-const hastenBatch = 256
+// effectChunk is how many effects are read at a time, and made due in one commit.
+const effectChunk = 256
+
+// A lister lists effects in order of id.
+type lister func(context.Context, store.Query) ([]store.Effect, error)
+
+// each yields the effects of a kind, or of every kind for "".
+func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect, error] {
+	return func(yield func(store.Effect, error) bool) {
+		for q, more := (store.Query{Kind: kind, Limit: effectChunk}), true; more; {
+			page, err := list(ctx, q)
+			if err != nil {
+				yield(store.Effect{}, txn.FromStore(err))
+				return
+			}
+			for _, f := range page {
+				if q.After = f.ID; !yield(f, nil) {
+					return
+				}
+			}
+			more = len(page) == effectChunk
+		}
+	}
+}
 
 // hasten makes the deliveries due for which ok returns true. It omits those that are being
 // sent.
 func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
-	q := store.Query{Kind: kindSend, Limit: hastenBatch}
-	for {
-		page, err := e.Store.Effects(ctx, q)
+	now := e.Clock()
+	var all []store.Change
+	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
-			return txn.FromStore(err)
-		}
-		now := e.Clock()
-		var all []store.Change
-		for _, f := range page {
-			q.After = f.ID
-			if !f.Dead && f.Node == "" && ok(f) {
-				all = append(all, store.Change{Done: []store.Completion{{ID: f.ID, Retry: now}}})
-			}
-		}
-		if err := e.CommitEach(ctx, all); err != nil {
 			return err
 		}
-		if len(page) < hastenBatch {
-			e.Effects.Set(now)
-			return nil
+		if !f.Dead && f.Node == "" && ok(f) {
+			all = append(all, store.Change{Done: []store.Completion{{ID: f.ID, Retry: now}}})
 		}
 	}
+	for some := range slices.Chunk(all, effectChunk) {
+		if err := e.CommitEach(ctx, some); err != nil {
+			return err
+		}
+	}
+	e.Effects.Set(now)
+	return nil
 }
 
 // keptPrefix begins the error of an effect that an earlier release kept for a paused endpoint. The
@@ -196,30 +214,24 @@ const keptPrefix = "kept while this endpoint is paused: "
 // holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
 // if their endpoint was resumed.
 func (e *Engine) holdKept(ctx context.Context) error {
-	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
-		page, err := e.Store.Effects(ctx, q)
+	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
-			return txn.FromStore(err)
+			return err
 		}
-		for _, f := range page {
-			q.After = f.ID
-			endpoint, kept := strings.CutPrefix(f.Error, keptPrefix)
-			if !kept || f.Dead || f.Node != "" {
-				continue
-			}
-			err := e.Update(ctx, func(t *txn.Tx) error {
-				done, err := keep(t, store.Completion{ID: f.ID}, endpoint)
-				t.Change.Done = append(t.Change.Done, done)
-				return err
-			})
-			if err != nil {
-				return err
-			}
+		endpoint, kept := strings.CutPrefix(f.Error, keptPrefix)
+		if !kept || f.Dead || f.Node != "" {
+			continue
 		}
-		if len(page) < hastenBatch {
-			return nil
+		err := e.Update(ctx, func(t *txn.Tx) error {
+			done, err := keep(t, store.Completion{ID: f.ID}, endpoint)
+			t.Change.Done = append(t.Change.Done, done)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // testPause is the shortest time between two tests of an endpoint.
@@ -311,25 +323,19 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 		return 0, fmt.Errorf("resend %s: %w", id, err)
 	}
 	e, seen := c.engine, map[string]bool{}
-	for q := (store.Query{Kind: kindSend, Limit: hastenBatch}); ; {
-		page, err := e.DeadLetters(ctx, q)
-		for _, f := range page {
-			q.After = f.ID
-			if _, ok := e.deliveryTo(ctx, f, s.Endpoint); !ok || seen[f.Subject] || err != nil {
-				continue
+	for f, err := range lister(e.Store.Dead).each(ctx, kindSend) {
+		queued := 0
+		if err == nil && !seen[f.Subject] {
+			if _, ok := e.deliveryTo(ctx, f, s.Endpoint); ok {
+				seen[f.Subject] = true
+				queued, err = e.resendRecord(ctx, f, since)
 			}
-			seen[f.Subject] = true
-			var queued int
-			queued, err = e.resendRecord(ctx, f, since)
-			n += queued
 		}
-		if err != nil {
+		if n += queued; err != nil {
 			return n, fmt.Errorf("resend %s: %w", id, err)
 		}
-		if len(page) < hastenBatch {
-			return n, nil
-		}
 	}
+	return n, nil
 }
 
 // resendRecord queues the deliveries of the record that an effect belongs to again, in their

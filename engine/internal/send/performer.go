@@ -423,19 +423,10 @@ func deliveryOf(t *txn.Tx, f store.Effect) (d askback.Delivery, err error) {
 
 // deadLetter returns the dead letter with an id.
 func (e *Engine) deadLetter(ctx context.Context, id string) (store.Effect, error) {
-	for q := (store.Query{Limit: askback.MaxLimit}); ; {
-		page, err := e.DeadLetters(ctx, q)
-		if err != nil {
-			return store.Effect{}, err
-		}
-		for _, f := range page {
-			if f.ID == id {
-				return f, nil
-			}
-			q.After = f.ID
-		}
-		if len(page) == 0 {
-			return store.Effect{}, fmt.Errorf("dead letter %s: %w", id, askback.ErrNotFound)
+	for f, err := range lister(e.Store.Dead).each(ctx, "") {
+		if err != nil || f.ID == id {
+			return f, err
 		}
 	}
+	return store.Effect{}, fmt.Errorf("dead letter %s: %w", id, askback.ErrNotFound)
 }
