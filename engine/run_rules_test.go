@@ -149,17 +149,16 @@ func TestRevokedGrantStopsTheTool(t *testing.T) {
 		h := newHost(t, r)
 		defer h.stop()
 		s := h.run("Go.")
-		a, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.ApproveAll})
-		if err != nil {
-			t.Fatal(err)
-		}
 		r.whenSettled(func(o askback.Outcome) {
 			if o.Actor.Kind == askback.ActorPolicy {
-				if _, err := h.ana.Revoke(t.Context(), a.Outcome.GrantID); err != nil {
+				if _, err := h.ana.Revoke(t.Context(), o.GrantID); err != nil {
 					t.Error(err)
 				}
 			}
 		})
+		if _, err := h.ana.Answer(t.Context(), h.asked().ID, askback.Answer{Decision: askback.ApproveAll}); err != nil {
+			t.Fatal(err)
+		}
 		s = h.settled(s.ID)
 		h.check("executed", len(r.ran()), 1)
 		h.check("the model read", strings.Contains(h.heard(s.ID)[4], "approval was revoked"), true)
