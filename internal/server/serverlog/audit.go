@@ -127,33 +127,25 @@ func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	g, err := c.Client.Revoke(ctx, id)
-	if err == nil {
-		c.record(ctx, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))
-	}
+	c.record(ctx, err, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))
 	return g, err
 }
 
 func (c auditedClient) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
 	t, secret, err := c.Client.CreateToken(ctx, r)
-	if err == nil {
-		c.record(ctx, "token_created", tokenAttrs(t)...)
-	}
+	c.record(ctx, err, "token_created", tokenAttrs(t)...)
 	return t, secret, err
 }
 
 func (c auditedClient) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	t, err := c.Client.RevokeToken(ctx, id)
-	if err == nil {
-		c.record(ctx, "token_revoked", tokenAttrs(t)...)
-	}
+	c.record(ctx, err, "token_revoked", tokenAttrs(t)...)
 	return t, err
 }
 
 func (c auditedClient) LoginSecret(ctx context.Context) (string, error) {
 	secret, err := c.Client.LoginSecret(ctx)
-	if err == nil {
-		c.record(ctx, "login_link_created")
-	}
+	c.record(ctx, err, "login_link_created")
 	return secret, err
 }
 
@@ -188,9 +180,7 @@ func (c auditedClient) ResumeEndpoint(ctx context.Context, id string) (askback.E
 }
 
 func (c auditedClient) recordEndpoint(ctx context.Context, event string, e askback.Endpoint, err error) {
-	if err == nil {
-		c.record(ctx, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner), slog.String("origin", e.Origin))
-	}
+	c.record(ctx, err, event, slog.String("endpoint", e.ID), slog.String("owner", e.Owner), slog.String("origin", e.Origin))
 }
 
 func (c auditedClient) AddContact(ctx context.Context, r askback.ContactRequest) (askback.Contact, error) {
@@ -207,16 +197,12 @@ func (c auditedClient) DeleteContact(ctx context.Context, id string) (askback.Co
 
 func (c auditedClient) ContactCode(ctx context.Context, channel string) (askback.ContactCode, error) {
 	code, err := c.Client.ContactCode(ctx, channel)
-	if err == nil {
-		c.record(ctx, "contact_code_created", slog.String("channel", channel))
-	}
+	c.record(ctx, err, "contact_code_created", slog.String("channel", channel))
 	return code, err
 }
 
 func (c auditedClient) recordContact(ctx context.Context, event string, of askback.Contact, err error) {
-	if err == nil {
-		c.record(ctx, event, slog.String("contact", of.ID), slog.String("person", of.Person), slog.String("channel", of.Channel))
-	}
+	c.record(ctx, err, event, slog.String("contact", of.ID), slog.String("person", of.Person), slog.String("channel", of.Channel))
 }
 
 func (c auditedClient) PutPerson(ctx context.Context, r askback.PersonRequest) (askback.Person, error) {
@@ -233,9 +219,7 @@ func (c auditedClient) DeletePerson(ctx context.Context, name string) (askback.P
 
 func (c auditedClient) PutGroup(ctx context.Context, name string, people []string) (askback.Group, error) {
 	g, err := c.Client.PutGroup(ctx, name, people)
-	if err == nil {
-		c.record(ctx, "group_put", slog.String("group", g.Name), slog.Any("people", g.People))
-	}
+	c.record(ctx, err, "group_put", slog.String("group", g.Name), slog.Any("people", g.People))
 	return g, err
 }
 
@@ -247,21 +231,20 @@ func (c auditedClient) DeleteGroup(ctx context.Context, name string) (askback.Gr
 
 func (c auditedClient) PutRoutes(ctx context.Context, routes []askback.Route, revision int64) (askback.RouteList, error) {
 	all, err := c.Client.PutRoutes(ctx, routes, revision)
-	if err == nil {
-		c.record(ctx, "routes_put", slog.Int64("revision", all.Revision), slog.Int("routes", len(routes)))
-	}
+	c.record(ctx, err, "routes_put", slog.Int64("revision", all.Revision), slog.Int("routes", len(routes)))
 	return all, err
 }
 
 // recordName logs a change of what has the name as its id.
 func (c auditedClient) recordName(ctx context.Context, event, what, name string, err error) {
-	if err == nil {
-		c.record(ctx, event, slog.String(what, name))
-	}
+	c.record(ctx, err, event, slog.String(what, name))
 }
 
-func (c auditedClient) record(ctx context.Context, event string, attrs ...slog.Attr) {
-	c.log.record(ctx, event, append(principalAttrs(c.principal), attrs...)...)
+// record logs what the principal did, unless err is not nil.
+func (c auditedClient) record(ctx context.Context, err error, event string, attrs ...slog.Attr) {
+	if err == nil {
+		c.log.record(ctx, event, append(principalAttrs(c.principal), attrs...)...)
+	}
 }
 
 // Committed logs how an ask was settled, or that an answer created a grant. It ignores other
