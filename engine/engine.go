@@ -72,10 +72,10 @@ type Engine struct {
 	*auth.Authority // checks secrets: tokens, log-in links and sign-ins
 
 	db     *txn.DB
-	people *people.Engine
-	send   *send.Engine
-	runs   *runs.Engine
-	feed   *feed.Engine
+	people *people.Service
+	send   *send.Service
+	runs   *runs.Service
+	feed   *feed.Service
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:

@@ -59,3 +59,28 @@ func (s AskState) Expires() time.Time {
 	}
 	return due
 }
+
+// due sends the held answers that are due, and ends an ask whose deadline has passed.
+func due(s AskState, in Due) (Result[AskState], error) {
+	expires := s.Expires()
+	expired := !expires.IsZero() && !in.At.Before(expires)
+	r := unchanged(s)
+	for {
+		h, ok := r.State.nextHeld()
+		if !ok || in.At.Before(h.SendsAt) && !expired {
+			break
+		}
+		r = r.then(sendHeld(r.State, h, in))
+	}
+	if !expired || r.State.Ask.Settled() {
+		return r, nil
+	}
+	o := askback.Outcome{
+		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
+	}
+	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
+		o.Answers, o.Defaulted = s.Ask.Defaults(), true
+	}
+	end, err := settle(r.State, askback.EventQuestionExpired, o)
+	return r.then(end), err
+}

@@ -110,30 +110,6 @@ func undone(s AskState, in Undone) (Result[AskState], error) {
 	return unchanged(s), nil
 }
 
-func due(s AskState, in Due) (Result[AskState], error) {
-	expires := s.Expires()
-	expired := !expires.IsZero() && !in.At.Before(expires)
-	r := unchanged(s)
-	for {
-		h, ok := r.State.nextHeld()
-		if !ok || in.At.Before(h.SendsAt) && !expired {
-			break
-		}
-		r = r.then(sendHeld(r.State, h, in))
-	}
-	if !expired || r.State.Ask.Settled() {
-		return r, nil
-	}
-	o := askback.Outcome{
-		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
-	}
-	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
-		o.Answers, o.Defaulted = s.Ask.Defaults(), true
-	}
-	end, err := settle(r.State, askback.EventQuestionExpired, o)
-	return r.then(end), err
-}
-
 // sendHeld steps a pending ask with a held answer, or drops the answer if its author may no
 // longer give it.
 func sendHeld(s AskState, h askback.Held, in Due) Result[AskState] {

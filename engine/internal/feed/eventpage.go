@@ -105,7 +105,7 @@ func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
 
 // readPage reads a page from the store and closes p.ready. A page that is too large or has
 // an error is no longer shared. A panic is such an error.
-func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
+func (e *Service) readPage(ctx context.Context, key pageKey, p *eventPage) {
 	defer close(p.ready)
 	keep := false
 	defer func() {
@@ -142,7 +142,7 @@ func (e *Engine) readPage(ctx context.Context, key pageKey, p *eventPage) {
 // pageEvent decodes a stored event and reads its ask. If one of them cannot be decoded,
 // pageEvent logs that and readable is false. The error of the event is errMissing if the ask
 // was deleted, since its other events were deleted with it.
-func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
+func (e *Service) pageEvent(ctx context.Context, row store.Event) (out pageEvent) {
 	out.row = row
 	var ok bool
 	if out.history, ok = e.DecodeEvent(row); !ok {
@@ -187,7 +187,7 @@ func (e *Engine) pageEvent(ctx context.Context, row store.Event) (out pageEvent)
 
 // startedSession returns a session as it was when it began. The error is errMissing if it was
 // deleted, since its events were deleted with it.
-func (e *Engine) startedSession(ctx context.Context, id string) (*askback.Session, error) {
+func (e *Service) startedSession(ctx context.Context, id string) (*askback.Session, error) {
 	row, err := e.Store.Read(ctx, txn.KindSession, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, errMissing

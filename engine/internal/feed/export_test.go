@@ -9,6 +9,6 @@ import (
 )
 
 // EventData returns the data of an event about an ask.
-func (e *Engine) EventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
+func (e *Service) EventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	return e.eventData(h, &txn.AskRecord{State: lifecycle.AskState{Ask: a}})
 }

@@ -43,7 +43,7 @@ const (
 
 // IndexLoop adds settled asks to the index until ctx ends. It reads the history after the
 // position of the index, so it also fills a new index.
-func (e *Engine) IndexLoop(ctx context.Context) {
+func (e *Service) IndexLoop(ctx context.Context) {
 	retry, idle := indexInterval, indexInterval // after an error; after no event
 	for ctx.Err() == nil {
 		begun := time.Now()
@@ -67,7 +67,7 @@ func (e *Engine) IndexLoop(ctx context.Context) {
 
 // fillIndex adds the next settled asks to the index. It reports whether it read an event,
 // and whether there may be more.
-func (e *Engine) fillIndex(ctx context.Context) (read, more bool, err error) {
+func (e *Service) fillIndex(ctx context.Context) (read, more bool, err error) {
 	e.indexing.Lock()
 	defer e.indexing.Unlock()
 	from, err := e.Store.Indexed(ctx)
@@ -107,7 +107,7 @@ func (e *Engine) fillIndex(ctx context.Context) (read, more bool, err error) {
 
 // documentOf returns the document of an ask for the index. It reports false if the ask was
 // deleted, or cannot be read.
-func (e *Engine) documentOf(ctx context.Context, id string) (d store.Document, ok bool, err error) {
+func (e *Service) documentOf(ctx context.Context, id string) (d store.Document, ok bool, err error) {
 	row, err := e.Store.Read(ctx, txn.KindAsk, id)
 	if damaged := (store.DamagedError{}); errors.As(err, &damaged) || errors.Is(err, store.ErrNotFound) {
 		return d, false, nil

@@ -114,7 +114,7 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 const clockStep = time.Hour
 
 // seqAt returns the Seq after all events before a time, by a binary search.
-func (e *Engine) seqAt(ctx context.Context, at time.Time) (int64, error) {
+func (e *Service) seqAt(ctx context.Context, at time.Time) (int64, error) {
 	head, _, err := e.Store.Head(ctx, "")
 	if err != nil {
 		return 0, txn.FromStore(err)

@@ -131,7 +131,7 @@ func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant
 }
 
 // grantPart returns the ask to which a grant belongs.
-func (e *Engine) grantPart(ctx context.Context, g askback.Grant) (part, error) {
+func (e *Service) grantPart(ctx context.Context, g askback.Grant) (part, error) {
 	p := part{by: g.By}
 	if g.AskID == "" {
 		return p, nil
@@ -189,7 +189,7 @@ func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
 
 // A partFinder finds the asks to which events belong. It is used for one page of events.
 type partFinder struct {
-	engine *Engine
+	engine *Service
 	calls  map[callKey]part
 	open   map[string][]conversation.Open // the open calls of each session
 }
@@ -200,7 +200,7 @@ type callKey struct {
 	call    int
 }
 
-func (e *Engine) newPartFinder() *partFinder {
+func (e *Service) newPartFinder() *partFinder {
 	return &partFinder{engine: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
 }
 

@@ -23,7 +23,7 @@ type routing struct {
 }
 
 // setApprovers sets the people who may decide a new confirmation, as its routes say.
-func (e *Engine) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r *routing) error {
+func (e *Service) setApprovers(ctx context.Context, s *current, n *txn.NewAsk, r *routing) error {
 	a := &n.Asked.Ask
 	if a.Kind != askback.Confirm || len(r.approvers) == 0 {
 		return nil
@@ -58,7 +58,7 @@ func inAll(lists [][]string) []string {
 // resolve returns the people whom a list of people and groups names, and the names of those who are
 // not known here. If the settings and the API have no people, a person is known by a token alone,
 // which may be made later, and all are taken.
-func (e *Engine) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
+func (e *Service) resolve(ctx context.Context, s *current, names []string) (people, unknown []string, err error) {
 	all, missing := s.Members(names)
 	if len(s.People) == 0 {
 		return all, missing, nil
@@ -85,7 +85,7 @@ func whoDecides(a *askback.Ask, people []string) (names []string) {
 }
 
 // later returns the people whom the escalations of a route add to the approvers.
-func (e *Engine) later(ctx context.Context, s *current, n *txn.NewAsk) (names []string, err error) {
+func (e *Service) later(ctx context.Context, s *current, n *txn.NewAsk) (names []string, err error) {
 	a, in := &n.Asked.Ask, &n.Asked
 	for _, escalation := range n.Route.Escalate {
 		people, _, err := e.resolve(ctx, s, escalation.To)
@@ -105,7 +105,7 @@ func (e *Engine) later(ctx context.Context, s *current, n *txn.NewAsk) (names []
 // checkDeciders returns an [askback.Invalid] if too few people may decide a new ask that is
 // addressed to these people; none: to everyone. For the quorum, those approvers count, too, whom an
 // escalation adds.
-func (e *Engine) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, people []string) error {
+func (e *Service) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, people []string) error {
 	a := &n.Asked.Ask
 	if len(people) == 0 {
 		return e.checkEveryone(ctx, s, n)
@@ -137,7 +137,7 @@ func (e *Engine) checkDeciders(ctx context.Context, s *current, n *txn.NewAsk, p
 
 // checkEveryone is checkDeciders for an ask for every person. If the settings and the API have no
 // people, anyone may get a token later.
-func (e *Engine) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) error {
+func (e *Service) checkEveryone(ctx context.Context, s *current, n *txn.NewAsk) error {
 	a := &n.Asked.Ask
 	if len(s.People) == 0 || a.Quorum <= 1 && !a.NoSelfApproval {
 		return nil
@@ -213,7 +213,7 @@ func listed(names []string) string {
 }
 
 // everyone returns the people who are known here.
-func (e *Engine) everyone(ctx context.Context, s *current) ([]string, error) {
+func (e *Service) everyone(ctx context.Context, s *current) ([]string, error) {
 	tokens, err := e.tokens.read(ctx, e, nil)
 	return s.everyone(slices.Collect(maps.Keys(tokens))), err
 }

@@ -53,7 +53,7 @@ type contact struct {
 
 // A binding is what the validity of a contact or a code depends on.
 type binding struct {
-	root  string // see [Engine.Root]
+	root  string // see [Service.Root]
 	token string // the token of the call that added it; "": the program itself
 }
 
@@ -70,7 +70,7 @@ type ContactState struct {
 
 // decodeContact returns the contact of a record. If its address cannot be decrypted, it is
 // "", and the contact can only be listed and removed.
-func (e *Engine) decodeContact(row store.Record) (*contact, error) {
+func (e *Service) decodeContact(row store.Record) (*contact, error) {
 	var s ContactState
 	if _, err := txn.Readable(s, json.Unmarshal(row.State, &s)); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (e *Engine) decodeContact(row store.Record) (*contact, error) {
 }
 
 // encodeContact returns the record of a contact, which replaces another one with this version.
-func (e *Engine) encodeContact(c *contact, key string, version int64, now time.Time) (store.Record, error) {
+func (e *Service) encodeContact(c *contact, key string, version int64, now time.Time) (store.Record, error) {
 	sealed, err := e.Sealer.Seal(c.address, c.ID)
 	if err != nil {
 		return store.Record{}, err
@@ -112,13 +112,13 @@ func (e *Engine) encodeContact(c *contact, key string, version int64, now time.T
 }
 
 // contactKey returns the key of the record of a contact. It does not reveal the address.
-func (e *Engine) contactKey(channel, address string) (string, error) {
+func (e *Service) contactKey(channel, address string) (string, error) {
 	return e.Sealer.Fingerprint(channel + "\x00" + address)
 }
 
 // putContact adds a contact to a tx, or changes the one with its address. That of another
 // person is deleted: the address belongs to the person who has it now.
-func (e *Engine) putContact(t *txn.Tx, c *contact) (*contact, error) {
+func (e *Service) putContact(t *txn.Tx, c *contact) (*contact, error) {
 	key, err := e.contactKey(c.Channel, c.address)
 	if err == nil {
 		err = cmp.Or(t.Lock(KindContact+" "+key), t.Lock(KindContact+" of "+c.Person))
@@ -233,7 +233,7 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 
 // notLinked returns the error for a request to add a contact, or to make a code, for a channel
 // that cannot do it.
-func (e *Engine) notLinked(channel string) error {
+func (e *Service) notLinked(channel string) error {
 	p := askback.Problem{Pointer: "/channel", Detail: "is not set up on this server", Fix: "set channels." + channel + " in its settings"}
 	switch e.Channels[channel].(type) {
 	case CodeChannel:
@@ -271,7 +271,7 @@ func (c *Client) relationToContact(person string) access.Relation {
 
 // deleteContact deletes a contact if may returns true for its record. Otherwise the error is
 // [askback.ErrNotFound].
-func (e *Engine) deleteContact(ctx context.Context, id string, may func(store.Record) bool) (removed *contact, err error) {
+func (e *Service) deleteContact(ctx context.Context, id string, may func(store.Record) bool) (removed *contact, err error) {
 	err = e.changeContacts(ctx, func(t *txn.Tx) error {
 		row, err := e.Store.Read(t.Context(), KindContact, id)
 		if err != nil {
@@ -289,7 +289,7 @@ func (e *Engine) deleteContact(ctx context.Context, id string, may func(store.Re
 
 // ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if no
 // contact has it, or if its token or sign-in has ended. It records that the contact was used.
-func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
+func (e *Service) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
 		return askback.Contact{}, err
@@ -297,7 +297,7 @@ func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askbac
 	return e.contacts.view(c), nil
 }
 
-func (e *Engine) contactAt(ctx context.Context, channel, address string) (*contact, error) {
+func (e *Service) contactAt(ctx context.Context, channel, address string) (*contact, error) {
 	c, err := e.contacts.at(ctx, e, channel, address)
 	if err != nil {
 		return nil, err
@@ -311,7 +311,7 @@ func (e *Engine) contactAt(ctx context.Context, channel, address string) (*conta
 }
 
 // ContactPrincipal returns the contact with an address, and its person as a principal of a channel.
-func (e *Engine) ContactPrincipal(ctx context.Context, channel, address string, via askback.Channel) (askback.Principal, askback.Contact, error) {
+func (e *Service) ContactPrincipal(ctx context.Context, channel, address string, via askback.Channel) (askback.Principal, askback.Contact, error) {
 	c, err := e.contactAt(ctx, channel, address)
 	if err != nil {
 		return askback.Principal{}, askback.Contact{}, err
@@ -321,7 +321,7 @@ func (e *Engine) ContactPrincipal(ctx context.Context, channel, address string, 
 
 // RemoveContact removes the contact with an address: the receiver wants no further message,
 // or does not exist any more. The error is [askback.ErrNotFound] if it is unknown.
-func (e *Engine) RemoveContact(ctx context.Context, channel, address string) error {
+func (e *Service) RemoveContact(ctx context.Context, channel, address string) error {
 	c, err := e.contacts.at(ctx, e, channel, address)
 	if err != nil {
 		return err
@@ -331,7 +331,7 @@ func (e *Engine) RemoveContact(ctx context.Context, channel, address string) err
 }
 
 // contactsFor returns the contacts of the people who may answer an ask, oldest first.
-func (e *Engine) contactsFor(ctx context.Context, a *askback.Ask, now time.Time) (all []*contact, err error) {
+func (e *Service) contactsFor(ctx context.Context, a *askback.Ask, now time.Time) (all []*contact, err error) {
 	if !e.hasContacts {
 		return nil, nil
 	}

@@ -112,7 +112,7 @@ func dropOldCodes(t *txn.Tx, person string) error {
 // LinkContact adds the contact from which a person sent a code: an address with a label. The
 // code can be used once. The error is [askback.ErrNotFound] if the code is unknown, used or
 // expired, and [askback.ErrTooFast] after several such codes from one address.
-func (e *Engine) LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error) {
+func (e *Service) LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error) {
 	now := e.Clock()
 	if err := e.guesses.check(channel+"\x00"+address, now); err != nil {
 		return askback.Contact{}, err

@@ -32,7 +32,7 @@ type contactEnd struct {
 
 // changeContacts commits a change of contacts. The index then reads all of them again when it
 // is used: they change rarely.
-func (e *Engine) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
+func (e *Service) changeContacts(ctx context.Context, fn func(*txn.Tx) error) error {
 	e.contacts.changing.RLock()
 	defer e.contacts.changing.RUnlock()
 	err := e.Update(ctx, fn)
@@ -45,7 +45,7 @@ func (e *Engine) changeContacts(ctx context.Context, fn func(*txn.Tx) error) err
 }
 
 // load reads all contacts unless they were read. It keeps the uses that are not stored yet.
-func (c *contacts) load(ctx context.Context, e *Engine) error {
+func (c *contacts) load(ctx context.Context, e *Service) error {
 	if c.isLoaded() {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (c *contacts) isLoaded() bool {
 }
 
 // list returns the contacts of a person, or all for "".
-func (c *contacts) list(ctx context.Context, e *Engine, person string) (all []*contact, err error) {
+func (c *contacts) list(ctx context.Context, e *Service, person string) (all []*contact, err error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (c *contacts) list(ctx context.Context, e *Engine, person string) (all []*c
 }
 
 // withID returns the contact with an id. The error is [askback.ErrNotFound] if it is unknown.
-func (c *contacts) withID(ctx context.Context, e *Engine, id string) (*contact, error) {
+func (c *contacts) withID(ctx context.Context, e *Service, id string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *contacts) withID(ctx context.Context, e *Engine, id string) (*contact, 
 }
 
 // at returns the contact with an address. The error is [askback.ErrNotFound] if it is unknown.
-func (c *contacts) at(ctx context.Context, e *Engine, channel, address string) (*contact, error) {
+func (c *contacts) at(ctx context.Context, e *Service, channel, address string) (*contact, error) {
 	if err := c.load(ctx, e); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (c *contacts) touch(one *contact, now time.Time) {
 
 // contactValid reports whether the binding of a contact is valid. It reads tokens only when it
 // is called first for the contact, and again after a token was revoked.
-func (e *Engine) contactValid(ctx context.Context, c *contact, now time.Time) (bool, error) {
+func (e *Service) contactValid(ctx context.Context, c *contact, now time.Time) (bool, error) {
 	if c.address == "" {
 		return false, nil
 	}
@@ -177,7 +177,7 @@ func (e *Engine) contactValid(ctx context.Context, c *contact, now time.Time) (b
 }
 
 // bindingEnd reads the tokens of a binding.
-func (e *Engine) bindingEnd(ctx context.Context, b binding) (end contactEnd, err error) {
+func (e *Service) bindingEnd(ctx context.Context, b binding) (end contactEnd, err error) {
 	if end.at, err = e.RootEnd(ctx, b.root); err == nil {
 		end.revoked, err = e.IsRevoked(ctx, b.token)
 	}
@@ -185,7 +185,7 @@ func (e *Engine) bindingEnd(ctx context.Context, b binding) (end contactEnd, err
 }
 
 // StoreContactUses stores when contacts were used last.
-func (e *Engine) StoreContactUses(ctx context.Context) error {
+func (e *Service) StoreContactUses(ctx context.Context) error {
 	e.contacts.mu.Lock()
 	uses := map[string]time.Time{}
 	for id, one := range e.contacts.byID {

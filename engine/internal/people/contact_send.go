@@ -18,7 +18,7 @@ var (
 
 // ContactAddress returns the address of a contact, for a message that is sent now. The error for one that was
 // removed or has ended is an [askback.SendError].
-func (e *Engine) ContactAddress(ctx context.Context, id string, now time.Time) (string, error) {
+func (e *Service) ContactAddress(ctx context.Context, id string, now time.Time) (string, error) {
 	c, err := e.contacts.withID(ctx, e, id)
 	if errors.Is(err, askback.ErrNotFound) {
 		return "", errContactRemoved
@@ -34,7 +34,7 @@ func (e *Engine) ContactAddress(ctx context.Context, id string, now time.Time) (
 
 // ContactReplied records that an attempt to send to a contact ended with err. A contact whose
 // receiver is gone is removed.
-func (e *Engine) ContactReplied(ctx context.Context, id string, err error, now time.Time) {
+func (e *Service) ContactReplied(ctx context.Context, id string, err error, now time.Time) {
 	sending, _ := errors.AsType[*askback.SendError](err)
 	switch {
 	case err == nil:

@@ -67,7 +67,7 @@ func (d *storedDirectory) group(name string) (int, bool) {
 	return slices.BinarySearchFunc(d.Groups, name, func(g storedGroup, name string) int { return cmp.Compare(g.Name, name) })
 }
 
-// current are the settings that apply: those of [Engine.Set] with the stored people, groups and
+// current are the settings that apply: those of [Service.Set] with the stored people, groups and
 // routes. They are not changed after they were published.
 type current struct {
 	txn.Settings
@@ -81,16 +81,16 @@ type directories struct {
 	complete atomic.Bool // the stored directory was read
 
 	mu      sync.Mutex   // held while one of them is replaced
-	file    txn.Settings // as [Engine.Set] got them
+	file    txn.Settings // as [Service.Set] got them
 	stored  storedDirectory
 	version int64           // of the record of stored; 0: it has not been made
 	warned  map[string]bool // warnings that were logged
 
-	reported map[string]bool // the problems of [Engine.CheckDirectory] that were logged
+	reported map[string]bool // the problems of [Service.CheckDirectory] that were logged
 }
 
 // Set replaces the settings.
-func (e *Engine) Set(s txn.Settings) {
+func (e *Service) Set(s txn.Settings) {
 	s.People, s.Routes, s.Groups, s.Receivers = slices.Clone(s.People), slices.Clone(s.Routes), maps.Clone(s.Groups), slices.Clone(s.Receivers)
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
@@ -100,7 +100,7 @@ func (e *Engine) Set(s txn.Settings) {
 
 // current returns the settings that apply. It reads the stored directory unless it was read: a
 // rule of a route must not be missed, so it returns an error if it cannot.
-func (e *Engine) current(ctx context.Context) (*current, error) {
+func (e *Service) current(ctx context.Context) (*current, error) {
 	if e.directory.complete.Load() {
 		return e.applied.Load(), nil
 	}
@@ -121,14 +121,14 @@ func (e *Engine) current(ctx context.Context) (*current, error) {
 
 // ReadDirectory reads the stored people, groups and routes, unless they were read. Otherwise
 // they are read when they are needed first.
-func (e *Engine) ReadDirectory(ctx context.Context) error {
+func (e *Service) ReadDirectory(ctx context.Context) error {
 	_, err := e.current(ctx)
 	return err
 }
 
 // signInPeople returns the issuer and the people who may sign in. Those of the API are left out
 // as long as the store cannot be read.
-func (e *Engine) signInPeople() (issuer string, people []askback.Person) {
+func (e *Service) signInPeople() (issuer string, people []askback.Person) {
 	s, err := e.current(context.Background())
 	if err != nil {
 		e.Log.Error("the people of the API cannot be read", "error", err)
@@ -138,7 +138,7 @@ func (e *Engine) signInPeople() (issuer string, people []askback.Person) {
 }
 
 // readDirectory returns the stored directory, and its record with version 0 if it has not been made.
-func (e *Engine) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
+func (e *Service) readDirectory(ctx context.Context) (d storedDirectory, row store.Record, err error) {
 	row, err = e.Store.Read(ctx, KindDirectory, directoryID)
 	if errors.Is(err, store.ErrNotFound) {
 		return storedDirectory{Format: 1}, store.Record{Kind: KindDirectory, ID: directoryID, Fixed: []byte(`{"v":1}`)}, nil
@@ -152,7 +152,7 @@ func (e *Engine) readDirectory(ctx context.Context) (d storedDirectory, row stor
 }
 
 // replaceDirectory uses a stored directory that was committed, unless a later version is used.
-func (e *Engine) replaceDirectory(d storedDirectory, version int64) {
+func (e *Service) replaceDirectory(d storedDirectory, version int64) {
 	e.directory.mu.Lock()
 	defer e.directory.mu.Unlock()
 	if version > e.directory.version {
@@ -163,7 +163,7 @@ func (e *Engine) replaceDirectory(d storedDirectory, version int64) {
 }
 
 // combine publishes the settings that apply. The caller holds the mutex.
-func (e *Engine) combine() {
+func (e *Service) combine() {
 	c, warnings := combined(e.directory.file, &e.directory.stored)
 	e.applied.Store(c)
 	e.Settings.Store(&c.Settings)

@@ -112,7 +112,7 @@ func (c *Client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 
 // personFree returns an error if the settings have a person with this name, or if another person
 // has one of these addresses.
-func (e *Engine) personFree(r askback.PersonRequest, d *storedDirectory) error {
+func (e *Service) personFree(r askback.PersonRequest, d *storedDirectory) error {
 	var bad askback.Invalid
 	taken := func(name, email, slack string) {
 		if sameEmail(email, r.Email) {
@@ -179,7 +179,7 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 
 // afterRemoval returns a warning about a person that was removed: what still names the person,
 // and that the person may still answer.
-func (e *Engine) afterRemoval(ctx context.Context, s *current, name string) (string, error) {
+func (e *Service) afterRemoval(ctx context.Context, s *current, name string) (string, error) {
 	known, err := e.IsPerson(ctx, name)
 	if err != nil {
 		return "", err
@@ -216,7 +216,7 @@ func (c *current) routesNaming(name string) (all []string) {
 }
 
 // notOfAPI returns the error for removing what the API has not made.
-func (e *Engine) notOfAPI(what, name string) error {
+func (e *Service) notOfAPI(what, name string) error {
 	s := e.applied.Load()
 	_, group := s.Groups[name]
 	_, person := s.personNamed(name)
@@ -369,7 +369,7 @@ func (c *current) routeList() askback.RouteList {
 // storedTime returns a stored time.
 func storedTime(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// settings returns the settings as [Engine.Set] got them.
+// settings returns the settings as [Service.Set] got them.
 func (d *directories) settings() txn.Settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -24,7 +24,7 @@ type DirectoryProblem struct {
 // CheckDirectory returns what is wrong with the groups and the routes that apply: names of people
 // who are not known here, and routes and hosted agents whose confirmations no one may approve. It
 // logs what it has not logged before.
-func (e *Engine) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error) {
+func (e *Service) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error) {
 	all, err := e.known(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (e *Engine) CheckDirectory(ctx context.Context) ([]DirectoryProblem, error)
 }
 
 // known returns the people who are known here.
-func (e *Engine) known(ctx context.Context) ([]string, error) {
+func (e *Service) known(ctx context.Context) ([]string, error) {
 	s, err := e.current(ctx)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (c *current) refusing(known []string) error {
 }
 
 // reportDirectory logs what is wrong with the groups and routes after a change.
-func (e *Engine) reportDirectory(ctx context.Context) {
+func (e *Service) reportDirectory(ctx context.Context) {
 	if _, err := e.CheckDirectory(ctx); err != nil {
 		e.Log.Error("groups and routes cannot be checked", "error", err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // ReplaceDirectory applies an empty directory of the API as that of a committed version.
-func (e *Engine) ReplaceDirectory(version int64) {
+func (e *Service) ReplaceDirectory(version int64) {
 	e.replaceDirectory(storedDirectory{Format: 1}, version)
 }
 

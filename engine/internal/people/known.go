@@ -29,7 +29,7 @@ type tokenNames struct {
 
 // knownPeople returns those of the names that belong to a person in the settings or with a valid
 // token. It returns nil if there are no such people at all.
-func (e *Engine) knownPeople(ctx context.Context, s *current, names []string) ([]string, error) {
+func (e *Service) knownPeople(ctx context.Context, s *current, names []string) ([]string, error) {
 	inSettings := func(name string) bool {
 		return slices.ContainsFunc(s.People, func(p askback.Person) bool { return p.Name == name }) ||
 			slices.ContainsFunc(s.Receivers, func(r txn.Receiver) bool { return r.Person == name })
@@ -60,7 +60,7 @@ func (e *Engine) knownPeople(ctx context.Context, s *current, names []string) ([
 func (t *tokenNames) forget() { t.stale.Store(true) }
 
 // read returns the people with a valid token. The caller must not change the result.
-func (t *tokenNames) read(ctx context.Context, e *Engine, wanted []string) (map[string]bool, error) {
+func (t *tokenNames) read(ctx context.Context, e *Service, wanted []string) (map[string]bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	age := e.Clock().Sub(t.at)

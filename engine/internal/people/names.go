@@ -12,7 +12,7 @@ import (
 // CheckNewName returns an [askback.Invalid] if the name of a new token or person is not one that a
 // person can have, or looks like that of another person or token here: one person could be counted
 // as two, and a reader could take one for the other (T9).
-func (e *Engine) CheckNewName(ctx context.Context, pointer, name string, kind askback.Kind) error {
+func (e *Service) CheckNewName(ctx context.Context, pointer, name string, kind askback.Kind) error {
 	if problem := directory.NameProblem(name); problem != "" {
 		return askback.Invalid{{Pointer: pointer, Detail: fmt.Sprintf("%q %s", name, problem), Fix: `"name": "ana"`}}
 	}

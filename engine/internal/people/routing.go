@@ -78,7 +78,7 @@ func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 // address sets the people and groups who get a new ask, and returns the people: those whom the
 // request names, else those of its route. If these are too few to decide it, the approvers get it,
 // too.
-func (e *Engine) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
+func (e *Service) address(ctx context.Context, n *txn.NewAsk, r *routing) (people []string, err error) {
 	a := &n.Asked.Ask
 	if n.Named {
 		people, skipped, err := e.expand(ctx, "/to", a.To, true)
@@ -153,7 +153,7 @@ func FollowUps(r askback.Route, at time.Time) (all []askback.FollowUp) {
 // made later, and all are taken. The pointer is that of the list in the request. The error is an
 // [askback.Invalid] if no person is left or, if strict is set, a group does not exist. Otherwise
 // such a group is among the skipped: the author of an ask does not see the groups of a route.
-func (e *Engine) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
+func (e *Service) expand(ctx context.Context, pointer string, names []string, strict bool) (people, skipped []string, err error) {
 	if len(names) == 0 {
 		return nil, nil, nil
 	}
@@ -228,7 +228,7 @@ func quoted(names []string) []string {
 // ReceiversOf returns the receivers that may carry an ask to the people who may answer it, each
 // with the end of the quiet hours of its person: those of the settings and the contacts of these
 // people. Channels are those of the route of the ask; empty: all.
-func (e *Engine) ReceiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
+func (e *Service) ReceiversOf(ctx context.Context, a *askback.Ask, channels []string, now time.Time) (all []lifecycle.Receiver, err error) {
 	if a.Settled() {
 		return nil, nil
 	}
@@ -314,7 +314,7 @@ func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, p
 }
 
 // FollowUp performs the reminders and escalations of an ask that are due.
-func (e *Engine) FollowUp(t *txn.Tx, a *txn.AskRecord) error {
+func (e *Service) FollowUp(t *txn.Tx, a *txn.AskRecord) error {
 	for {
 		next, ok := a.State.NextFollowUp()
 		if !ok || t.Now().Before(next.At) {

@@ -23,7 +23,7 @@ func (c *Client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
 
 // HostedAgents returns the agents that can be started here, in order of name, each with the time
 // of its next run.
-func (e *Engine) HostedAgents() []askback.HostedAgent {
+func (e *Service) HostedAgents() []askback.HostedAgent {
 	if e.Runner == nil {
 		return nil
 	}
@@ -45,7 +45,7 @@ type CallbackRunner interface {
 }
 
 // agentCallback returns the address that receives the events of the runs of an agent, or "".
-func (e *Engine) agentCallback(agent string) (string, error) {
+func (e *Service) agentCallback(agent string) (string, error) {
 	c, ok := e.Runner.(CallbackRunner)
 	if !ok {
 		return "", nil
@@ -58,7 +58,7 @@ func (e *Engine) agentCallback(agent string) (string, error) {
 }
 
 // IsHosted reports whether a session is that of a hosted agent.
-func (e *Engine) IsHosted(ctx context.Context, id string) (bool, error) {
+func (e *Service) IsHosted(ctx context.Context, id string) (bool, error) {
 	_, err := e.Store.Read(ctx, KindRun, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
@@ -68,7 +68,7 @@ func (e *Engine) IsHosted(ctx context.Context, id string) (bool, error) {
 
 // LimitRuns records that a program starts a run. It returns [askback.ErrTooMany] if the program
 // has as many runs as it may have open asks: the asks of its runs are not counted as its own.
-func (e *Engine) LimitRuns(ctx context.Context, owner string) error {
+func (e *Service) LimitRuns(ctx context.Context, owner string) error {
 	if limit := e.MaxOpen(); limit > 0 {
 		n, err := e.countRuns(ctx, owner, limit)
 		if err != nil {
@@ -86,7 +86,7 @@ func (e *Engine) LimitRuns(ctx context.Context, owner string) error {
 
 // LimitStarts records that a program starts a turn of a run. Programs may start as many runs in a minute as
 // an agent may ask: each run costs requests to a model.
-func (e *Engine) LimitStarts(owner string) error {
+func (e *Service) LimitStarts(owner string) error {
 	limit := e.Settings.Load().AsksPerMinute
 	err := e.Quota.LimitRate("start\x00"+owner, limit, e.Clock())
 	if r, ok := errors.AsType[*askback.RetryError](err); ok {
@@ -97,7 +97,7 @@ func (e *Engine) LimitStarts(owner string) error {
 
 // preferCallback removes the callback of an agent from the ask of a run whose session has one:
 // that of the session is its starter's, and the ask gets it then.
-func (e *Engine) preferCallback(ctx context.Context, id string, r *askback.Request) error {
+func (e *Service) preferCallback(ctx context.Context, id string, r *askback.Request) error {
 	if r.CallbackURL == "" {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (e *Engine) preferCallback(ctx context.Context, id string, r *askback.Reque
 }
 
 // agentNames returns a sentence with the names of the first hosted agents.
-func (e *Engine) agentNames() string {
+func (e *Service) agentNames() string {
 	const most = 20
 	var names []string
 	for i, a := range e.Runner.Agents() {
@@ -130,7 +130,7 @@ func (e *Engine) agentNames() string {
 }
 
 // countRuns returns the number of open sessions of an owner whose agents run here, at most limit.
-func (e *Engine) countRuns(ctx context.Context, owner string, limit int) (n int, err error) {
+func (e *Service) countRuns(ctx context.Context, owner string, limit int) (n int, err error) {
 	all, err := e.Store.CountOpen(ctx, txn.KindSession, owner, limit)
 	if err != nil || all < limit { // most owners have few
 		return all, txn.FromStore(err)

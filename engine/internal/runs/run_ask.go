@@ -17,7 +17,7 @@ import (
 
 // openAsk opens the ask of a call, unless the run no longer waits for it. A request that is not
 // valid is the result of the call, so that the model corrects it.
-func (e *Engine) openAsk(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
+func (e *Service) openAsk(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Awaiting, w.Call)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (e *Engine) openAsk(ctx context.Context, f store.Effect, r *runRecord, w ru
 
 // directorsFor returns the directors of a run if a route needs them, because they must not settle
 // the asks of the run.
-func (e *Engine) directorsFor(ctx context.Context, r *runRecord) ([]string, error) {
+func (e *Service) directorsFor(ctx context.Context, r *runRecord) ([]string, error) {
 	s, err := e.Current(ctx)
 	if err != nil || !slices.ContainsFunc(s.Routes, func(r askback.Route) bool { return r.NoSelfApproval }) {
 		return nil, err
@@ -81,7 +81,7 @@ func (e *Engine) directorsFor(ctx context.Context, r *runRecord) ([]string, erro
 
 // directors returns who told a run what to do, and the runs that started it: the owners of their
 // sessions, and the people who wrote to them.
-func (e *Engine) directors(ctx context.Context, r *runRecord) (names []string, err error) {
+func (e *Service) directors(ctx context.Context, r *runRecord) (names []string, err error) {
 	for {
 		row, err := e.Store.Read(ctx, txn.KindSession, r.row.ID)
 		if err != nil {
@@ -107,7 +107,7 @@ func (e *Engine) directors(ctx context.Context, r *runRecord) (names []string, e
 }
 
 // resumeRun steps a run with the outcome of its ask.
-func (e *Engine) resumeRun(ctx context.Context, f store.Effect, r *runRecord) error {
+func (e *Service) resumeRun(ctx context.Context, f store.Effect, r *runRecord) error {
 	a, err := e.Fetch(ctx, f.Subject)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func deliverOutcome(t *txn.Tx, id string, call conversation.Call) error {
 // explain adds to a request what people need to know before they decide: to the approval of a
 // call, what the model wrote with the call; to questions, the payload with which the run started,
 // if it is an object.
-func (e *Engine) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
+func (e *Service) explain(ctx context.Context, id string, n int, q *askback.Request) (err error) {
 	switch {
 	case q.Confirmation != nil && q.Confirmation.Context == "":
 		explained := *q.Confirmation
@@ -183,7 +183,7 @@ func (e *Engine) explain(ctx context.Context, id string, n int, q *askback.Reque
 }
 
 // textBefore returns the text of the message that has a call, or "" if it has none.
-func (e *Engine) textBefore(ctx context.Context, id string, n int) (string, error) {
+func (e *Service) textBefore(ctx context.Context, id string, n int) (string, error) {
 	found := false
 	for before := int64(0); ; {
 		rows, err := e.Store.Recent(ctx, id, before, txn.HistoryChunk)

@@ -21,7 +21,7 @@ func childKey(parent string, w runWork) string {
 // startChild starts a child of a run, unless the run no longer waits for it. The run may be
 // cancelled at the same time: then it finds no child to cancel, and so the child is cancelled
 // here.
-func (e *Engine) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
+func (e *Service) startChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, parent, conversation.Delegating, w.Call)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (e *Engine) startChild(ctx context.Context, f store.Effect, parent *runReco
 }
 
 // cancelChild cancels a child, because its parent no longer waits for it.
-func (e *Engine) cancelChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
+func (e *Service) cancelChild(ctx context.Context, f store.Effect, parent *runRecord, w runWork) error {
 	if err := e.endChild(ctx, parent, w); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (e *Engine) cancelChild(ctx context.Context, f store.Effect, parent *runRec
 
 // endChild ends a child for good, if it was started. One whose turn has ended stays as it is: its
 // parent may have stopped waiting because it has the result.
-func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) error {
+func (e *Service) endChild(ctx context.Context, parent *runRecord, w runWork) error {
 	row, err := e.Store.ReadKey(ctx, txn.KindSession, childKey(parent.row.ID, w))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -109,7 +109,7 @@ func (e *Engine) endChild(ctx context.Context, parent *runRecord, w runWork) err
 // childFinished tells a run that one of its children has ended its turn. The two belong to
 // different sessions, so the step and the completion are two commits: a repeated step changes
 // nothing.
-func (e *Engine) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
+func (e *Service) childFinished(ctx context.Context, f store.Effect, child *runRecord, w runWork) error {
 	err := e.Update(ctx, func(t *txn.Tx) error {
 		parent, err := lockRun(t, child.fixed.Parent)
 		if err != nil {

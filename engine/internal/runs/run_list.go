@@ -44,7 +44,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 }
 
 // knownRun is like readRun. It returns nil if there is no such run, or if it cannot be read.
-func (e *Engine) knownRun(ctx context.Context, session string) (*runRecord, error) {
+func (e *Service) knownRun(ctx context.Context, session string) (*runRecord, error) {
 	r, err := e.readRun(ctx, session)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
@@ -57,7 +57,7 @@ func (e *Engine) knownRun(ctx context.Context, session string) (*runRecord, erro
 
 // OpenCalls returns the calls of the run of a session that have no result yet. It returns none if
 // there is no such run, or if it cannot be read.
-func (e *Engine) OpenCalls(ctx context.Context, session string) ([]conversation.Open, error) {
+func (e *Service) OpenCalls(ctx context.Context, session string) ([]conversation.Open, error) {
 	r, err := e.knownRun(ctx, session)
 	if err != nil || r == nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (e *Engine) OpenCalls(ctx context.Context, session string) ([]conversation.
 
 // AsksOf returns an ask with the agent of the run of a session, its owner, and the people and
 // groups whom it names, if the run may ask people. The ask is nil if that is not known.
-func (e *Engine) AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error) {
+func (e *Service) AsksOf(ctx context.Context, session string) (a *askback.Ask, asks bool, err error) {
 	r, err := e.knownRun(ctx, session)
 	if err != nil || r == nil || e.Runner == nil {
 		return nil, false, err

@@ -13,7 +13,7 @@ import (
 
 // executeTool runs the tool of a call. That it runs is committed before, with the use of the
 // approval that it needs, so that a tool which changes something runs at most once (F7).
-func (e *Engine) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
+func (e *Service) executeTool(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	call, ok, err := e.callOf(ctx, r, conversation.Executing, w.Call)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (r *runRecord) toolFinished(t *txn.Tx, call int, out conversation.Executed)
 
 // startTool commits that a tool runs, and consumes the approval that it needs. It reports
 // whether the tool must run. If it must not, the effect is done.
-func (e *Engine) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
+func (e *Service) startTool(ctx context.Context, f store.Effect, known *runRecord, w runWork, call conversation.Call) (runs bool, err error) {
 	var sum string
 	if w.AskID != "" {
 		if sum, err = e.callDigest(known.fixed.Run, call); err != nil {
@@ -101,7 +101,7 @@ func (e *Engine) startTool(ctx context.Context, f store.Effect, known *runRecord
 }
 
 // callDigest returns the digest of the tool call that is about to run.
-func (e *Engine) callDigest(run conversation.Run, call conversation.Call) (string, error) {
+func (e *Service) callDigest(run conversation.Run, call conversation.Call) (string, error) {
 	r, err := e.Runner.Question(run, call)
 	if err != nil {
 		return "", noQuestion{err}

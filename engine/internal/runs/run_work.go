@@ -66,7 +66,7 @@ func addWork(t *txn.Tx, kind, subjectKind, subject, stream string, w runWork) er
 // performRun performs an effect of a run until it succeeds: without it the run would stand
 // still. A run of which something cannot be read fails. If ctx ends, the next process performs
 // the effect.
-func (e *Engine) performRun(ctx context.Context, f store.Effect) error {
+func (e *Service) performRun(ctx context.Context, f store.Effect) error {
 	err := e.runEffect(ctx, f)
 	if err == nil || ctx.Err() != nil || errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
 		return nil
@@ -91,7 +91,7 @@ func (e *Engine) performRun(ctx context.Context, f store.Effect) error {
 }
 
 // runEffect performs an effect of a run, and commits what followed.
-func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
+func (e *Service) runEffect(ctx context.Context, f store.Effect) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e.Log.Error("a hosted run panicked", "session", f.Stream, "panic", r, "stack", string(debug.Stack()))
@@ -132,7 +132,7 @@ func (e *Engine) runEffect(ctx context.Context, f store.Effect) (err error) {
 var errNotHosted = errors.New("this process does not host the agent")
 
 // checkHosts returns errNotHosted if the runner is not one for the agent of a run.
-func (e *Engine) checkHosts(r *runRecord) error {
+func (e *Service) checkHosts(r *runRecord) error {
 	if e.Runner == nil {
 		return errNotHosted
 	}
@@ -144,7 +144,7 @@ func (e *Engine) checkHosts(r *runRecord) error {
 
 // finish commits the completion of an effect, and the step of a run if fn is not nil. It does
 // so even if ctx has ended.
-func (e *Engine) finish(ctx context.Context, f store.Effect, id string, fn func(t *txn.Tx, r *runRecord) error) error {
+func (e *Service) finish(ctx context.Context, f store.Effect, id string, fn func(t *txn.Tx, r *runRecord) error) error {
 	return e.Update(context.WithoutCancel(ctx), func(t *txn.Tx) error {
 		t.Change.Done = append(t.Change.Done, store.Completion{ID: f.ID, Node: f.Node})
 		if fn == nil {
@@ -159,7 +159,7 @@ func (e *Engine) finish(ctx context.Context, f store.Effect, id string, fn func(
 }
 
 // readRun returns a run as it is stored.
-func (e *Engine) readRun(ctx context.Context, id string) (*runRecord, error) {
+func (e *Service) readRun(ctx context.Context, id string) (*runRecord, error) {
 	row, err := e.Store.Read(ctx, KindRun, id)
 	if err != nil {
 		return nil, txn.FromStore(err)
@@ -168,7 +168,7 @@ func (e *Engine) readRun(ctx context.Context, id string) (*runRecord, error) {
 }
 
 // runHistory returns the events of a run that its model reads.
-func (e *Engine) runHistory(ctx context.Context, id string) (all []conversation.Event, err error) {
+func (e *Service) runHistory(ctx context.Context, id string) (all []conversation.Event, err error) {
 	for after := int64(0); ; {
 		rows, err := e.Store.History(ctx, id, after, txn.HistoryChunk)
 		if err != nil {
@@ -198,7 +198,7 @@ var errUnneeded = errors.New("the run no longer needs this")
 
 // watch returns a context that ends with ctx, and with errUnneeded when the run no longer needs
 // what the caller does.
-func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.State) bool) (context.Context, func()) {
+func (e *Service) watch(ctx context.Context, id string, needed func(conversation.State) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watcher := e.Hub.WatchRun(id)
 	go func() {
@@ -214,7 +214,7 @@ func (e *Engine) watch(ctx context.Context, id string, needed func(conversation.
 }
 
 // requestModel requests the model of a run once.
-func (e *Engine) requestModel(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
+func (e *Service) requestModel(ctx context.Context, f store.Effect, r *runRecord, w runWork) error {
 	request := conversation.RequestModel{Request: w.Request, Attempt: w.Attempt}
 	needed := func(s conversation.State) bool { return s.Requests(request) }
 	if !needed(r.state) {
@@ -238,7 +238,7 @@ func (e *Engine) requestModel(ctx context.Context, f store.Effect, r *runRecord,
 }
 
 // reply requests the model and publishes its text as it arrives.
-func (e *Engine) reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message) conversation.Input {
+func (e *Service) reply(ctx context.Context, run conversation.Run, q conversation.RequestModel, messages []conversation.Message) conversation.Input {
 	live := e.Hub.Begin(run.ID, q.Request)
 	defer live.End()
 	return e.Runner.Reply(ctx, run, q, messages, live.Add)
@@ -261,7 +261,7 @@ func stamped(in conversation.Input, w runWork, t *txn.Tx) conversation.Input {
 }
 
 // callOf returns a call of a run, with its plan, if the run makes it now in this phase.
-func (e *Engine) callOf(ctx context.Context, r *runRecord, phase conversation.Phase, n int) (call conversation.Call, ok bool, err error) {
+func (e *Service) callOf(ctx context.Context, r *runRecord, phase conversation.Phase, n int) (call conversation.Call, ok bool, err error) {
 	open, ok := r.open(phase, n)
 	if !ok {
 		return call, false, nil

@@ -54,7 +54,7 @@ type AddressingRunner interface {
 }
 
 // Recipients returns the people and groups whom the asks of each hosted agent name, by its name.
-func (e *Engine) Recipients() map[string][]string {
+func (e *Service) Recipients() map[string][]string {
 	if r, ok := e.Runner.(AddressingRunner); ok {
 		return r.Recipients()
 	}

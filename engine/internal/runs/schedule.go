@@ -39,7 +39,7 @@ type scheduleState struct {
 }
 
 // ScheduleLoop starts the runs of schedules until ctx ends.
-func (e *Engine) ScheduleLoop(ctx context.Context) {
+func (e *Service) ScheduleLoop(ctx context.Context) {
 	s, ok := e.Runner.(Scheduler)
 	if !ok || e.Idle {
 		return
@@ -76,7 +76,7 @@ var neverAgain = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 // starts while the last one waits or works (E15). A run
 // has the time in its key, so that it starts once, however many servers there are, and if the
 // process ends before it has stored the next time.
-func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
+func (e *Service) fireSchedule(ctx context.Context, s Scheduler, a askback.HostedAgent) (scheduleState, error) {
 	row, state, err := e.readSchedule(ctx, a.Name)
 	if err != nil {
 		return scheduleState{}, err
@@ -112,7 +112,7 @@ func (e *Engine) fireSchedule(ctx context.Context, s Scheduler, a askback.Hosted
 
 // readSchedule returns the record of the schedule of an agent, without Fixed if it exists and
 // otherwise a new one, and its state.
-func (e *Engine) readSchedule(ctx context.Context, agent string) (store.Record, scheduleState, error) {
+func (e *Service) readSchedule(ctx context.Context, agent string) (store.Record, scheduleState, error) {
 	var state scheduleState
 	row, err := e.Store.Read(ctx, kindSchedule, agent)
 	if errors.Is(err, store.ErrNotFound) {
@@ -128,7 +128,7 @@ func (e *Engine) readSchedule(ctx context.Context, agent string) (store.Record, 
 
 // startScheduled starts the latest run of a schedule that is due, unless it is too late or the last
 // run has not ended. It returns the id of the last run's session.
-func (e *Engine) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time) (string, error) {
+func (e *Service) startScheduled(ctx context.Context, s Scheduler, a askback.HostedAgent, state scheduleState, now time.Time) (string, error) {
 	due, last := state.Next, state.Last
 	at := due
 	if oldest := now.Add(-latestStart); due.Before(oldest) {

@@ -24,7 +24,7 @@ func hostedPrincipal(agent string) askback.Principal {
 }
 
 // hosted returns the client of a hosted agent. No token can have its name.
-func (e *Engine) hosted(agent string) *Client {
+func (e *Service) hosted(agent string) *Client {
 	c := e.DB.As(hostedPrincipal(agent))
 	return &Client{e, &c}
 }

@@ -26,7 +26,7 @@ type channelSecretState struct {
 // ChannelSecret returns random bytes that are always the same for a channel, such as for a key
 // that its service knows. They are made at the first call. If they cannot be decrypted any more,
 // they are made again: then the key of the state directory is another one.
-func (e *Engine) ChannelSecret(ctx context.Context, channel string) (secret []byte, err error) {
+func (e *Service) ChannelSecret(ctx context.Context, channel string) (secret []byte, err error) {
 	err = e.Update(ctx, func(t *txn.Tx) error {
 		if err := t.Lock(kindChannelSecret + " " + channel); err != nil {
 			return err
@@ -64,7 +64,7 @@ func (e *Engine) ChannelSecret(ctx context.Context, channel string) (secret []by
 	return secret, nil
 }
 
-func (e *Engine) openChannelSecret(row store.Record) ([]byte, error) {
+func (e *Service) openChannelSecret(row store.Record) ([]byte, error) {
 	var s channelSecretState
 	if _, err := txn.Readable(s, json.Unmarshal(row.State, &s)); err != nil {
 		return nil, err

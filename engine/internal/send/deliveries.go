@@ -112,7 +112,7 @@ type holders map[string]askback.Endpoint
 
 // held returns a delivery of a record with the endpoint that holds it, if there is one. An
 // endpoint that cannot be read holds none: the list is about deliveries.
-func (h holders) held(ctx context.Context, e *Engine, of sentRecord, d askback.Delivery) askback.Delivery {
+func (h holders) held(ctx context.Context, e *Service, of sentRecord, d askback.Delivery) askback.Delivery {
 	if !lifecycle.ToCallback(d) || d.Status == askback.DeliverySent || d.Status == askback.DeliverySkipped {
 		return d
 	}
@@ -282,7 +282,7 @@ func (c *Client) sentSubjects(ctx context.Context, status askback.DeliveryStatus
 }
 
 // addSeen adds when a delivery to people was seen, which its event does not have.
-func (e *Engine) addSeen(ctx context.Context, d *askback.Delivery) error {
+func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 	if d.AskID == "" || lifecycle.ToCallback(*d) {
 		return nil
 	}

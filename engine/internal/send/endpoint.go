@@ -40,7 +40,7 @@ const (
 )
 
 // newEndpointSecret returns a new secret and its stored form for the endpoint with an id.
-func (e *Engine) newEndpointSecret(id string) (secret, stored string, err error) {
+func (e *Service) newEndpointSecret(id string) (secret, stored string, err error) {
 	b := make([]byte, endpointSecret)
 	if _, err := io.ReadFull(e.Rand, b); err != nil {
 		return "", "", fmt.Errorf("make a secret: %w", err)
@@ -53,7 +53,7 @@ func (e *Engine) newEndpointSecret(id string) (secret, stored string, err error)
 // makeEndpoint makes the endpoint of an owner and an address, with a secret of its own if
 // hasSecret is set. The error is [askback.ErrExists] if there is one, and
 // [askback.ErrTooMany] if the owner has too many.
-func (e *Engine) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool) (r *txn.EndpointRecord, secret string, err error) {
+func (e *Service) makeEndpoint(t *txn.Tx, owner, address string, hasSecret bool) (r *txn.EndpointRecord, secret string, err error) {
 	origin := askback.Origin(address)
 	key := endpointKey(owner, origin)
 	if _, err := e.Store.ReadKey(t.Context(), KindEndpoint, key); err == nil {

@@ -19,7 +19,7 @@ import (
 
 // endpointOwner returns the owner of the endpoint of an address that a principal names. The
 // address of the settings is an endpoint of the server, also if a principal names it.
-func (e *Engine) endpointOwner(name, address string) string {
+func (e *Service) endpointOwner(name, address string) string {
 	if address == e.Callback() {
 		return ""
 	}
@@ -28,7 +28,7 @@ func (e *Engine) endpointOwner(name, address string) string {
 
 // endpointOf returns the endpoint of an address that a principal names. It makes it when it
 // is used first.
-func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
+func (e *Service) endpointOf(ctx context.Context, name, address string) (lifecycle.EndpointState, error) {
 	owner := e.endpointOwner(name, address)
 	for attempt := 0; ; attempt++ {
 		row, err := e.Store.ReadKey(ctx, KindEndpoint, endpointKey(owner, askback.Origin(address)))
@@ -53,7 +53,7 @@ func (e *Engine) endpointOf(ctx context.Context, name, address string) (lifecycl
 }
 
 // giveSecret makes a secret for an endpoint that has none of its own.
-func (e *Engine) giveSecret(ctx context.Context, id string) (s lifecycle.EndpointState, err error) {
+func (e *Service) giveSecret(ctx context.Context, id string) (s lifecycle.EndpointState, err error) {
 	err = e.Update(ctx, func(t *txn.Tx) error {
 		r, err := lockEndpoint(t, id)
 		if err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) giveSecret(ctx context.Context, id string) (s lifecycle.Endpoin
 }
 
 // signingSecrets returns the secrets that sign messages to an endpoint now.
-func (e *Engine) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]string, error) {
+func (e *Service) signingSecrets(s lifecycle.EndpointState, now time.Time) ([]string, error) {
 	secrets := s.SigningSecrets(now)
 	for i := range secrets {
 		var err error
@@ -136,7 +136,7 @@ func keep(t *txn.Tx, done store.Completion, endpoint string) (store.Completion, 
 // attempt, so that a slow endpoint locks no asks: if it is lost in a crash, the next attempt
 // has the same result. If the endpoint is disabled, what waits for it is made due, to be given
 // up now and not at its next attempt.
-func (e *Engine) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
+func (e *Service) endpointReplied(ctx context.Context, id string, in lifecycle.Input) {
 	var before, to askback.Endpoint
 	err := e.Update(ctx, func(t *txn.Tx) error {
 		r, err := lockEndpoint(t, id)
@@ -187,7 +187,7 @@ func (list lister) each(ctx context.Context, kind string) iter.Seq2[store.Effect
 
 // hasten makes the deliveries due for which ok returns true. It omits those that are being
 // sent.
-func (e *Engine) hasten(ctx context.Context, ok func(store.Effect) bool) error {
+func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error {
 	now := e.Clock()
 	var all []store.Change
 	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
@@ -213,7 +213,7 @@ const keptPrefix = "kept while this endpoint is paused: "
 
 // holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
 // if their endpoint was resumed.
-func (e *Engine) holdKept(ctx context.Context) error {
+func (e *Service) holdKept(ctx context.Context) error {
 	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
 			return err
@@ -340,7 +340,7 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 
 // resendRecord queues the deliveries of the record that an effect belongs to again, in their
 // order, if they were given up at or after a time. It returns their number.
-func (e *Engine) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
+func (e *Service) resendRecord(ctx context.Context, f store.Effect, since time.Time) (n int, err error) {
 	all, err := e.deliveriesOfRecord(ctx, f)
 	if err != nil {
 		return 0, nil // it was deleted, or cannot be read
@@ -361,7 +361,7 @@ func (e *Engine) resendRecord(ctx context.Context, f store.Effect, since time.Ti
 }
 
 // deliveryTo returns the delivery of an effect, and whether it is one to an endpoint.
-func (e *Engine) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
+func (e *Service) deliveryTo(ctx context.Context, f store.Effect, to askback.Endpoint) (askback.Delivery, bool) {
 	d, err := e.outgoing(ctx, f)
 	return d.Delivery, err == nil && askback.Origin(d.address) == to.Origin && e.endpointOwner(d.owner, d.address) == to.Owner
 }

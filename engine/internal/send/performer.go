@@ -27,13 +27,13 @@ type Effect struct {
 	Data    []byte // JSON
 }
 
-// A Performer performs the effects that an [Engine] claims.
+// A Performer performs the effects that a [Service] claims.
 type Performer interface {
 	// Perform performs one effect. It returns what happened as an input to the
 	// machine of the record that the effect belongs to, or nil.
 	//
 	// After an error, Perform is called again later. After an error in the tenth attempt
-	// or a later one, the effect is a dead letter (see [Engine.DeadLetters]). After a
+	// or a later one, the effect is a dead letter (see [Service.DeadLetters]). After a
 	// crash Perform is called again with the same ID, although it may have succeeded.
 	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
 }
@@ -49,7 +49,7 @@ const (
 
 // A worker claims effects, performs them and commits the results.
 type worker struct {
-	engine  *Engine
+	engine  *Service
 	node    string // the name for its claims, never used before
 	slots   chan struct{}
 	pools   []*pool // of effects that have slots of their own
@@ -73,7 +73,7 @@ type pool struct {
 }
 
 // newPools returns the pools of the kinds that have slots.
-func (e *Engine) newPools() (pools []*pool) {
+func (e *Service) newPools() (pools []*pool) {
 	for i := range e.Kinds {
 		if k := &e.Kinds[i]; k.Perform != nil {
 			pools = append(pools, &pool{Kind: k, slots: make(chan struct{}, k.Slots)})
@@ -96,7 +96,7 @@ func (w *worker) poolOf(name string) *pool {
 // committed or due, when a slot becomes free that an effect may wait for, and for each
 // heartbeat. Only the earliest due time is kept, so other effects may wait for the next
 // heartbeat. Without a performer and a channel, or with [Options.Idle], it does nothing.
-func (e *Engine) PerformLoop(ctx context.Context) {
+func (e *Service) PerformLoop(ctx context.Context) {
 	if e.Idle || e.Performer == nil && len(e.Channels) == 0 && !slices.ContainsFunc(e.Kinds, func(k txn.Kind) bool { return k.Slots > 0 }) {
 		return
 	}
@@ -281,7 +281,7 @@ func causeOf(err error) error {
 }
 
 // tryPerformer performs an effect with the performer.
-func (e *Engine) tryPerformer(ctx context.Context, f store.Effect) (r attempt) {
+func (e *Service) tryPerformer(ctx context.Context, f store.Effect) (r attempt) {
 	if e.Performer == nil {
 		r.failed = fmt.Errorf("this process does not perform effects of kind %q", f.Kind)
 	} else {
@@ -304,7 +304,7 @@ func performBackOff(attempt int) time.Duration {
 // that the effect belongs to. If that record is damaged or cannot be decoded, or if its
 // machine rejects the input for a reason other than [askback.ErrSettled], the effect becomes
 // a dead letter.
-func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, r attempt) error {
+func (e *Service) complete(ctx context.Context, f store.Effect, done store.Completion, r attempt) error {
 	return e.Update(ctx, func(t *txn.Tx) (err error) {
 		done := done
 		if r.in != nil {
@@ -362,7 +362,7 @@ func stepRead[S txn.Machine[S]](t *txn.Tx, r *txn.Record[S], err error, in lifec
 // DeadLetters returns the effects that are not tried again, because they failed too often
 // or their result was rejected. They are in order of id. DeadLetters uses the fields Kind,
 // Stream, After, Newest and Limit of the query.
-func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
+func (e *Service) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	effects, err := e.Store.Dead(ctx, q)
 	return effects, txn.FromStore(err)
 }
@@ -370,7 +370,7 @@ func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect
 // RetryDeadLetter makes a dead letter due at once. A delivery begins its attempts again, and
 // another effect that has failed too often gets one more attempt. The error is
 // [askback.ErrNotFound] if there is no dead letter with this id.
-func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
+func (e *Service) RetryDeadLetter(ctx context.Context, id string) error {
 	f, err := e.deadLetter(ctx, id)
 	if err != nil {
 		return err
@@ -381,7 +381,7 @@ func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 // reviveDeadLetter makes a dead letter due at once. If another delivery of the same ask or
 // session is queued, it deletes the dead letter: the delivery then waits for that one, and
 // gets a new effect after it.
-func (e *Engine) reviveDeadLetter(ctx context.Context, f store.Effect) error {
+func (e *Service) reviveDeadLetter(ctx context.Context, f store.Effect) error {
 	return e.Update(ctx, func(t *txn.Tx) error {
 		done := store.Completion{ID: f.ID, Retry: t.Now()}
 		if f.Kind == kindSend {
@@ -422,7 +422,7 @@ func deliveryOf(t *txn.Tx, f store.Effect) (d askback.Delivery, err error) {
 }
 
 // deadLetter returns the dead letter with an id.
-func (e *Engine) deadLetter(ctx context.Context, id string) (store.Effect, error) {
+func (e *Service) deadLetter(ctx context.Context, id string) (store.Effect, error) {
 	for f, err := range lister(e.Store.Dead).each(ctx, "") {
 		if err != nil || f.ID == id {
 			return f, err

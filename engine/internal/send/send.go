@@ -41,7 +41,7 @@ type outgoing struct {
 
 // outgoing returns the delivery of an effect. The error is [askback.ErrNotFound] if its
 // record has no such delivery.
-func (e *Engine) outgoing(ctx context.Context, f store.Effect) (o outgoing, err error) {
+func (e *Service) outgoing(ctx context.Context, f store.Effect) (o outgoing, err error) {
 	var ok bool
 	if f.SubjectKind == txn.KindSession {
 		s, err := e.sessionState(ctx, f.Subject)
@@ -98,7 +98,7 @@ type sentRecord struct {
 }
 
 // deliveriesOfRecord returns the deliveries of the record that an effect belongs to.
-func (e *Engine) deliveriesOfRecord(ctx context.Context, f store.Effect) (sentRecord, error) {
+func (e *Service) deliveriesOfRecord(ctx context.Context, f store.Effect) (sentRecord, error) {
 	if f.SubjectKind == txn.KindSession {
 		s, err := e.sessionState(ctx, f.Subject)
 		return sentRecord{s.Deliveries, s.Session.Owner, s.Receiver()}, err
@@ -123,7 +123,7 @@ func queueDelivery(t *txn.Tx, f lifecycle.Send) error {
 }
 
 // sessionState reads the state of a session.
-func (e *Engine) sessionState(ctx context.Context, id string) (lifecycle.SessionState, error) {
+func (e *Service) sessionState(ctx context.Context, id string) (lifecycle.SessionState, error) {
 	row, err := e.Store.Read(ctx, txn.KindSession, id)
 	if err != nil {
 		return lifecycle.SessionState{}, txn.FromStore(err)
@@ -203,7 +203,7 @@ func failedAttempt(f store.Effect, d outgoing, now time.Time, err error) attempt
 
 // sendTo makes one attempt to send a delivery. It is signed with the secrets of its endpoint,
 // if it has one.
-func (e *Engine) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
+func (e *Service) sendTo(ctx context.Context, f store.Effect, to lifecycle.EndpointState, d outgoing) (receipt string, err error) {
 	n := askback.Notification{Delivery: d.Delivery, Ask: e.WithPageURL(d.ask.Clone()), Address: d.address}
 	if lifecycle.ToCallback(d.Delivery) {
 		n.Secrets, err = e.signingSecrets(to, e.Clock())

@@ -163,7 +163,7 @@ func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, t.move(r)
+	return r, t.applyDue(r)
 }
 
 // Session locks and reads a session.

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// An Engine is the part of the engine that lists, searches and follows what is stored.
-type Engine struct {
+// A Service is the part of the engine that lists, searches and follows what is stored.
+type Service struct {
 	*txn.DB
 	*auth.Authority
 
@@ -35,8 +35,8 @@ type Runs interface {
 }
 
 // New returns the part of the engine that lists, searches and follows what is stored.
-func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Engine {
-	e := &Engine{DB: db, Authority: tokens, runs: runs, shared: eventPages{all: map[pageKey]*eventPage{}}}
+func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
+	e := &Service{DB: db, Authority: tokens, runs: runs, shared: eventPages{all: map[pageKey]*eventPage{}}}
 	db.Hub.Forget = e.shared.clear
 	db.Register(txn.Kind{Name: kindSnooze, Due: db.DeleteExpired})
 	return e
@@ -44,9 +44,9 @@ func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Engine {
 
 // A Client is what one principal can list, search and follow.
 type Client struct {
-	engine *Engine
+	engine *Service
 	*txn.Caller
 }
 
 // As returns what a caller can do.
-func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }

@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An Engine is the part of the engine that knows the people: the directory, who gets and decides an
+// A Service is the part of the engine that knows the people: the directory, who gets and decides an
 // ask, and the contacts.
-type Engine struct {
+type Service struct {
 	*txn.DB
 	*auth.Authority
 	Options
@@ -26,7 +26,7 @@ type Engine struct {
 	tokens      tokenNames
 }
 
-// Options configure an [Engine].
+// Options configure a [Service].
 type Options struct {
 	// Changed is called with the settings that apply, each time they change. Optional.
 	Changed func(txn.Settings)
@@ -37,8 +37,8 @@ type Options struct {
 }
 
 // New returns the part of the engine that knows the people. It makes the authority that checks secrets.
-func New(db *txn.DB, o Options) *Engine {
-	e := &Engine{DB: db, Options: o}
+func New(db *txn.DB, o Options) *Service {
+	e := &Service{DB: db, Options: o}
 	for _, c := range db.Channels {
 		_, coded := c.(CodeChannel)
 		_, added := c.(AddressChannel)
@@ -59,7 +59,7 @@ func New(db *txn.DB, o Options) *Engine {
 }
 
 // settingsNow returns the settings that apply, as current does.
-func (e *Engine) settingsNow(ctx context.Context) (*txn.Settings, error) {
+func (e *Service) settingsNow(ctx context.Context) (*txn.Settings, error) {
 	s, err := e.current(ctx)
 	if err != nil {
 		return nil, err
@@ -69,12 +69,12 @@ func (e *Engine) settingsNow(ctx context.Context) (*txn.Settings, error) {
 
 // A Client is what one principal can do with people and contacts.
 type Client struct {
-	engine *Engine
+	engine *Service
 	*txn.Caller
 }
 
 // As returns what a caller can do.
-func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
 
 // A storeReader reads from a store and returns the errors of package askback.
 type storeReader struct{ store txn.Store }

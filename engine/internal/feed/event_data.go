@@ -16,7 +16,7 @@ import (
 // eventData returns the data of an event (docs/wire.md §4). The questions and the
 // outcome come from the ask, which may be nil: they never change, so history does not
 // store them.
-func (e *Engine) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessage, error) {
+func (e *Service) eventData(h lifecycle.Event, of *txn.AskRecord) (json.RawMessage, error) {
 	var a askback.Ask
 	if of != nil {
 		a = of.State.Ask

@@ -14,7 +14,7 @@ import (
 
 // Principal returns the person with a name as a principal of a channel that has verified who it is.
 // The error is [askback.ErrForbidden] unless the settings or the API name the person, or a valid token does.
-func (e *Engine) Principal(ctx context.Context, name string, via askback.Channel) (askback.Principal, error) {
+func (e *Service) Principal(ctx context.Context, name string, via askback.Channel) (askback.Principal, error) {
 	ok, err := e.IsPerson(ctx, name)
 	if err == nil && !ok {
 		err = askback.ErrForbidden
@@ -27,7 +27,7 @@ func (e *Engine) Principal(ctx context.Context, name string, via askback.Channel
 
 // IsPerson reports whether a name is that of a person in the settings or of the API, or of a
 // valid token of a person.
-func (e *Engine) IsPerson(ctx context.Context, name string) (bool, error) {
+func (e *Service) IsPerson(ctx context.Context, name string) (bool, error) {
 	s, err := e.current(ctx)
 	if err != nil {
 		return false, err
@@ -40,22 +40,22 @@ func (e *Engine) IsPerson(ctx context.Context, name string) (bool, error) {
 	return e.HasPersonToken(ctx, name)
 }
 
-// nameRoot begins the root of a principal from [Engine.Principal]: its name follows. No id of a
+// nameRoot begins the root of a principal from [Service.Principal]: its name follows. No id of a
 // token begins with it.
 const nameRoot = "name:"
 
 // Root returns the oldest ancestor of a token, as [auth.Authority.Root] does. The token of a
-// principal from [Engine.Principal] or [Engine.ContactPrincipal] is its own root.
-func (e *Engine) Root(ctx context.Context, token string) (string, error) {
+// principal from [Service.Principal] or [Service.ContactPrincipal] is its own root.
+func (e *Service) Root(ctx context.Context, token string) (string, error) {
 	if strings.HasPrefix(token, nameRoot) || auth.IsSignIn(token) {
 		return token, nil
 	}
 	return e.Authority.Root(ctx, token)
 }
 
-// RootValid reports whether a root that [Engine.Root] returned for a person is still valid at
+// RootValid reports whether a root that [Service.Root] returned for a person is still valid at
 // the time now.
-func (e *Engine) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
+func (e *Service) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
 	if name, ok := strings.CutPrefix(root, nameRoot); ok {
 		return e.IsPerson(ctx, name)
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/askback/askback/internal/lifecycle"
 )
 
-// move steps an ask whose held answer or deadline is due.
-func (t *Tx) move(r *AskRecord) error {
+// applyDue steps an ask whose held answer or deadline is due.
+func (t *Tx) applyDue(r *AskRecord) error {
 	if next := r.State.Moves(); next.IsZero() || t.now.Before(next) {
 		return nil
 	}

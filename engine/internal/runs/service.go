@@ -12,13 +12,13 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An Engine is the part of the engine that runs the hosted agents.
-type Engine struct {
+// A Service is the part of the engine that runs the hosted agents.
+type Service struct {
 	*txn.DB
 	Options
 }
 
-// Options configure an [Engine].
+// Options configure a [Service].
 type Options struct {
 	Runner   Runner // may be nil
 	Idle     bool   // no schedule starts a run
@@ -35,8 +35,8 @@ type Asker interface {
 }
 
 // New returns the part of the engine that runs the hosted agents.
-func New(db *txn.DB, o Options) *Engine {
-	e := &Engine{DB: db, Options: o}
+func New(db *txn.DB, o Options) *Service {
+	e := &Service{DB: db, Options: o}
 	txn.Handle(db, resume)
 	db.Register(e.runKinds()...)
 	return e
@@ -44,15 +44,15 @@ func New(db *txn.DB, o Options) *Engine {
 
 // A Client is what one principal can do with hosted agents and their runs.
 type Client struct {
-	engine *Engine
+	engine *Service
 	*txn.Caller
 }
 
 // As returns what a caller can do.
-func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
 
 // runKinds returns the kinds of the records of runs and of their effects.
-func (e *Engine) runKinds() []txn.Kind {
+func (e *Service) runKinds() []txn.Kind {
 	slots := runSlots
 	if e.Runner == nil { // another process has the agents
 		slots = 0

@@ -9,15 +9,15 @@ import (
 	"github.com/askback/askback/engine/internal/txn"
 )
 
-// An Engine is the part of the engine that performs effects: deliveries through channels, and others.
-type Engine struct {
+// A Service is the part of the engine that performs effects: deliveries through channels, and others.
+type Service struct {
 	*txn.DB
 	Options
 
 	tested recentTests
 }
 
-// Options configure an [Engine].
+// Options configure a [Service].
 type Options struct {
 	Performer  Performer // of effects that are not deliveries; may be nil
 	Idle       bool      // no effects are performed
@@ -37,16 +37,16 @@ type Contacts interface {
 }
 
 // New returns the part of the engine that performs effects.
-func New(db *txn.DB, o Options) *Engine {
+func New(db *txn.DB, o Options) *Service {
 	txn.Handle(db, queueDelivery)
-	return &Engine{DB: db, Options: o}
+	return &Service{DB: db, Options: o}
 }
 
 // A Client is what one principal can do with deliveries and endpoints.
 type Client struct {
-	engine *Engine
+	engine *Service
 	*txn.Caller
 }
 
 // As returns what a caller can do.
-func (e *Engine) As(c *txn.Caller) Client { return Client{e, c} }
+func (e *Service) As(c *txn.Caller) Client { return Client{e, c} }
