@@ -113,6 +113,7 @@ func TestOutcomeNamesTheActor(t *testing.T) {
 		"answered by ana in the terminal":                        {Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal},
 		"answered by ana in the browser":                         {Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb},
 		"approved by ana in Slack":                               {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack},
+		"approved by ana in Telegram":                            {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelTelegram},
 		"denied by ana by e-mail":                                {Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail},
 		"approved, also for later calls, by ana over the API":    {Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI},
 		"approved by policy grt_1":                               {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "grt_1"}},

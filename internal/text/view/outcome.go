@@ -91,6 +91,7 @@ var places = map[askback.Channel]string{
 	askback.ChannelWeb:      "in the browser",
 	askback.ChannelTerminal: "in the terminal",
 	askback.ChannelSlack:    "in Slack",
+	askback.ChannelTelegram: "in Telegram",
 	askback.ChannelEmail:    "by e-mail",
 	askback.ChannelPush:     "from a notification",
 	askback.ChannelAPI:      "over the API",
