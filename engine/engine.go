@@ -1,7 +1,7 @@
 // Package engine connects the state machines of package lifecycle with time and
 // storage. [Engine.As] returns what one principal can do.
 //
-// Each step of a machine is part of one call of update, which reads records, steps their
+// Each step of a machine is part of one call of DB.Update in engine/internal/txn, which reads records, steps their
 // machines, commits the result and publishes it. Only committed changes are published. An
 // open ask needs no goroutine, no timer and no memory other than a cache of limited size.
 package engine

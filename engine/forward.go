@@ -72,7 +72,7 @@ func InspectDirectory(file Settings, row store.Record, tokens []string, recipien
 }
 
 // Set replaces the settings.
-func (e *Engine) Set(s txn.Settings) { e.people.Set(s) }
+func (e *Engine) Set(s Settings) { e.people.Set(s) }
 
 // ReadDirectory reads the stored people, groups and routes, unless they were read. Otherwise
 // they are read when they are needed first.

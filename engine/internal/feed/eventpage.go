@@ -87,7 +87,7 @@ func (p *eventPages) clear() {
 // nextPage returns the page after the position of the reader. If ctx ends first, the error
 // is the cause of ctx.
 func (f *eventStream) nextPage(ctx context.Context) (*eventPage, error) {
-	e, key := f.client.engine, pageKey{f.session, f.pos.seq}
+	e, key := f.client.service, pageKey{f.session, f.pos.seq}
 	p, isNew := e.shared.page(key, e.Hub.IsShared(f.follower))
 	if isNew {
 		// The other followers need the page even if ctx ends. A separate goroutine reads it: a

@@ -62,8 +62,8 @@ func parseCursor(at string, c askback.Cursor) (position, error) {
 // Events implements [askback.Events].
 func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
-		f := eventStream{client: c, session: sessionID, follower: c.engine.Hub.Follow(sessionID)}
-		defer c.engine.Hub.Unfollow(sessionID, f.follower)
+		f := eventStream{client: c, session: sessionID, follower: c.service.Hub.Follow(sessionID)}
+		defer c.service.Hub.Unfollow(sessionID, f.follower)
 		err := f.yieldApart(yield, func() (*askback.Event, error) { return f.begin(ctx, after) })
 		for err == nil {
 			if err = f.read(ctx, yield); err == nil {
@@ -83,10 +83,10 @@ func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cur
 var errStopped = errors.New("the reader of events has stopped")
 
 // yieldApart yields the event that read returns, unless that is nil or there is an error. It
-// calls read on a separate goroutine: see apart.
+// calls read on a separate goroutine: see Apart.
 func (f *eventStream) yieldApart(yield func(askback.Event, error) bool, read func() (*askback.Event, error)) error {
 	var ev *askback.Event
-	err := f.client.engine.Apart(func() (err error) {
+	err := f.client.service.Apart(func() (err error) {
 		ev, err = read()
 		return err
 	})
@@ -151,7 +151,7 @@ func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error
 			return nil, err
 		}
 		for _, a := range page.Items {
-			shot.Asks = append(shot.Asks, f.client.engine.WithPageURL(a))
+			shot.Asks = append(shot.Asks, f.client.service.WithPageURL(a))
 			size += txn.AskBytes(&a)
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
@@ -173,7 +173,7 @@ func (f *eventStream) snapshot(ctx context.Context) (_ *askback.Event, err error
 		return nil, err
 	}
 	return &askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.engine.Clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.service.Clock(), Data: data,
 	}, nil
 }
 
@@ -201,7 +201,7 @@ func (s *snapshot) encode() (json.RawMessage, error) {
 
 // head returns the position of the newest event of the stream.
 func (f *eventStream) head(ctx context.Context) (position, error) {
-	seq, n, err := f.client.engine.Store.Head(ctx, f.session)
+	seq, n, err := f.client.service.Store.Head(ctx, f.session)
 	return position{seq, n}, err
 }
 
@@ -226,9 +226,9 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 	return context.Cause(ctx)
 }
 
-// batchApart is like batch, on a separate goroutine: see apart.
+// batchApart is like batch, on a separate goroutine: see Apart.
 func (f *eventStream) batchApart(ctx context.Context) (events []askback.Event, full bool, err error) {
-	err = f.client.engine.Apart(func() (err error) {
+	err = f.client.service.Apart(func() (err error) {
 		events, full, err = f.batch(ctx)
 		return err
 	})

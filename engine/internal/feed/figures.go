@@ -18,7 +18,7 @@ func (c *Client) Figures(ctx context.Context, q reports.FiguresQuery) (reports.F
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return reports.Figures{}, err
 	}
-	b := newFiguresBuilder(c.engine.Clock(), q)
+	b := newFiguresBuilder(c.service.Clock(), q)
 	open := 0
 	allOpen, err := c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		b.addOpen(a)

@@ -29,7 +29,7 @@ func (c *Client) LateAnswers(ctx context.Context, id string) (late []reports.Lat
 func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.LateAnswer, more bool, err error) {
 	session, want := id, -1
 	if ids.Valid(ids.Ask, id) {
-		a, err := c.engine.Read(ctx, id)
+		a, err := c.service.Read(ctx, id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -45,7 +45,7 @@ func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.Lat
 		if looked >= txn.MaxScanned {
 			return late, true, nil
 		}
-		rows, err := c.engine.Store.Recent(ctx, session, before, txn.HistoryChunk)
+		rows, err := c.service.Store.Recent(ctx, session, before, txn.HistoryChunk)
 		if err != nil {
 			return nil, false, txn.FromStore(err)
 		}
@@ -72,11 +72,11 @@ func (c *Client) lateAnswers(ctx context.Context, id string) (late []reports.Lat
 // lateAnswer returns the late answer of an event. It reports false if the principal may not
 // see its ask, or if the event or the ask cannot be read.
 func (c *Client) lateAnswer(ctx context.Context, row store.Event) (late reports.LateAnswer, ok bool, err error) {
-	h, ok := c.engine.DecodeEvent(row)
+	h, ok := c.service.DecodeEvent(row)
 	if !ok {
 		return late, false, nil
 	}
-	a, err := c.engine.Read(ctx, row.Subject)
+	a, err := c.service.Read(ctx, row.Subject)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
 		return late, false, nil

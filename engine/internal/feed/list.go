@@ -79,7 +79,7 @@ func (c *Client) startedRun(ctx context.Context, q askback.Query) (bool, error) 
 	if c.Who.Kind != askback.Agent || q.SessionID == "" || q.Unacked || q.Status != "" && q.Status != askback.Pending {
 		return false, nil
 	}
-	row, err := c.engine.Store.Read(ctx, txn.KindSession, q.SessionID)
+	row, err := c.service.Store.Read(ctx, txn.KindSession, q.SessionID)
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
@@ -95,7 +95,7 @@ func (c *Client) eventsCursor(ctx context.Context) (askback.Cursor, error) {
 	if !access.Ever(c.Who.Kind, access.ActEvents) {
 		return "", nil
 	}
-	seq, n, err := c.engine.Store.Head(ctx, "")
+	seq, n, err := c.service.Store.Head(ctx, "")
 	return position{seq, n}.cursor(), txn.FromStore(err)
 }
 
@@ -122,12 +122,12 @@ func (c *Client) listKey(ctx context.Context, key string) (askback.Page, error) 
 // list returns a page of the asks that match a query: those that this principal may
 // see, or all of them if every is set. It omits pending asks that are hidden now.
 func (c *Client) list(ctx context.Context, q askback.Query, every bool, hidden snoozes) (askback.Page, error) {
-	now := c.engine.Clock()
+	now := c.service.Clock()
 	from := c.storeQuery(q)
 	if every {
 		from.For, from.Owner = "", ""
 	}
-	items, next, err := txn.ListPage(ctx, c.engine.DB, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
+	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
 		state, err := txn.DecodeAsk(row)
 		if err != nil || !every && c.AuthorizeAsk(access.ActList, &state) != nil || !matchesQuery(q, state.Ask) {
 			if err == nil && from.Newest && state.Ask.CreatedAt.Before(q.Since) {

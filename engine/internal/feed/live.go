@@ -12,7 +12,7 @@ func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, e
 	if f.session == "" {
 		return nil
 	}
-	l := f.client.engine.Hub.LiveOf(f.session)
+	l := f.client.service.Hub.LiveOf(f.session)
 	if l == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (f *eventStream) yieldLive(ctx context.Context, yield func(askback.Event, e
 	}
 	f.liveSent += len(text)
 	ev := askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventMessageDelta, At: f.client.engine.Clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventMessageDelta, At: f.client.service.Clock(), Data: data,
 	}
 	if !yield(ev, nil) {
 		return errStopped

@@ -28,7 +28,7 @@ func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 	if c.Who.Kind == askback.Agent {
 		from.Owner = c.Who.Name
 	}
-	items, next, err := txn.ListPage(ctx, c.engine.DB, from, q.Limit, func(row store.Record) (askback.Session, bool, error) {
+	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (askback.Session, bool, error) {
 		state, err := txn.DecodeSession(row)
 		one := c.RedactSession(state.Session)
 		return one, containsFold(q.Search, one.Title, one.Agent), err
@@ -116,11 +116,11 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		}
 	}
 	for size, looked := 0, 0; ; {
-		rows, err := c.engine.Store.History(ctx, id, at.seq, txn.HistoryChunk)
+		rows, err := c.service.Store.History(ctx, id, at.seq, txn.HistoryChunk)
 		if err != nil {
 			return page, fmt.Errorf("messages %s: %w", id, txn.FromStore(err))
 		}
-		finder := c.engine.newPartFinder()
+		finder := c.service.newPartFinder()
 		for i, l := range rows {
 			if l.Type == string(askback.EventMessage) && (len(page.Items) == limit || size > txn.ListBytes) {
 				page.NextCursor = string(at.cursor())
@@ -130,7 +130,7 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			h, ok := c.engine.DecodeEvent(l)
+			h, ok := c.service.DecodeEvent(l)
 			if !ok || h.Text == "" { // a message that only has calls
 				continue
 			}
@@ -161,7 +161,7 @@ func (c *Client) LastMessage(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}
 	for before, looked := int64(0), 0; looked < txn.MaxScanned; looked += txn.HistoryChunk {
-		rows, err := c.engine.Store.Recent(ctx, id, before, txn.HistoryChunk)
+		rows, err := c.service.Store.Recent(ctx, id, before, txn.HistoryChunk)
 		if err != nil {
 			return "", fmt.Errorf("messages %s: %w", id, txn.FromStore(err))
 		}
@@ -170,11 +170,11 @@ func (c *Client) LastMessage(ctx context.Context, id string) (string, error) {
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			h, ok := c.engine.DecodeEvent(l)
+			h, ok := c.service.DecodeEvent(l)
 			if !ok || h.Role != askback.RoleAssistant || h.Text == "" {
 				continue
 			}
-			ok, err := c.shareMessage(ctx, c.engine.newPartFinder(), rows[i:i+1], 0, h)
+			ok, err := c.shareMessage(ctx, c.service.newPartFinder(), rows[i:i+1], 0, h)
 			if err != nil {
 				return "", fmt.Errorf("messages %s: %w", id, err)
 			}

@@ -22,8 +22,8 @@ func (c *Client) SessionHistory(ctx context.Context, id string) (events []askbac
 	if _, err := c.FindSession(ctx, access.ActFollow, id); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
 	}
-	f := eventStream{client: c, session: id, follower: c.engine.Hub.Follow(id)}
-	defer c.engine.Hub.Unfollow(id, f.follower)
+	f := eventStream{client: c, session: id, follower: c.service.Hub.Follow(id)}
+	defer c.service.Hub.Unfollow(id, f.follower)
 	if f.pos, err = f.historyStart(ctx); err != nil {
 		return nil, false, fmt.Errorf("history of %s: %w", id, err)
 	}
@@ -45,7 +45,7 @@ func (c *Client) SessionHistory(ctx context.Context, id string) (events []askbac
 // skipMissing sets the position before the next event that still exists, and reports whether
 // there is one.
 func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
-	rows, err := f.client.engine.Store.History(ctx, f.session, f.pos.seq, 1)
+	rows, err := f.client.service.Store.History(ctx, f.session, f.pos.seq, 1)
 	if err != nil || len(rows) == 0 {
 		return false, err
 	}
@@ -58,7 +58,7 @@ func (f *eventStream) skipMissing(ctx context.Context) (bool, error) {
 func (f *eventStream) historyStart(ctx context.Context) (position, error) {
 	start := position{}
 	for before, n, size := int64(0), 0, 0; ; {
-		rows, err := f.client.engine.Store.Recent(ctx, f.session, before, txn.HistoryChunk)
+		rows, err := f.client.service.Store.Recent(ctx, f.session, before, txn.HistoryChunk)
 		if err != nil {
 			return start, txn.FromStore(err)
 		}

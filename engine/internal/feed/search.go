@@ -215,7 +215,7 @@ func addJSON(add func(...string), raw json.RawMessage) {
 // search returns a page of the settled asks that contain all words of a query, the last one
 // that was settled first. First it adds to the index what was settled lately.
 func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page, err error) {
-	e := c.engine
+	e := c.service
 	begun := time.Now()
 	for more := true; more && time.Since(begun) < searchWait; {
 		if _, more, err = e.fillIndex(ctx); err != nil {
@@ -274,7 +274,7 @@ func (c *Client) search(ctx context.Context, q askback.Query) (page askback.Page
 // foundAsk returns an ask that a search has found. It reports false if the principal may not
 // list it, if it does not match the other filters, or if it cannot be read.
 func (c *Client) foundAsk(ctx context.Context, q askback.Query, id string) (a askback.Ask, ok bool, err error) {
-	found, err := c.engine.Fetch(ctx, id)
+	found, err := c.service.Fetch(ctx, id)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
 		return a, false, nil

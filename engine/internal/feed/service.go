@@ -1,5 +1,5 @@
-// Package feed reads what is stored: lists, searches, figures and streams of events, each as far as
-// the principal may see it.
+// Package feed has what principals read: lists, searches, figures and streams of events, each as far
+// as they may see it. It also keeps which asks a person has snoozed.
 package feed
 
 import (
@@ -44,7 +44,7 @@ func New(db *txn.DB, tokens *auth.Authority, runs Runs) *Service {
 
 // A Client is what one principal can list, search and follow.
 type Client struct {
-	engine *Service
+	service *Service
 	*txn.Caller
 }
 

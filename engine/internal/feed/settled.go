@@ -38,7 +38,7 @@ func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Pag
 	}
 	limit, size := cmp.Or(q.Limit, askback.DefaultLimit), 0
 	for begun, examined := time.Now(), 0; ; {
-		list, before, err := c.engine.Store.Subjects(ctx, from)
+		list, before, err := c.service.Store.Subjects(ctx, from)
 		if err != nil {
 			return askback.Page{}, txn.FromStore(err)
 		}
@@ -72,7 +72,7 @@ func (c *Client) settled(ctx context.Context, q askback.Query) (page askback.Pag
 func (c *Client) settledAsk(q askback.Query, row store.Record) (a askback.Ask, ok bool) {
 	state, err := txn.DecodeAsk(row)
 	if err != nil {
-		c.engine.LogUnreadable(row, err)
+		c.service.LogUnreadable(row, err)
 		return a, false
 	}
 	a = state.Ask
@@ -94,7 +94,7 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 	}
 	sort.Strings(from.Types)
 	if !q.Since.IsZero() {
-		if from.Since, err = c.engine.seqAt(ctx, q.Since.Add(-clockStep)); err != nil {
+		if from.Since, err = c.service.seqAt(ctx, q.Since.Add(-clockStep)); err != nil {
 			return from, err
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Client) settledQuery(ctx context.Context, q askback.Query) (from store.
 		from.Before = cursor.seq
 		return from, err
 	case !q.Until.IsZero():
-		from.Before, err = c.engine.seqAt(ctx, q.Until.Add(clockStep))
+		from.Before, err = c.service.seqAt(ctx, q.Until.Add(clockStep))
 	}
 	return from, err
 }

@@ -43,7 +43,7 @@ func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 	if err := c.AuthorizePending(ctx, access.ActSnooze, id); err != nil {
 		return askback.Snooze{}, err
 	}
-	now := c.engine.Clock()
+	now := c.service.Clock()
 	until = until.UTC().Truncate(time.Millisecond)
 	if err := askback.CheckSnooze(until, now); err != nil {
 		return askback.Snooze{}, err
@@ -52,7 +52,7 @@ func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 	if err != nil {
 		return askback.Snooze{}, err
 	}
-	err = c.engine.Update(ctx, func(t *txn.Tx) error {
+	err = c.service.Update(ctx, func(t *txn.Tx) error {
 		row, err := c.lockSnooze(t, id)
 		if errors.Is(err, store.ErrNotFound) {
 			row = store.Record{Kind: kindSnooze, ID: c.snoozeID(id), Owner: c.Who.Name, Open: true, Created: t.Now(), Fixed: []byte(`{"v":1}`)}
@@ -70,7 +70,7 @@ func (c *Client) Snooze(ctx context.Context, id string, until time.Time) (askbac
 	if err != nil {
 		return askback.Snooze{}, fmt.Errorf("snooze %s: %w", id, err)
 	}
-	c.engine.Hub.NotifySnoozes(c.Who.Name)
+	c.service.Hub.NotifySnoozes(c.Who.Name)
 	return askback.Snooze{AskID: id, Until: until}, nil
 }
 
@@ -79,12 +79,12 @@ func (c *Client) lockSnooze(t *txn.Tx, id string) (store.Record, error) {
 	if err := t.Lock(c.snoozeID(id)); err != nil {
 		return store.Record{}, err
 	}
-	return c.engine.Store.Read(t.Context(), kindSnooze, c.snoozeID(id))
+	return c.service.Store.Read(t.Context(), kindSnooze, c.snoozeID(id))
 }
 
 // checkSnoozes returns an error if this person cannot have another snooze.
 func (c *Client) checkSnoozes(t *txn.Tx) error {
-	n, err := c.engine.Store.CountOpen(t.Context(), kindSnooze, c.Who.Name, limits.MaxSnoozes)
+	n, err := c.service.Store.CountOpen(t.Context(), kindSnooze, c.Who.Name, limits.MaxSnoozes)
 	if err == nil && n >= limits.MaxSnoozes {
 		err = askback.Invalid{{
 			Detail: fmt.Sprintf("you have snoozed %d asks, which is the maximum", limits.MaxSnoozes), Fix: "answer or unsnooze some of them first",
@@ -101,7 +101,7 @@ func (c *Client) Snoozed(ctx context.Context, id string) (askback.Snooze, error)
 	} else if err != nil {
 		return askback.Snooze{}, err
 	}
-	row, err := c.engine.Store.Read(ctx, kindSnooze, c.snoozeID(id))
+	row, err := c.service.Store.Read(ctx, kindSnooze, c.snoozeID(id))
 	if errors.Is(err, store.ErrNotFound) {
 		return none, nil
 	}
@@ -116,7 +116,7 @@ func (c *Client) Unsnooze(ctx context.Context, id string) error {
 	if err := c.AuthorizePending(ctx, access.ActSnooze, id); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return err
 	}
-	err := c.engine.Update(ctx, func(t *txn.Tx) error {
+	err := c.service.Update(ctx, func(t *txn.Tx) error {
 		row, err := c.lockSnooze(t, id)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -129,7 +129,7 @@ func (c *Client) Unsnooze(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("unsnooze %s: %w", id, err)
 	}
-	c.engine.Hub.NotifySnoozes(c.Who.Name)
+	c.service.Hub.NotifySnoozes(c.Who.Name)
 	return nil
 }
 
@@ -160,14 +160,14 @@ func (c *Client) snoozesAfter(ctx context.Context, id string) iter.Seq2[askback.
 		q.After = c.snoozeID(id)
 	}
 	return func(yield func(askback.Snooze, error) bool) {
-		for row, err := range c.engine.Rows(ctx, q) {
+		for row, err := range c.service.Rows(ctx, q) {
 			if more := (*store.MoreError)(nil); errors.As(err, &more) {
 				continue
 			}
 			var one askback.Snooze
 			if err == nil {
 				if one, err = decodeSnooze(row); err != nil {
-					c.engine.LogUnreadable(row, err)
+					c.service.LogUnreadable(row, err)
 					continue
 				}
 			}
@@ -194,7 +194,7 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 	if !access.Ever(c.Who.Kind, access.ActSnooze) {
 		return page, nil
 	}
-	limit, size, now := cmp.Or(q.Limit, askback.DefaultLimit), 0, c.engine.Clock()
+	limit, size, now := cmp.Or(q.Limit, askback.DefaultLimit), 0, c.service.Clock()
 	for s, err := range c.snoozesAfter(ctx, q.Cursor) {
 		if err != nil {
 			return askback.Page{}, err
@@ -202,7 +202,7 @@ func (c *Client) listSnoozed(ctx context.Context, q askback.Query) (page askback
 		if !s.Hides(now) {
 			continue
 		}
-		a, err := c.engine.Read(ctx, s.AskID)
+		a, err := c.service.Read(ctx, s.AskID)
 		if errors.Is(err, askback.ErrNotFound) || errors.Is(err, askback.ErrDamaged) || errors.Is(err, txn.ErrUnreadable) {
 			continue // it was deleted, or no list can have it
 		}

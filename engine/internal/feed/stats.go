@@ -25,7 +25,7 @@ func (c *Client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = c.engine.EachToken(ctx, true, func(t askback.Token) {
+	err = c.service.EachToken(ctx, true, func(t askback.Token) {
 		if t.Kind == askback.Agent {
 			b.pending[t.Name] += 0 // an agent without an open ask is listed too
 		}
@@ -59,7 +59,7 @@ func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
 // countOpen returns a builder with the statistics of at most maxCounted open asks. It
 // reports false if there may be more.
 func (c *Client) countOpen(ctx context.Context) (b *statsBuilder, all bool, err error) {
-	b = &statsBuilder{now: c.engine.Clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
+	b = &statsBuilder{now: c.service.Clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
 	b.stats.Settled = map[askback.Status]int{}
 	all, err = c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		b.addPending(a)

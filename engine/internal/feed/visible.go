@@ -75,7 +75,7 @@ func (c *Client) shown(ctx context.Context, e *pageEvent) (data json.RawMessage,
 	case err != nil || share == access.None:
 		return nil, false, err
 	case share == access.Outline:
-		data, err = c.engine.eventData(outline(e.history), e.ask)
+		data, err = c.service.eventData(outline(e.history), e.ask)
 		if err == nil {
 			data = append(data[:len(data)-1], `,"withheld":true}`...)
 		}
@@ -85,12 +85,12 @@ func (c *Client) shown(ctx context.Context, e *pageEvent) (data json.RawMessage,
 	if c.visibleText(h.Text, false) == h.Text {
 		return e.data, true, nil
 	}
-	hosted, err := c.engine.runs.IsHosted(ctx, e.row.Stream)
+	hosted, err := c.service.runs.IsHosted(ctx, e.row.Stream)
 	if err != nil {
 		return nil, false, err
 	}
 	h.Text = c.visibleText(h.Text, hosted)
-	data, err = c.engine.eventData(h, e.ask)
+	data, err = c.service.eventData(h, e.ask)
 	return data, err == nil, err
 }
 
@@ -119,7 +119,7 @@ func (c *Client) ShownGrant(ctx context.Context, g askback.Grant) (askback.Grant
 	if len(g.Input) == 0 && g.Digest == "" {
 		return g, nil
 	}
-	p, err := c.engine.grantPart(ctx, g)
+	p, err := c.service.grantPart(ctx, g)
 	if err != nil {
 		return askback.Grant{}, err
 	}
@@ -153,11 +153,11 @@ func (c *Client) isAskedBy(ctx context.Context, session string) (bool, error) {
 	if c.Who.Kind == askback.Agent {
 		return true, nil
 	}
-	ask, asks, err := c.engine.runs.AsksOf(ctx, session)
+	ask, asks, err := c.service.runs.AsksOf(ctx, session)
 	if err != nil || ask == nil || !asks {
 		return err == nil && ask != nil, err
 	}
-	s, err := c.engine.Current(ctx)
+	s, err := c.service.Current(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -189,9 +189,9 @@ func alwaysAddresses(s *txn.Settings, person string, a *askback.Ask) bool {
 
 // A partFinder finds the asks to which events belong. It is used for one page of events.
 type partFinder struct {
-	engine *Service
-	calls  map[callKey]part
-	open   map[string][]conversation.Open // the open calls of each session
+	service *Service
+	calls   map[callKey]part
+	open    map[string][]conversation.Open // the open calls of each session
 }
 
 // A callKey identifies a call of a hosted run.
@@ -201,7 +201,7 @@ type callKey struct {
 }
 
 func (e *Service) newPartFinder() *partFinder {
-	return &partFinder{engine: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
+	return &partFinder{service: e, calls: map[callKey]part{}, open: map[string][]conversation.Open{}}
 }
 
 // parts returns the asks to which the content of an event belongs, which is the one at an index
@@ -216,7 +216,7 @@ func (f *partFinder) parts(ctx context.Context, rows []store.Event, i int, h lif
 		}
 	case askback.EventGrantMade, askback.EventGrantUsed, askback.EventGrantRevoked, askback.EventGrantExpired:
 		if h.Grant != nil && len(h.Grant.Input) > 0 {
-			p, err := f.engine.grantPart(ctx, *h.Grant)
+			p, err := f.service.grantPart(ctx, *h.Grant)
 			return []part{p}, err
 		}
 	}
@@ -236,14 +236,14 @@ func (f *partFinder) messageParts(ctx context.Context, rows []store.Event, i int
 				return all, nil
 			}
 			last = row.Seq
-			h, ok := f.engine.DecodeEvent(row)
+			h, ok := f.service.DecodeEvent(row)
 			if !ok { // whatever it asks, no person gets it
 				all = append(all, part{})
 			} else if all, err = f.add(ctx, all, row, h); err != nil {
 				return nil, err
 			}
 		}
-		if next, err = f.engine.Store.History(ctx, stream, last, txn.HistoryChunk); err != nil || len(next) == 0 {
+		if next, err = f.service.Store.History(ctx, stream, last, txn.HistoryChunk); err != nil || len(next) == 0 {
 			return all, txn.FromStore(err)
 		}
 	}
@@ -266,12 +266,12 @@ func (f *partFinder) add(ctx context.Context, all []part, row store.Event, h lif
 		return append(all, p), nil
 	}
 	open, err := f.openKind(ctx, key)
-	switch keep := f.engine.Settings.Load().Retention; {
+	switch keep := f.service.Settings.Load().Retention; {
 	case err != nil:
 		return nil, err
 	case open == "" && !kind.Asks() && !isAskTool(h.Tool):
 		return all, nil
-	case open == "" && keep > 0 && !row.At.After(f.engine.Clock().Add(-keep)):
+	case open == "" && keep > 0 && !row.At.After(f.service.Clock().Add(-keep)):
 		return append(all, part{}), nil // its ask may have been deleted, and with it whom it was for
 	}
 	return append(all, part{run: row.Stream}), nil
@@ -287,7 +287,7 @@ func (f *partFinder) openKind(ctx context.Context, key callKey) (conversation.Ki
 	open, known := f.open[key.session]
 	if !known {
 		var err error
-		if open, err = f.engine.runs.OpenCalls(ctx, key.session); err != nil {
+		if open, err = f.service.runs.OpenCalls(ctx, key.session); err != nil {
 			return "", err
 		}
 		f.open[key.session] = open
@@ -326,13 +326,13 @@ func (f *partFinder) search(ctx context.Context, key callKey, from time.Time, ba
 		return err
 	}
 	q := store.Query{Kind: txn.KindAsk, Stream: key.session, After: after, Newest: back, Limit: findChunk}
-	for row, err := range f.engine.Rows(ctx, q) {
+	for row, err := range f.service.Rows(ctx, q) {
 		if err != nil {
 			return err
 		}
 		state, err := txn.DecodeAsk(row)
 		if err != nil { // it may be the one, and then no person gets it
-			f.engine.LogUnreadable(row, err)
+			f.service.LogUnreadable(row, err)
 			f.calls[key] = part{}
 			continue
 		}

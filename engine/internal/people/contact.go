@@ -172,7 +172,7 @@ func checkContacts(t *txn.Tx, person string) error {
 
 // binding returns what a contact of this principal is bound to.
 func (c *Client) binding(ctx context.Context) (binding, error) {
-	root, err := c.engine.Root(ctx, c.Who.Token)
+	root, err := c.service.Root(ctx, c.Who.Token)
 	return binding{root: root, token: c.Who.Token}, err
 }
 
@@ -185,18 +185,18 @@ func (c *Client) Contacts(ctx context.Context) ([]askback.Contact, error) {
 	if access.Allowed(c.Who.Kind, access.ActContacts, access.Unrelated) {
 		person = ""
 	}
-	list, err := c.engine.contacts.list(ctx, c.engine, person)
+	list, err := c.service.contacts.list(ctx, c.service, person)
 	if err != nil {
 		return nil, fmt.Errorf("contacts: %w", err)
 	}
 	out := make([]askback.Contact, len(list))
-	now := c.engine.Clock()
+	now := c.service.Clock()
 	for i, one := range list {
-		valid, err := c.engine.contactValid(ctx, one, now)
+		valid, err := c.service.contactValid(ctx, one, now)
 		if err != nil {
 			return nil, fmt.Errorf("contacts: %w", err)
 		}
-		out[i] = c.engine.contacts.view(one)
+		out[i] = c.service.contacts.view(one)
 		out[i].Ended = !valid
 	}
 	slices.SortFunc(out, func(a, b askback.Contact) int { return strings.Compare(a.ID, b.ID) })
@@ -208,9 +208,9 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 	if err := cmp.Or(c.Authorize(access.ActContacts), r.Check()); err != nil {
 		return askback.Contact{}, err
 	}
-	channel, ok := c.engine.Channels[r.Channel].(AddressChannel)
+	channel, ok := c.service.Channels[r.Channel].(AddressChannel)
 	if !ok {
-		return askback.Contact{}, c.engine.notLinked(r.Channel)
+		return askback.Contact{}, c.service.notLinked(r.Channel)
 	}
 	address, err := channel.CheckAddress(r.Address)
 	if err != nil {
@@ -221,8 +221,8 @@ func (c *Client) AddContact(ctx context.Context, r askback.ContactRequest) (askb
 		return askback.Contact{}, fmt.Errorf("add contact: %w", err)
 	}
 	made := &contact{Contact: askback.Contact{Person: c.Who.Name, Channel: r.Channel, Label: r.Label}, address: address, binding: b}
-	err = c.engine.changeContacts(ctx, func(t *txn.Tx) (err error) {
-		made, err = c.engine.putContact(t, made)
+	err = c.service.changeContacts(ctx, func(t *txn.Tx) (err error) {
+		made, err = c.service.putContact(t, made)
 		return err
 	})
 	if err != nil {
@@ -252,7 +252,7 @@ func (c *Client) DeleteContact(ctx context.Context, id string) (askback.Contact,
 	if err := c.Authorize(access.ActContacts); err != nil {
 		return askback.Contact{}, err
 	}
-	removed, err := c.engine.deleteContact(ctx, id, func(row store.Record) bool {
+	removed, err := c.service.deleteContact(ctx, id, func(row store.Record) bool {
 		return access.Allowed(c.Who.Kind, access.ActContacts, c.relationToContact(row.Owner))
 	})
 	if err != nil {

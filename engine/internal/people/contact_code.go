@@ -61,24 +61,24 @@ func (c *Client) ContactCode(ctx context.Context, channel string) (askback.Conta
 	if err := c.Authorize(access.ActContacts); err != nil {
 		return askback.ContactCode{}, err
 	}
-	to, ok := c.engine.Channels[channel].(CodeChannel)
+	to, ok := c.service.Channels[channel].(CodeChannel)
 	if !ok {
-		return askback.ContactCode{}, c.engine.notLinked(channel)
+		return askback.ContactCode{}, c.service.notLinked(channel)
 	}
 	b, err := c.binding(ctx)
 	if err != nil {
 		return askback.ContactCode{}, fmt.Errorf("make a code: %w", err)
 	}
 	var out askback.ContactCode
-	err = c.engine.Update(ctx, func(t *txn.Tx) error {
+	err = c.service.Update(ctx, func(t *txn.Tx) error {
 		if err := cmp.Or(t.Lock(kindContactCode+" of "+c.Who.Name), dropOldCodes(t, c.Who.Name)); err != nil {
 			return err
 		}
-		code, err := newCode(c.engine.Rand)
+		code, err := newCode(c.service.Rand)
 		if err != nil {
 			return err
 		}
-		id, err := c.engine.IDs.New(ids.ContactCode, t.Now())
+		id, err := c.service.IDs.New(ids.ContactCode, t.Now())
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ import (
 // changeDirectory commits a change of the stored directory and applies it. The function change
 // changes its argument, and reports whether it did.
 func (c *Client) changeDirectory(ctx context.Context, change func(now int64, d *storedDirectory) (changed bool, err error)) (*current, error) {
-	e := c.engine
+	e := c.service
 	if err := c.Authorize(access.ActDirectory); err != nil {
 		return nil, err
 	}
@@ -84,11 +84,11 @@ func (c *Client) PutPerson(ctx context.Context, r askback.PersonRequest) (askbac
 	if err := directory.CheckPerson(r); err != nil {
 		return askback.Person{}, err
 	}
-	if err := c.engine.CheckNewName(ctx, "", r.Name, askback.Responder); err != nil {
+	if err := c.service.CheckNewName(ctx, "", r.Name, askback.Responder); err != nil {
 		return askback.Person{}, err
 	}
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
-		if err := c.engine.personFree(r, d); err != nil {
+		if err := c.service.personFree(r, d); err != nil {
 			return false, err
 		}
 		made := storedPerson{Name: r.Name, Email: r.Email, Slack: r.Slack, TimeZone: r.TimeZone, Quiet: r.Quiet, By: c.Who.Name, At: now}
@@ -160,7 +160,7 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 	s, err := c.changeDirectory(ctx, func(_ int64, d *storedDirectory) (bool, error) {
 		i, exists := d.person(name)
 		if !exists {
-			return false, c.engine.notOfAPI("person", name)
+			return false, c.service.notOfAPI("person", name)
 		}
 		removed = d.People[i]
 		d.People = slices.Delete(d.People, i, i+1)
@@ -173,7 +173,7 @@ func (c *Client) DeletePerson(ctx context.Context, name string) (askback.Person,
 		Name: name, Email: removed.Email, Slack: removed.Slack, TimeZone: removed.TimeZone, Quiet: removed.Quiet, Groups: s.GroupsOf(name),
 		Source: askback.SourceAPI, By: removed.By, ChangedAt: storedTime(removed.At),
 	}
-	p.Warning, err = c.engine.afterRemoval(ctx, s, name)
+	p.Warning, err = c.service.afterRemoval(ctx, s, name)
 	return p, err
 }
 
@@ -235,7 +235,7 @@ func (c *Client) PutGroup(ctx context.Context, name string, people []string) (as
 		return askback.Group{}, err
 	}
 	s, err := c.changeDirectory(ctx, func(now int64, d *storedDirectory) (bool, error) {
-		if g, ok := c.engine.applied.Load().groupNamed(name); ok && g.Source == askback.SourceSettings {
+		if g, ok := c.service.applied.Load().groupNamed(name); ok && g.Source == askback.SourceSettings {
 			return false, inSettings("group", name)
 		}
 		made := storedGroup{Name: name, People: slices.Clone(people), By: c.Who.Name, At: now}
@@ -274,9 +274,9 @@ func (c *Client) DeleteGroup(ctx context.Context, name string) (askback.Group, e
 	_, err := c.changeDirectory(ctx, func(_ int64, d *storedDirectory) (bool, error) {
 		i, exists := d.group(name)
 		if !exists {
-			return false, c.engine.notOfAPI("group", name)
+			return false, c.service.notOfAPI("group", name)
 		}
-		if g, _ := c.engine.applied.Load().groupNamed(name); g.Source != askback.SourceSettings {
+		if g, _ := c.service.applied.Load().groupNamed(name); g.Source != askback.SourceSettings {
 			if err := unusedGroup(name, d.Routes); err != nil {
 				return false, err
 			}
@@ -314,7 +314,7 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 	if len(routes) > limits.MaxRoutes {
 		return askback.RouteList{}, askback.Invalid{{Pointer: "/items", Detail: fmt.Sprintf("%d routes; at most %d", len(routes), limits.MaxRoutes), Fix: "write fewer"}}
 	}
-	known, err := c.engine.known(ctx)
+	known, err := c.service.known(ctx)
 	if err != nil {
 		return askback.RouteList{}, err
 	}
@@ -326,12 +326,12 @@ func (c *Client) PutRoutes(ctx context.Context, routes []askback.Route, revision
 		case d.Revision != revision:
 			return false, askback.ErrChanged
 		}
-		with, _ := combined(c.engine.directory.settings(), d)
-		if err := directory.CheckRoutes(routes, c.engine.RouteChannels, with.hasGroup); err != nil {
+		with, _ := combined(c.service.directory.settings(), d)
+		if err := directory.CheckRoutes(routes, c.service.RouteChannels, with.hasGroup); err != nil {
 			return false, err
 		}
 		d.Routes, d.Revision, d.By, d.At = kept, d.Revision+1, c.Who.Name, now
-		with, _ = combined(c.engine.directory.settings(), d)
+		with, _ = combined(c.service.directory.settings(), d)
 		if err := with.refusing(known); err != nil {
 			return false, err
 		}

@@ -15,12 +15,12 @@ func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return nil, err
 	}
-	s, err := c.engine.current(ctx)
+	s, err := c.service.current(ctx)
 	if err != nil {
 		return nil, err
 	}
 	people := slices.Clone(s.People)
-	err = c.engine.EachToken(ctx, true, func(t askback.Token) {
+	err = c.service.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
 			people = append(people, askback.Person{Name: t.Name, Source: askback.SourceToken})
@@ -38,7 +38,7 @@ func (c *Client) Groups(ctx context.Context) ([]askback.Group, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return nil, err
 	}
-	s, err := c.engine.current(ctx)
+	s, err := c.service.current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *Client) Routes(ctx context.Context) (askback.RouteList, error) {
 	if err := c.Authorize(access.ActPeople); err != nil {
 		return askback.RouteList{}, err
 	}
-	s, err := c.engine.current(ctx)
+	s, err := c.service.current(ctx)
 	if err != nil {
 		return askback.RouteList{}, err
 	}

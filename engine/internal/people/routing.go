@@ -42,7 +42,7 @@ func (c *current) routeOf(a *askback.Ask) (out routing) {
 // AddRoute applies the routes to a new ask. What the request sets itself counts more than a
 // route, except for the rules for approvals.
 func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
-	s, err := c.engine.current(ctx)
+	s, err := c.service.current(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,14 +59,14 @@ func (c *Client) AddRoute(ctx context.Context, n *txn.NewAsk) error {
 	if n.Timeout == 0 && a.Deadline.IsZero() && r.Timeout > 0 {
 		n.Timeout, a.OnTimeout = r.Timeout.Duration(), onTimeout(a, r.OnTimeout)
 	}
-	if err := c.engine.setApprovers(ctx, s, n, &r); err != nil {
+	if err := c.service.setApprovers(ctx, s, n, &r); err != nil {
 		return err
 	}
-	people, err := c.engine.address(ctx, n, &r)
+	people, err := c.service.address(ctx, n, &r)
 	if err != nil {
 		return err
 	}
-	if err := c.engine.checkDeciders(ctx, s, n, people); err != nil {
+	if err := c.service.checkDeciders(ctx, s, n, people); err != nil {
 		return err
 	}
 	if a.Recipients = people; slices.Equal(a.To, people) {
@@ -279,7 +279,7 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 			return nil, err
 		}
 	}
-	people, skipped, err := c.engine.expand(t.Context(), "/to", r.To, true)
+	people, skipped, err := c.service.expand(t.Context(), "/to", r.To, true)
 	if err != nil {
 		return nil, err
 	}
@@ -288,14 +288,14 @@ func (c *Client) Reassigned(t *txn.Tx, a *lifecycle.AskState, r askback.Reassign
 	}
 	ask.To, ask.Recipients = r.To, people
 	in := lifecycle.Reassigned{By: c.Who.Name, Via: c.Who.Channel, To: r.To, People: people, Why: skippedText(skipped), At: t.Now()}
-	in.Receivers, err = c.engine.ReceiversOf(t.Context(), &ask, a.Channels, t.Now())
+	in.Receivers, err = c.service.ReceiversOf(t.Context(), &ask, a.Channels, t.Now())
 	return in, err
 }
 
 // checkReassigned returns an [askback.Invalid] if too few of the people may decide an ask that is
 // given to them, or none of those who are named.
 func (c *Client) checkReassigned(ctx context.Context, ask *askback.Ask, named, people []string) error {
-	chosen, _, err := c.engine.expand(ctx, "/to", named, true)
+	chosen, _, err := c.service.expand(ctx, "/to", named, true)
 	if err != nil {
 		return err
 	}

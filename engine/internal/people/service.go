@@ -69,7 +69,7 @@ func (e *Service) settingsNow(ctx context.Context) (*txn.Settings, error) {
 
 // A Client is what one principal can do with people and contacts.
 type Client struct {
-	engine *Service
+	service *Service
 	*txn.Caller
 }
 

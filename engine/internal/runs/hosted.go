@@ -18,7 +18,7 @@ func (c *Client) HostedAgents(context.Context) ([]askback.HostedAgent, error) {
 	if err := c.Authorize(access.ActRun); err != nil {
 		return nil, err
 	}
-	return c.engine.HostedAgents(), nil
+	return c.service.HostedAgents(), nil
 }
 
 // HostedAgents returns the agents that can be started here, in order of name, each with the time

@@ -69,7 +69,7 @@ func lockRun(t *txn.Tx, id string) (*runRecord, error) {
 	return addRun(t, r), nil
 }
 
-// lockKnownRun is like run for a run that was read before, which it does not read again. If the run has
+// lockKnownRun is like lockRun for a run that was read before, which it does not read again. If the run has
 // changed since, the commit is a conflict, and the next attempt reads it.
 func lockKnownRun(t *txn.Tx, known *runRecord) (*runRecord, error) {
 	if t.Attempt > 0 {
@@ -239,7 +239,7 @@ func startRun(t *txn.Tx, fixed runFixed, one askback.Session, key string, to txn
 
 // StartHosted adds a new session of a hosted agent to the tx, as a principal has requested it.
 func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*txn.SessionRecord, error) {
-	limits, err := c.engine.Runner.Limits(r.Agent)
+	limits, err := c.service.Runner.Limits(r.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func (c *Client) StartHosted(t *txn.Tx, r askback.SessionRequest, key string) (*
 	to := txn.Callback{Address: r.CallbackURL, Of: c.CallbackOf()}
 	if to.Address == "" {
 		to = txn.Callback{}
-		if to.Address, err = c.engine.agentCallback(r.Agent); err != nil {
+		if to.Address, err = c.service.agentCallback(r.Agent); err != nil {
 			return nil, err
 		}
 	}
@@ -280,7 +280,7 @@ func (c *Client) CheckHosted(ctx context.Context, r askback.SessionRequest) erro
 	if !r.Hosted() {
 		return nil
 	}
-	e := c.engine
+	e := c.service
 	if e.Runner == nil {
 		return askback.Invalid{{Pointer: "/agent", Detail: "this server hosts no agents", Fix: "start it with --agents, or send \"external\": true without a prompt"}}
 	}

@@ -17,7 +17,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 	if _, err := c.FindSession(ctx, access.ActFollow, id); err != nil {
 		return nil, fmt.Errorf("children of %s: %w", id, err)
 	}
-	r, err := c.engine.readRun(ctx, id)
+	r, err := c.service.readRun(ctx, id)
 	if errors.Is(err, askback.ErrNotFound) {
 		return nil, nil // its agent runs elsewhere
 	}
@@ -26,7 +26,7 @@ func (c *Client) Children(ctx context.Context, id string) (children []askback.Se
 	}
 	for call := 1; call <= r.state.Calls && len(children) < r.state.Spawned; call++ {
 		for child := 0; ; child++ {
-			row, err := c.engine.Store.ReadKey(ctx, txn.KindSession, childKey(id, runWork{Call: call, Child: child}))
+			row, err := c.service.Store.ReadKey(ctx, txn.KindSession, childKey(id, runWork{Call: call, Child: child}))
 			if errors.Is(err, store.ErrNotFound) {
 				break
 			}

@@ -31,7 +31,7 @@ func (e *Service) hosted(agent string) *Client {
 
 // mayStart returns [askback.ErrStartBy] unless the principal may start an agent.
 func (c *Client) mayStart(ctx context.Context, agent string) error {
-	r, ok := c.engine.Runner.(RestrictedRunner)
+	r, ok := c.service.Runner.(RestrictedRunner)
 	if !ok || c.Who.Kind == askback.Agent && c.Who.Name == askback.HostedPrefix+agent {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (c *Client) startNames(ctx context.Context) ([]string, error) {
 		}
 		return []string{directory.TokenPrefix + c.Who.Name}, nil
 	}
-	s, err := c.engine.Current(ctx)
+	s, err := c.service.Current(ctx)
 	if err != nil {
 		return nil, err
 	}

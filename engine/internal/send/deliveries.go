@@ -80,7 +80,7 @@ func (c *Client) deliveriesAbout(ctx context.Context, q askback.DeliveryQuery, f
 			page.NextCursor = from.String()
 			return page, nil
 		}
-		page.Items = append(page.Items, withoutSession(holders.held(ctx, c.engine, all, d)))
+		page.Items = append(page.Items, withoutSession(holders.held(ctx, c.service, all, d)))
 	}
 	return page, nil
 }
@@ -92,7 +92,7 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 	case q.AskID != "" && !ids.Valid(ids.Ask, q.AskID):
 		return all, askback.Invalid{{Pointer: "?question_id", Detail: "this is not the id of an ask", Fix: "question_id=ask_…"}}
 	case q.AskID != "":
-		a, err := c.engine.Read(ctx, q.AskID)
+		a, err := c.service.Read(ctx, q.AskID)
 		if err != nil {
 			return all, err
 		}
@@ -100,7 +100,7 @@ func (c *Client) stateDeliveries(ctx context.Context, q askback.DeliveryQuery) (
 	case !ids.Valid(ids.Session, q.SessionID):
 		return all, askback.Invalid{{Pointer: "?session_id", Detail: "this is not the id of a session", Fix: "session_id=ses_…"}}
 	}
-	s, err := c.engine.sessionState(ctx, q.SessionID)
+	s, err := c.service.sessionState(ctx, q.SessionID)
 	if err != nil {
 		return all, err
 	}
@@ -139,9 +139,9 @@ func withoutSession(d askback.Delivery) askback.Delivery {
 // backwards. A delivery that waits has none: it follows one that is queued.
 func (c *Client) openDeliveries(ctx context.Context, q askback.DeliveryQuery, from deliveryCursor) (page askback.DeliveryPage, err error) {
 	limit := cmp.Or(q.Limit, askback.DefaultLimit)
-	list := c.engine.Store.Effects
+	list := c.service.Store.Effects
 	if q.Status == askback.DeliveryFailed {
-		list = c.engine.Store.Dead
+		list = c.service.Store.Dead
 	}
 	holders := holders{}
 	for begun, examined := time.Now(), 0; ; {
@@ -191,7 +191,7 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 	if f.Dead && (status == askback.DeliveryQueued || status == askback.DeliveryWaiting) {
 		return nil, nil // without reading its ask
 	}
-	all, err := c.engine.deliveriesOfRecord(ctx, f)
+	all, err := c.service.deliveriesOfRecord(ctx, f)
 	switch {
 	case errors.Is(err, askback.ErrNotFound), errors.Is(err, askback.ErrDamaged), errors.Is(err, txn.ErrUnreadable):
 		return nil, nil
@@ -213,7 +213,7 @@ func (c *Client) deliveriesOf(ctx context.Context, status askback.DeliveryStatus
 			continue
 		}
 		if status == d.Status || status == "" && d.Status != askback.DeliverySent {
-			found = append(found, holders.held(ctx, c.engine, all, d))
+			found = append(found, holders.held(ctx, c.service, all, d))
 		}
 	}
 	return found, nil
@@ -241,7 +241,7 @@ func (c *Client) sentDeliveries(ctx context.Context, q askback.DeliveryQuery, fr
 				page.NextCursor = from.String()
 				return page, nil
 			}
-			if err := c.engine.addSeen(ctx, &d); err != nil {
+			if err := c.service.addSeen(ctx, &d); err != nil {
 				return askback.DeliveryPage{}, err
 			}
 			page.Items = append(page.Items, withoutSession(d))
@@ -269,7 +269,7 @@ func (c *Client) sentSubjects(ctx context.Context, status askback.DeliveryStatus
 	for _, kind := range []string{txn.KindAsk, txn.KindSession} {
 		rows := store.SubjectQuery{Types: []string{string(event)}, Before: from}
 		rows.Kind, rows.Limit, rows.Scan = kind, txn.ListChunk, txn.ExamineChunk
-		found, next, err := c.engine.Store.Subjects(ctx, rows)
+		found, next, err := c.service.Store.Subjects(ctx, rows)
 		if err != nil {
 			return nil, 0, txn.FromStore(err)
 		}
@@ -301,14 +301,14 @@ func (e *Service) addSeen(ctx context.Context, d *askback.Delivery) error {
 // sentDelivery returns the delivery of an event. It reports false if the event cannot be
 // read, or was deleted in the meantime.
 func (c *Client) sentDelivery(ctx context.Context, row store.Subject) (d askback.Delivery, ok bool, err error) {
-	events, err := c.engine.Store.History(ctx, "", row.Seq-1, 1)
+	events, err := c.service.Store.History(ctx, "", row.Seq-1, 1)
 	if err != nil {
 		return d, false, txn.FromStore(err)
 	}
 	if len(events) == 0 || events[0].Seq != row.Seq {
 		return d, false, nil
 	}
-	h, ok := c.engine.DecodeEvent(events[0])
+	h, ok := c.service.DecodeEvent(events[0])
 	if !ok || h.Delivery == nil {
 		return d, false, nil
 	}
@@ -374,17 +374,17 @@ func (c *Client) RetryDelivery(ctx context.Context, id string) (askback.Delivery
 	if err := c.Authorize(access.ActRetry); err != nil {
 		return askback.Delivery{}, err
 	}
-	f, err := c.engine.deadLetter(ctx, id)
+	f, err := c.service.deadLetter(ctx, id)
 	if err == nil && f.Kind != kindSend {
 		err = askback.ErrNotFound
 	}
 	if err == nil {
-		err = c.engine.reviveDeadLetter(ctx, f)
+		err = c.service.reviveDeadLetter(ctx, f)
 	}
 	if err != nil {
 		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
 	}
-	d, err := c.engine.outgoing(ctx, f)
+	d, err := c.service.outgoing(ctx, f)
 	if err != nil {
 		return askback.Delivery{}, fmt.Errorf("retry %s: %w", id, err)
 	}

@@ -169,9 +169,9 @@ func (w *worker) restoreDigest(ctx context.Context, key digestKey, now time.Time
 	}
 	var sent []sentMessage
 	read := 0
-	for row, err := range w.engine.Rows(ctx, store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
+	for row, err := range w.service.Rows(ctx, store.Query{Kind: txn.KindAsk, Owner: key.owner, Newest: true, Limit: txn.ListChunk}) {
 		if err != nil {
-			w.engine.Log.Warn("what was sent before a restart is not counted", "error", err)
+			w.service.Log.Warn("what was sent before a restart is not counted", "error", err)
 			return
 		}
 		if read++; read > maxRestored || now.Sub(row.Created) > 2*digestTime { // those of one digestTime may have waited for another one

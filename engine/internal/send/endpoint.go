@@ -97,7 +97,7 @@ func (c *Client) Endpoints(ctx context.Context, q askback.EndpointQuery) (askbac
 		q.Owner = c.Who.Name
 	}
 	from := store.Query{Kind: KindEndpoint, Owner: q.Owner, Status: string(q.Status), Newest: true, After: q.Cursor}
-	items, next, err := txn.ListPage(ctx, c.engine.DB, from, q.Limit, func(row store.Record) (askback.Endpoint, bool, error) {
+	items, next, err := txn.ListPage(ctx, c.service.DB, from, q.Limit, func(row store.Record) (askback.Endpoint, bool, error) {
 		s, err := DecodeEndpoint(row)
 		return s.Endpoint, true, err
 	})
@@ -112,12 +112,12 @@ func (c *Client) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) 
 	if err := c.Authorize(access.ActEndpoints); err != nil {
 		return askback.Endpoint{}, "", err
 	}
-	if err := cmp.Or(r.Check(), c.engine.CheckReceiver("/url", r.URL), c.checkEndpointOwner(&r)); err != nil {
+	if err := cmp.Or(r.Check(), c.service.CheckReceiver("/url", r.URL), c.checkEndpointOwner(&r)); err != nil {
 		return askback.Endpoint{}, "", err
 	}
 	var made *txn.EndpointRecord
-	err = c.engine.Update(ctx, func(t *txn.Tx) (err error) {
-		made, secret, err = c.engine.makeEndpoint(t, r.Owner, r.URL, true)
+	err = c.service.Update(ctx, func(t *txn.Tx) (err error) {
+		made, secret, err = c.service.makeEndpoint(t, r.Owner, r.URL, true)
 		return err
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) CreateEndpoint(ctx context.Context, r askback.EndpointRequest) 
 // checkEndpointOwner sets the owner of a request by an agent to the agent. It returns an
 // error if the endpoint would never be used, or if the agent may not make it.
 func (c *Client) checkEndpointOwner(r *askback.EndpointRequest) error {
-	fallback := c.engine.Settings.Load().CallbackURL
+	fallback := c.service.Settings.Load().CallbackURL
 	switch {
 	case c.Who.Kind == askback.Agent && r.Owner != "" && r.Owner != c.Who.Name:
 		return askback.Invalid{{Pointer: "/owner", Detail: "an agent makes endpoints only for itself", Fix: "leave it out"}}
@@ -168,7 +168,7 @@ func (c *Client) changeEndpoint(ctx context.Context, verb, id string, change fun
 		return askback.Endpoint{}, err
 	}
 	var r *txn.EndpointRecord
-	err := c.engine.Update(ctx, func(t *txn.Tx) (err error) {
+	err := c.service.Update(ctx, func(t *txn.Tx) (err error) {
 		if r, err = lockEndpoint(t, id); err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (c *Client) changeEndpoint(ctx context.Context, verb, id string, change fun
 // RotateEndpoint implements [askback.Endpoints].
 func (c *Client) RotateEndpoint(ctx context.Context, id string) (_ askback.Endpoint, secret string, err error) {
 	e, err := c.changeEndpoint(ctx, "rotate", id, func(t *txn.Tx, r *txn.EndpointRecord) error {
-		fresh, stored, err := c.engine.newEndpointSecret(id)
+		fresh, stored, err := c.service.newEndpointSecret(id)
 		if err != nil {
 			return err
 		}

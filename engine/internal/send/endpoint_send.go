@@ -276,7 +276,7 @@ func (c *Client) testEndpoint(ctx context.Context, id string) (out askback.Endpo
 	if err != nil {
 		return out, err
 	}
-	e := c.engine
+	e := c.service
 	channel := e.Callbacks
 	if channel == nil {
 		return out, e.CheckReceiver("", s.Address)
@@ -308,7 +308,7 @@ func (c *Client) readEndpoint(ctx context.Context, id string) (lifecycle.Endpoin
 	if err := c.Authorize(access.ActEndpoints); err != nil {
 		return lifecycle.EndpointState{}, err
 	}
-	row, err := c.engine.Store.Read(ctx, KindEndpoint, id)
+	row, err := c.service.Store.Read(ctx, KindEndpoint, id)
 	if err != nil {
 		return lifecycle.EndpointState{}, c.mayChange(askback.Endpoint{}, err)
 	}
@@ -322,7 +322,7 @@ func (c *Client) ResendToEndpoint(ctx context.Context, id string, since time.Tim
 	if err != nil {
 		return 0, fmt.Errorf("resend %s: %w", id, err)
 	}
-	e, seen := c.engine, map[string]bool{}
+	e, seen := c.service, map[string]bool{}
 	for f, err := range lister(e.Store.Dead).each(ctx, kindSend) {
 		queued := 0
 		if err == nil && !seen[f.Subject] {

@@ -49,7 +49,7 @@ const (
 
 // A worker claims effects, performs them and commits the results.
 type worker struct {
-	engine  *Service
+	service *Service
 	node    string // the name for its claims, never used before
 	slots   chan struct{}
 	pools   []*pool // of effects that have slots of their own
@@ -101,7 +101,7 @@ func (e *Service) PerformLoop(ctx context.Context) {
 		return
 	}
 	w := &worker{
-		engine: e, slots: make(chan struct{}, performSlots), pools: e.newPools(),
+		service: e, slots: make(chan struct{}, performSlots), pools: e.newPools(),
 		performing: map[string]int{}, digests: digests{all: map[digestKey]*heldBack{}}, started: e.Clock(), receivers: newReceivers(receiverSlots), owners: newReceivers(ownerSlots),
 	}
 	w.renew.Store(true)
@@ -137,7 +137,7 @@ func (e *Service) PerformLoop(ctx context.Context) {
 // perform them. Without a free slot, it records a heartbeat. Deliveries run with the context sending, and
 // other effects with work.
 func (w *worker) claim(ctx, work, sending context.Context) error {
-	e, now := w.engine, w.engine.Clock()
+	e, now := w.service, w.service.Clock()
 	if w.renew.Swap(false) {
 		// The claims of the old name expire when its heartbeats stop: see beatOld.
 		var err error
@@ -201,7 +201,7 @@ func (w *worker) start(work, sending context.Context, f store.Effect) {
 		w.count(f.Node, -1)
 		<-slots
 		if w.backlog.Load() {
-			w.engine.Effects.Set(w.engine.Clock())
+			w.service.Effects.Set(w.service.Clock())
 		}
 	})
 }
@@ -216,7 +216,7 @@ func (w *worker) beatOld(ctx context.Context, now time.Time) error {
 		if name == w.node {
 			continue
 		}
-		if _, err := w.engine.Store.Beat(ctx, name, now); err != nil {
+		if _, err := w.service.Store.Beat(ctx, name, now); err != nil {
 			return err
 		}
 	}
@@ -236,7 +236,7 @@ func (w *worker) count(name string, n int) {
 // performed again by the process that claims it next. If another process has already
 // claimed it, the commit is a conflict and the result is dropped.
 func (w *worker) perform(ctx context.Context, f store.Effect) {
-	e := w.engine
+	e := w.service
 	var r attempt
 	if f.Kind == kindSend {
 		r = w.send(ctx, f)

@@ -134,7 +134,7 @@ func (e *Service) sessionState(ctx context.Context, id string) (lifecycle.Sessio
 // send makes one attempt to send a delivery, or postpones it if its receiver is busy. A
 // delivery that is not queued any more needs none.
 func (w *worker) send(ctx context.Context, f store.Effect) attempt {
-	e := w.engine
+	e := w.service
 	d, err := e.outgoing(ctx, f)
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
@@ -236,7 +236,7 @@ func (w *worker) digested(ctx context.Context, f store.Effect, d *outgoing, now 
 	if lifecycle.ToCallback(d.Delivery) || d.first.ID != d.ID {
 		return attempt{}, false
 	}
-	limit := w.engine.Settings.Load().DigestAfter
+	limit := w.service.Settings.Load().DigestAfter
 	if limit > 0 {
 		w.restoreDigest(ctx, key, now)
 	}

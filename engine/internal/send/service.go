@@ -44,7 +44,7 @@ func New(db *txn.DB, o Options) *Service {
 
 // A Client is what one principal can do with deliveries and endpoints.
 type Client struct {
-	engine *Service
+	service *Service
 	*txn.Caller
 }
 

@@ -106,7 +106,7 @@ func (db *DB) Clock() time.Time { return db.now().UTC().Truncate(time.Millisecon
 
 // Read returns an ask from the cache or the store. The caller must not change it. An ask
 // that is read is not cached, because a newer version may have been committed since;
-// only update caches asks, shortly after their commit. Apart from that moment, a cached
+// only Update caches asks, shortly after their commit. Apart from that moment, a cached
 // ask is stale only if another process changed it. Then committing a change of it is a
 // conflict.
 func (db *DB) Read(ctx context.Context, id string) (*AskRecord, error) {
@@ -131,7 +131,7 @@ func (db *DB) Fetch(ctx context.Context, id string) (*AskRecord, error) {
 	return a, nil
 }
 
-// FetchApart is like fetch, on a separate goroutine: see apart.
+// FetchApart is like Fetch, on a separate goroutine: see Apart.
 func (db *DB) FetchApart(ctx context.Context, id string) (a *AskRecord, err error) {
 	err = db.Apart(func() (err error) {
 		a, err = db.Fetch(ctx, id)

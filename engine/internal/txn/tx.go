@@ -153,7 +153,7 @@ func (t *Tx) Ask(id string) (*AskRecord, error) {
 	return r, nil
 }
 
-// AskNow is like ask. If the ask is read and a held answer or its deadline is due, AskNow steps it,
+// AskNow is like Ask. If the ask is read and a held answer or its deadline is due, AskNow steps it,
 // even if the timer has not fired yet.
 func (t *Tx) AskNow(id string) (*AskRecord, error) {
 	if r := Find[lifecycle.AskState](t, id); r != nil {
