@@ -172,7 +172,7 @@ func (w *walk) markdown() string {
 	b.WriteString(`# How asks, grants and endpoints live
 
 *Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
-` + "`go test ./lifecycle -run TestDiagramMatchesMachines -update`" + `; the same test fails while this page and the machines differ.*
+` + "`go test ./internal/lifecycle -run TestDiagramMatchesMachines -update`" + `; the same test fails while this page and the machines differ.*
 
 ## An ask
 

@@ -94,7 +94,7 @@ package engine // see docs/gone.md, AGENTS.md and https://example.com/a.md`,
 		rule: "cited files exist",
 		files: map[string]string{
 			"docs/cli.md": "`engine/a.go`, `engine/b.go`, engine/*.go, engine/testdata/*.txt, (docs/cli.md), `engine.TestA`, `engine/x.TestA`.\n" +
-				"`encoding/json`, /engine/none, https://example.com/engine/none, testdata/none.\n\n```\nengine/none\n```\n",
+				"`encoding/json`, /engine/none, https://example.com/engine/none, testdata/none.\n`go test -race ./engine`, `go test ./gone`.\n\n```\nengine/none\n```\n",
 			"engine/a.go": `package engine
 
 // See engine/hub. It is like store/sqlite.
@@ -107,6 +107,7 @@ const a = "engine/none"
 		want: []string{
 			"docs/cli.md:1: there is no file engine/b.go",
 			"docs/cli.md:1: there is no file engine/x",
+			"docs/cli.md:3: there is no package ./gone",
 			"engine/a.go:3: there is no file engine/hub",
 			"engine/testdata/one.txt:1: there is no file engine/two.go",
 		},

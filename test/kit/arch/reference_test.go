@@ -25,6 +25,7 @@ var (
 	citedHeading = regexp.MustCompile(`\b([a-z]+\.md),?\s+"([^"]+)"`)
 	citedPage    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])(?:docs/)?([a-z]+\.md)\b`)
 	citedFile    = regexp.MustCompile("(?:^|[\\s(\"'`])([a-z]+/[A-Za-z0-9_.*/-]*)")
+	citedCommand = regexp.MustCompile(`\bgo (?:build|run|test|vet)(?: -\S+)* \./([a-z][A-Za-z0-9_/-]*)`)
 	citedTest    = regexp.MustCompile("`([A-Za-z0-9_/]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
 	citedOutside = regexp.MustCompile(`(\b[Ss]eeds? 0\d\d\b|\bthe seeds\b|\b[Ii]ssue [0-9]+\b|\b[Dd]esign "|\bmission\b|\bresearch (?:found|says|shows)\b|\bresearch/)|(?:^ ?|[^0-9., ] ?)\b(00[0-4])\b`)
 	numberedRow  = regexp.MustCompile(`^\| ([A-Z])([0-9]+) \|`)
@@ -173,6 +174,11 @@ func filesExist(t *tree, report report) {
 				}
 			}
 			report(token.NoPos, "%s:%d: there is no file %s", p.file, line, name)
+		})
+		p.find(citedCommand, func(line int, groups []string) {
+			if name := strings.TrimRight(groups[1], "/"); !t.names[name] {
+				report(token.NoPos, "%s:%d: there is no package ./%s", p.file, line, name)
+			}
 		})
 	}
 }
