@@ -70,7 +70,7 @@ func answerHook(ctx context.Context, in streams, all *commands, command hook.Com
 		defer cancel()
 		ctx = limited
 	}
-	if h.traits.Limit == 0 {
+	if !h.traits.Limited {
 		return h.answer(ctx, in)
 	}
 	end := func() error { return h.end(in, nil, errNoDecision) }

@@ -42,6 +42,17 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 	})
 	env := append(s.env[:len(s.env):len(s.env)], "ASKBACK_URL="+stalling.URL, "ASKBACK_TOKEN="+s.agent)
 	const limit, grace = 3 * time.Second, 5 * time.Second // without a limit, the end takes 7 seconds
+	t.Run("no time", func(t *testing.T) {
+		t.Parallel()
+		p := launch(t, env, "hook", "codex", "--gate", "--limit", "0s")
+		sendEvent(t, p, codexCall)
+		if !within(time.Minute, p.hasEnded) {
+			t.Fatal("the hook still runs, although it has no time")
+		}
+		if exitCode(p.result) != exitBlock || p.out.String() != "" {
+			t.Errorf("got %v, %q, %q; want the call blocked", p.result, p.out.String(), p.err.String())
+		}
+	})
 	for flags, event := range map[string]string{
 		"gemini --limit": geminiCall, "cursor --limit": cursorCall, "codex --limit": codexCall, "copilot --wait": copilotEvent, "gemini --gate --limit": "",
 	} {

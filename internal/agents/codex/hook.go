@@ -41,11 +41,7 @@ type Hook struct {
 
 // Traits implements [hook.Command]. Codex kills only the shell of a hook, not the hook.
 func (c *Hook) Traits() hook.Traits {
-	t := hook.Traits{NeedsServer: true, EndsWithParent: true, Guard: hook.GuardOf(c.Gate)}
-	if c.Gate {
-		t.Limit = c.Limit
-	}
-	return t
+	return hook.Traits{Guard: hook.GuardOf(c.Gate), Limited: c.Gate, Limit: c.Limit, NeedsServer: true, EndsWithParent: true}
 }
 
 // Read implements [hook.Command]. After an error Codex shows its own dialog, unless the hook is a

@@ -21,8 +21,9 @@ var ErrNotAsked = errors.New("no person is asked about this event")
 
 // Traits are how the hook of an agent runs.
 type Traits struct {
-	Guard Guard         // applies until the event was read
-	Limit time.Duration // the hook ends at the latest after this time; 0 means no limit
+	Guard   Guard         // applies until the event was read
+	Limited bool          // the hook ends at the latest after Limit, even if that is 0
+	Limit   time.Duration // has no effect unless Limited is set
 	// NeedsServer is set if the hook asks only while a server runs, because the agent shows no
 	// dialog while it waits. A question that only a command can show would seem to be lost.
 	NeedsServer bool
