@@ -17,7 +17,7 @@ const Name = "claude-code"
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
 	Traces:    config.Traces{Programs: []string{"claude"}, Home: []string{".claude", ".claude.json"}, List: []string{"mcp", "list"}},
-	IsOwnHook: isOwnHook, HookPath: Path, HoldsAsks: true,
+	IsOwnHook: isOwnHook, HookLists: true, HookPath: Path, HoldsAsks: true,
 	Variables: []string{EntrypointVariable, SessionVariable, PluginVariable, ProjectVariable},
 }
 

@@ -107,6 +107,7 @@ func TestHookInSettingsIsFound(t *testing.T) {
 		`{"hooks":{"Stop":[{"hooks":[{"type":"http","url":"http://x/hooks/claude-code","headers":{"Authorization":"Bearer $ASKBACK_TOKEN"}}]}]}}`: true,
 		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"askback hook claude-code"}]}]}}`:                                          false,
 		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say done"}]}]}}`:                                                                false,
+		`{"hooks":{"Stop":[{"type":"command","command":"askback hook claude-code"}]}}`:                                                            false,
 		`{"hooks":{"Stop":"askback hook claude-code"}}`:                                                                                           false,
 		`{"hooks":`: false,
 		``:          false,

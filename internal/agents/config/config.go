@@ -62,6 +62,7 @@ type Client struct {
 
 	// IsOwnHook recognizes an entry of Askback in the hooks of a JSON file.
 	IsOwnHook func(entry string) bool
+	HookLists bool   // its hooks stand in inner lists, and the client runs no other entries
 	HookPath  string // the path of the hooks of a server, for a client whose hooks can be URLs
 	HoldsAsks bool   // a command of its hooks can ask while no server runs
 	Guards    bool   // has a hook that guards tools: see [Options.Gate]

@@ -37,6 +37,8 @@ func (c *Client) HooksIn(content []byte) (hooks []Hook) {
 			handlers := []entry{group}
 			if inner, rest := find(group.value, []string{"hooks"}); len(rest) == 0 {
 				handlers = inner.entries
+			} else if c.HookLists {
+				continue
 			}
 			for _, handler := range handlers {
 				text := compactText(src, handler.value)

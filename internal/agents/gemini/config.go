@@ -15,6 +15,7 @@ const Name = "gemini"
 var Config = config.Client{
 	Files: files, NextSteps: nextSteps,
 	Traces:    config.Traces{Programs: []string{"gemini"}, Home: []string{".gemini"}, List: []string{"mcp", "list"}},
+	HookLists: true,
 	IsOwnHook: func(entry string) bool { return isOwnQuestionHook(entry) || isOwnGuard(entry) },
 	Guards:    true, HidesSecrets: true,
 }
