@@ -208,6 +208,58 @@ func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	}
 }
 
+// What an earlier release kept for an endpoint that cannot be read does not stop what it kept for others.
+func TestDamagedEndpointStopsNoOtherKeptDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, db := &receiver{}, memstore.New()
+		kept := func(id string) store.Completion {
+			return store.Completion{ID: id, Retry: time.Now().AddDate(100, 0, 0), Error: "kept while this endpoint is paused: end_bad"}
+		}
+		if _, err := db.Commit(t.Context(), store.Change{
+			Put:     []store.Record{{Kind: "endpoint", ID: "end_bad", Fixed: []byte("?"), State: []byte("?")}},
+			Effects: []store.Effect{{ID: "a_0", Kind: "send", SubjectKind: "endpoint", Subject: "end_bad", Data: []byte("{}")}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Commit(t.Context(), store.Change{Done: []store.Completion{kept("a_0")}}); err != nil {
+			t.Fatal(err)
+		}
+		p, ops := newEndpoints(t, db, to, engine.Options{})
+		stop := p.run()
+		p.ask(calledBack())
+		synctest.Wait()
+		e := endpoint(t, ops)
+		if _, err := ops.PauseEndpoint(t.Context(), e.ID); err != nil {
+			t.Fatal(err)
+		}
+		p.ask(calledBack())
+		synctest.Wait()
+		stop()
+		all, err := db.Effects(t.Context(), store.Query{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if f.Held != e.ID {
+				continue
+			}
+			old := kept(f.ID)
+			old.Error = "kept while this endpoint is paused: " + e.ID
+			if _, err := db.Commit(t.Context(), store.Change{Done: []store.Completion{old}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, ops = newEndpoints(t, db, to, engine.Options{})
+		defer p.run()()
+		synctest.Wait()
+		if _, err := ops.ResumeEndpoint(t.Context(), e.ID); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		wantEvents(t, to.events(), "question_pending", "question_pending")
+	})
+}
+
 // effects returns the effects of a store, of which there must be one, held for a key.
 func effects(t *testing.T, db store.Queue, held string) []store.Effect {
 	t.Helper()

@@ -212,7 +212,7 @@ func (e *Service) hasten(ctx context.Context, ok func(store.Effect) bool) error 
 const keptPrefix = "kept while this endpoint is paused: "
 
 // holdKept holds the effects that an earlier release kept for paused endpoints, or makes them due
-// if their endpoint was resumed.
+// if their endpoint was resumed. It logs an effect that it cannot hold, and goes on.
 func (e *Service) holdKept(ctx context.Context) error {
 	for f, err := range lister(e.Store.Effects).each(ctx, kindSend) {
 		if err != nil {
@@ -227,8 +227,11 @@ func (e *Service) holdKept(ctx context.Context) error {
 			t.Change.Done = append(t.Change.Done, done)
 			return err
 		})
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
 			return err
+		case err != nil:
+			e.Log.Error("what an earlier release kept for a receiver could not be held", "effect", f.ID, "endpoint", endpoint, "error", err)
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (t *Tx) commit() error {
 			return err
 		}
 	}
-	if len(t.Change.Put)+len(t.Change.Delete)+len(t.Change.Done) == 0 {
+	if len(t.Change.Put)+len(t.Change.Delete)+len(t.Change.Done)+len(t.Change.Release) == 0 {
 		return nil
 	}
 	commit := t.DB.commit
