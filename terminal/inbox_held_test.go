@@ -79,6 +79,31 @@ func TestInboxKeepsWhatWasFilledInForUndo(t *testing.T) {
 	f.shows(80, `Undone: nothing was sent`)
 }
 
+// A text that is being typed when its ask is withdrawn undoes nothing.
+func TestLetterOfATextUndoesNothing(t *testing.T) {
+	f := newInboxFixture(t)
+	f.hold()
+	id, other := f.ask("a", callRequest("drop", `{}`, false)), f.ask("a", questionRequest("Which name?"))
+	f.open(f.ana, 80)
+	f.press("enter", "d")
+	f.shows(80, `Denied drop, sent in`)
+	f.press("enter")
+	f.Paste("bl")
+	f.shows(80, `(?m)^ *you │ bl`)
+	if _, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "a"}).Cancel(t.Context(), other, ""); err != nil {
+		t.Fatal(err)
+	}
+	f.Load()
+	f.press("u", "e")
+	if screen := f.screen(80); matches(`Undone`, screen) {
+		t.Errorf("a letter of the text undid the decision:\n%s", screen)
+	}
+	f.sendHeld(id)
+	if got := f.outcome(id); got != "denied" {
+		t.Errorf("got %s, want denied", got)
+	}
+}
+
 // Another person who answers first is named, and so is another window of the same person that
 // undid the answer.
 func TestInboxShowsWhatBecameOfAHeldAnswer(t *testing.T) {

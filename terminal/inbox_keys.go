@@ -43,10 +43,18 @@ func (i *inbox) press(key, text string) tea.Cmd {
 	return i.pressForAsk(p, key, text)
 }
 
-// isText reports whether a letter is text, or an option, of the ask that is shown. In the list, and in
-// an ask that is not open any more, it is a key of the inbox.
+// isText reports whether a letter is text, or an option, of the ask that is shown. A text goes on
+// after its ask was withdrawn or answered by another person. In the list, and in an ask whose answer
+// is held, a letter is a key of the inbox.
 func (i *inbox) isText(p *picker, text string) bool {
-	return p != nil && i.inDetail && i.find(i.current).open() && (p.editing != nil || i.isOptionKey(p, text))
+	if p == nil {
+		return false
+	}
+	it := i.find(i.current)
+	if p.editing != nil && !it.open() && !it.isHeld() {
+		return true
+	}
+	return i.inDetail && it.open() && (p.editing != nil || i.isOptionKey(p, text))
 }
 
 // wants reports whether a picker needs a key that otherwise belongs to the inbox.
