@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/engine/internal/runs"
 	"github.com/askback/askback/engine/internal/txn"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/store"
@@ -50,20 +49,20 @@ func (e *Engine) clean(ctx context.Context) error {
 		return nil
 	}
 	before := e.db.Clock().Add(-keep)
-	return errors.Join(
-		e.cleanKind(ctx, txn.KindAsk, before),
-		e.cleanKind(ctx, txn.KindSession, before), // after asks: a session that still has one is kept
-		e.cleanKind(ctx, runs.KindRun, before),    // after sessions
-		e.cleanKind(ctx, txn.KindJoined, before),  // after asks, too
-		e.cleanKind(ctx, txn.KindGrant, before),
-	)
+	var failed []error
+	for _, k := range e.db.Kinds { // in order: a session is deleted after its asks, and a run after its session
+		if k.Delete != nil {
+			failed = append(failed, e.cleanKind(ctx, k, before))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // cleanKind deletes the closed records of one kind that were last changed at or before
 // the given time. It reads from the oldest record and stops at the first that was created
 // later.
-func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
-	q := store.Query{Kind: kind, Open: new(false), Limit: txn.ListChunk, Scan: txn.ExamineChunk}
+func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time) error {
+	q := store.Query{Kind: kind.Name, Open: new(false), Limit: txn.ListChunk, Scan: txn.ExamineChunk}
 	var batch []store.Change
 	for row, err := range e.db.Rows(ctx, q) {
 		if more := (*store.MoreError)(nil); errors.As(err, &more) {
@@ -75,10 +74,10 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 		if row.Created.After(before) {
 			break
 		}
-		if row.Updated.After(before) || isDelivering(row) {
+		if row.Updated.After(before) {
 			continue
 		}
-		c, err := e.deletion(ctx, row)
+		c, err := kind.Delete(ctx, row)
 		if err != nil {
 			return txn.FromStore(err)
 		}
@@ -95,55 +94,50 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 	return e.deleteRecords(ctx, batch)
 }
 
-// isDelivering reports whether a record has a delivery that was neither sent nor given up.
-// Such a record is kept: otherwise its receiver would never get it, and no one would know.
-func isDelivering(row store.Record) bool {
-	var all []askback.Delivery
-	switch row.Kind {
-	case txn.KindAsk:
-		s, _ := txn.DecodeAsk(row)
-		all = s.Deliveries
-	case txn.KindSession:
-		s, _ := txn.DecodeSession(row)
-		all = s.Deliveries
-	}
+// isDelivering reports whether a delivery was neither sent nor given up. Its record is kept:
+// otherwise its receiver would never get it, and no one would know.
+func isDelivering(all []askback.Delivery) bool {
 	return slices.ContainsFunc(all, func(d askback.Delivery) bool {
 		return d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting
 	})
 }
 
-// deletion returns the change that deletes a record, with the history of an ask or a session. It
-// is empty for a session that still has asks, and for the key of an ask that still exists.
-func (e *Engine) deletion(ctx context.Context, r store.Record) (c store.Change, err error) {
-	switch r.Kind {
-	case txn.KindAsk:
-		filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
-		if r.Stream == ids.Swap(r.ID, ids.Session) {
-			filter.Subject = "" // the stream has only this ask
-		}
-		c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second one has the events for people only
-		c.Unindex = []string{r.ID}
-	case txn.KindSession:
-		left, err := e.db.Store.List(ctx, store.Query{Kind: txn.KindAsk, Stream: r.ID, Limit: 1})
-		if err != nil || len(left) > 0 {
-			return c, err
-		}
-		c.Prune = []store.EventFilter{{Stream: r.ID}}
-	case runs.KindRun:
-		if _, err := e.db.Store.Read(ctx, txn.KindSession, r.ID); !errors.Is(err, store.ErrNotFound) {
-			return c, err
-		}
-	case txn.KindJoined:
-		id, err := txn.DecodeJoined(r)
-		if err != nil {
-			return c, nil //nolint:nilerr // a later release may be able to read it
-		}
-		if _, err := e.db.Store.Read(ctx, txn.KindAsk, id); !errors.Is(err, store.ErrNotFound) {
-			return c, err
-		}
+// deleteAsk returns the change that deletes an ask with its history.
+func deleteAsk(_ context.Context, r store.Record) (c store.Change, _ error) {
+	if s, _ := txn.DecodeAsk(r); isDelivering(s.Deliveries) {
+		return c, nil
 	}
-	c.Delete = []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}
+	filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
+	if r.Stream == ids.Swap(r.ID, ids.Session) {
+		filter.Subject = "" // the stream has only this ask
+	}
+	c = txn.Deletion(r)
+	c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second one has the events for people only
+	c.Unindex = []string{r.ID}
 	return c, nil
+}
+
+// deleteSession returns the change that deletes a session with its history, if it has no asks.
+func (e *Engine) deleteSession(ctx context.Context, r store.Record) (c store.Change, _ error) {
+	if s, _ := txn.DecodeSession(r); isDelivering(s.Deliveries) {
+		return c, nil
+	}
+	left, err := e.db.Store.List(ctx, store.Query{Kind: txn.KindAsk, Stream: r.ID, Limit: 1})
+	if err != nil || len(left) > 0 {
+		return c, err
+	}
+	c = txn.Deletion(r)
+	c.Prune = []store.EventFilter{{Stream: r.ID}}
+	return c, nil
+}
+
+// deleteJoined returns the change that deletes the key of an ask that was deleted.
+func (e *Engine) deleteJoined(ctx context.Context, r store.Record) (store.Change, error) {
+	id, err := txn.DecodeJoined(r)
+	if err != nil {
+		return store.Change{}, nil //nolint:nilerr // a later release may be able to read it
+	}
+	return e.db.DeletionAfter(ctx, r, txn.KindAsk, id)
 }
 
 // deleteRecords commits changes that each delete a record, and then pauses. It keeps records that

@@ -90,6 +90,7 @@ func New(s Store, o *Options) *Engine {
 		MaxOpen: o.MaxOpen, MaxSessions: o.MaxSessions, MaxWaiters: o.MaxWaiters,
 	})
 	e := &Engine{db: db}
+	e.addKinds()
 	e.runs = runs.New(db, runs.Options{
 		Runner: o.Runner, Idle: o.NoEffects, Asker: runAsker{e}, Sessions: func(p askback.Principal) askback.Sessions { return e.as(p) },
 	})
@@ -97,14 +98,19 @@ func New(s Store, o *Options) *Engine {
 	e.Authority = e.people.Authority
 	e.send = send.New(db, send.Options{Performer: o.Performer, Idle: o.NoEffects, OwnSecrets: o.EndpointSecrets, Contacts: e.people})
 	e.feed = feed.New(db, e.Authority, e.runs)
-	e.addKinds()
 	e.people.Set(o.Settings)
 	return e
 }
 
 // addKinds registers what the parts of the engine do with records and effects.
 func (e *Engine) addKinds() {
-	e.db.Register(txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk}, e.grantKind(), txn.Kind{Name: kindDraft, Due: e.db.DeleteExpired})
+	e.db.Register(
+		txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk, Delete: deleteAsk},
+		txn.Kind{Name: txn.KindSession, Delete: e.deleteSession},
+		txn.Kind{Name: txn.KindJoined, Delete: e.deleteJoined},
+		e.grantKind(),
+		txn.Kind{Name: kindDraft, Due: e.db.DeleteExpired},
+	)
 	txn.Handle(e.db, e.makeGrant)
 	txn.Handle(e.db, e.useGrant)
 	txn.Handle(e.db, e.requireGrant)

@@ -119,7 +119,8 @@ func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 
 // grantKind returns the kind of the records of grants.
 func (e *Engine) grantKind() txn.Kind {
-	return txn.Kind{Name: txn.KindGrant, Due: func(ctx context.Context, row store.Record) error {
+	remove := func(_ context.Context, row store.Record) (store.Change, error) { return txn.Deletion(row), nil }
+	return txn.Kind{Name: txn.KindGrant, Delete: remove, Due: func(ctx context.Context, row store.Record) error {
 		err := e.db.Update(ctx, func(t *txn.Tx) error {
 			g, err := t.Grant(row.ID)
 			if err != nil {

@@ -59,7 +59,7 @@ func (e *Service) runKinds() []txn.Kind {
 	}
 	return []txn.Kind{
 		{Name: runPrefix, Perform: e.performRun, Slots: slots},
-		{Name: KindRun, Due: func(ctx context.Context, row store.Record) error {
+		{Name: KindRun, Delete: e.deleteRun, Due: func(ctx context.Context, row store.Record) error {
 			return e.Update(ctx, func(t *txn.Tx) error {
 				r, err := lockRun(t, row.ID)
 				if err != nil {
@@ -69,6 +69,11 @@ func (e *Service) runKinds() []txn.Kind {
 			})
 		}},
 	}
+}
+
+// deleteRun returns the change that deletes a run whose session was deleted.
+func (e *Service) deleteRun(ctx context.Context, row store.Record) (store.Change, error) {
+	return e.DeletionAfter(ctx, row, txn.KindSession, row.ID)
 }
 
 // resume adds the effect of a settled ask of a run.

@@ -135,5 +135,19 @@ func (db *DB) stepDue(ctx context.Context, records []store.Record, failed map[st
 // DeleteExpired deletes a record that has no state machine. A conflict means that the
 // record was changed or deleted after it was read, so it is not an error.
 func (db *DB) DeleteExpired(ctx context.Context, r store.Record) error {
-	return db.CommitEach(ctx, []store.Change{{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}}})
+	return db.CommitEach(ctx, []store.Change{Deletion(r)})
+}
+
+// Deletion returns the change that deletes a record.
+func Deletion(r store.Record) store.Change {
+	return store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}}
+}
+
+// DeletionAfter returns the change that deletes a record if the record with the given kind and id
+// was deleted. Otherwise the change is empty.
+func (db *DB) DeletionAfter(ctx context.Context, r store.Record, kind, id string) (store.Change, error) {
+	if _, err := db.Store.Read(ctx, kind, id); !errors.Is(err, store.ErrNotFound) {
+		return store.Change{}, err
+	}
+	return Deletion(r), nil
 }

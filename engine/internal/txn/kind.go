@@ -17,6 +17,9 @@ type Kind struct {
 	Name string
 	// Due acts on a record that is due. Nil: records of this kind are never due.
 	Due func(ctx context.Context, row store.Record) error
+	// Delete returns the change that deletes a closed record after the retention time. The change has no
+	// deletion if the record is still needed. Nil: the retention time does not apply.
+	Delete func(ctx context.Context, row store.Record) (store.Change, error)
 	// Perform performs an effect and commits the result. An error means that it could not commit it.
 	// Nil: effects of this kind share the slots of others.
 	Perform func(ctx context.Context, f store.Effect) error
