@@ -35,7 +35,7 @@ func (s Settings) Open(h channels.Host) channels.Channel {
 		if e == nil {
 			return ""
 		}
-		return ThreadOf(ctx, (*e).As(askback.Principal{Kind: askback.Admin, Name: "askback"}), n)
+		return ThreadOf(ctx, (*e).History(), n)
 	}
 	app := channels.Must(New(o))
 	c := channels.Channel{Sender: app, Run: func(ctx context.Context, e channels.Engine) {

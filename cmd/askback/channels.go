@@ -28,6 +28,14 @@ type channelSet struct {
 	push web.Push // lets people turn on notifications; nil: they cannot
 }
 
+// A channelEngine is what channels need of an engine.
+type channelEngine struct{ *engine.Engine }
+
+// History implements [channels.Engine]. An admin may read all asks and deliveries.
+func (e channelEngine) History() channels.History {
+	return e.As(askback.Principal{Kind: askback.Admin, Name: "askback"})
+}
+
 // chats returns the names of the channels whose chats people link by a code, in order.
 func (set *channelSet) chats() (names []string) {
 	for name, c := range set.send {
@@ -71,7 +79,7 @@ func (set *channelSet) links(e *engine.Engine) *web.Links {
 func (set *channelSet) handle(mux *http.ServeMux, e *engine.Engine) {
 	for _, c := range set.open {
 		for path, handler := range c.Handlers {
-			mux.Handle(path, handler(e))
+			mux.Handle(path, handler(channelEngine{e}))
 		}
 	}
 }
@@ -82,7 +90,7 @@ func (set *channelSet) start(e *engine.Engine) (stop func()) {
 	var group sync.WaitGroup
 	for _, c := range set.open {
 		if c.Run != nil {
-			group.Go(func() { c.Run(ctx, e) })
+			group.Go(func() { c.Run(ctx, channelEngine{e}) })
 		}
 	}
 	return func() {

@@ -97,15 +97,21 @@ type Sender interface {
 	Send(ctx context.Context, n askback.Notification) (receipt string, err error)
 }
 
-// An Engine is what channels need of the engine, which documents the methods.
+// An Engine is what channels need of the engine, which documents the other methods.
 type Engine interface {
-	As(p askback.Principal) askback.Client
+	History() History
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
 	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
 	RemoveContact(ctx context.Context, channel, address string) error
 	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
+}
+
+// A History has the earlier asks of a session, and what was sent about them.
+type History interface {
+	List(ctx context.Context, q askback.Query) (askback.Page, error)
+	Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error)
 }
 
 // A Host is what channels need of the program in addition to their settings.
