@@ -50,19 +50,19 @@ func replyTo(t *testing.T, conn net.Conn) *http.Response {
 // lets their senders try again (T40).
 func TestSlowWebhooksMakeRoomForOthers(t *testing.T) {
 	w := newHookFixture(t)
-	w.handler.SetUnverifiedTime(time.Minute)
+	w.handler.SetUnverifiedTime(10 * time.Minute)
 	address := strings.TrimPrefix(w.server.URL, "http://")
 	forged := sign(t, "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=", "msg_0", time.Now(), "{}")
 	var slow []net.Conn
-	for range httpapi.MaxUnverified {
+	for i := range httpapi.MaxUnverified { // one after the other, so that the first is the oldest
 		slow = append(slow, slowRequest(t, address, "POST", "/hooks/poem", forged))
-	}
-	deadline := time.Now().Add(time.Minute)
-	for w.handler.Unverified() < httpapi.MaxUnverified {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d bodies are being read", w.handler.Unverified(), httpapi.MaxUnverified)
+		deadline := time.Now().Add(time.Minute)
+		for w.handler.Unverified() <= i {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d of %d bodies are being read", w.handler.Unverified(), i+1)
+			}
+			<-time.After(time.Millisecond)
 		}
-		<-time.After(time.Millisecond)
 	}
 	for i := range 3 {
 		var header []string
