@@ -231,6 +231,9 @@ func (b *programTest) finish(ctx context.Context, key string) error {
 		if err != nil {
 			return err
 		}
+		if ctx.Err() != nil { // the end of the tests interrupted the round
+			return ctx.Err()
+		}
 		if code < 0 {
 			b.bad = append(b.bad, violated(failed, "%s: still running after %s: %s", key, readyTime, c.notes.String()))
 			return nil
