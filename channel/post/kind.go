@@ -74,5 +74,5 @@ func (t Template) whereToLook() string {
 	case Teams:
 		return "If nothing arrives, look at the runs of the workflow."
 	}
-	return "If nothing arrives, check that the address and the token are those of this receiver."
+	return "If nothing arrives, check the address and the token of this receiver."
 }

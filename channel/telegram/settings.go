@@ -11,7 +11,7 @@ import (
 // Settings configure a bot of Telegram.
 type Settings struct {
 	Token  string // of the bot
-	URL    string // of a Bot API server; "": that of Telegram
+	URL    string // of a Bot API server; "": the server of Telegram
 	Groups []int64
 	Allow  []egress.Allowed
 }

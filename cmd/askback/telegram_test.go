@@ -117,7 +117,7 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 		t.Errorf("without the group: %q, %v", out, err)
 	}
 	s.AddGroup(room)
-	if out, err := test(telegramtest.Token); err != nil || !strings.Contains(out, "The token is that of @"+telegramtest.Username) {
+	if out, err := test(telegramtest.Token); err != nil || !strings.Contains(out, "The token belongs to @"+telegramtest.Username) {
 		t.Errorf("got %q, %v", out, err)
 	}
 	if got := s.Last(room).Text; !strings.HasPrefix(got, "Test from Askback") {
