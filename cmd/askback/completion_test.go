@@ -282,7 +282,7 @@ func TestPathsNamesAndIDsHaveCandidates(t *testing.T) {
 		kind := v.Tag.Get("complete")
 		known := completion.Known(kind)
 		if kind != "" && !known || isListed && !known {
-			t.Errorf("%s %s: the tag complete is %q; want one that package completion knows", n.FullPath(), v.Name, kind)
+			t.Errorf("%s %s: the tag complete is %q; want a tag that package completion knows", n.FullPath(), v.Name, kind)
 		}
 	}
 	root := (&commands{}).parser().Model.Node
