@@ -102,6 +102,7 @@ func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n i
 	effects, err := s.Store.Claim(ctx, node, now, n, limit...)
 	for _, f := range effects {
 		if f.Kind == "run.tool" {
+			<-time.After(time.Millisecond) // the commit that made the effect has woken all by then
 			s.tool.Store(&f.ID)
 		}
 	}
@@ -109,13 +110,13 @@ func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n i
 }
 
 func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error) {
-	seq, err := s.Store.Commit(ctx, c)
+	// The commit wakes others, who read the run for the next turn, perhaps before it returns.
 	for _, done := range c.Done {
 		if tool := s.tool.Load(); tool != nil && done.ID == *tool {
 			s.tool.Store(nil)
 		}
 	}
-	return seq, err
+	return s.Store.Commit(ctx, c)
 }
 
 // A call of a tool reads its run when it begins, to see whether it is still needed, and at its end.
