@@ -44,9 +44,8 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
-// Check returns an [Invalid] if the comment, the reason or a string of an answer to a
-// question is not UTF-8 or is too long. [Answer.Normalize] also checks whether the answer
-// fits the ask.
+// Check returns an [Invalid] if the comment, the reason or a string of an answer to a question is not UTF-8
+// or is too long. [Answer.Normalize] also checks the answer against the ask.
 func (a Answer) Check() error {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, limits.MaxText)
@@ -65,8 +64,8 @@ func (a Answer) Check() error {
 	return bad.err()
 }
 
-// normalizeDecision is Normalize for a confirmation. It keeps edited arguments even if
-// they mean the same as the original ones: only their digests show that.
+// normalizeDecision normalizes an answer to a confirmation. It keeps edited arguments even if they mean the
+// same as the original ones: only their digests show that.
 func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
@@ -79,7 +78,7 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	a.checkInput(ask, bad)
 	switch {
 	case a.Decision == ApproveAll && ask.Quorum > 1:
-		bad.add("/decision", "several people must approve this, so none of them can approve what follows", `"decision": "approved"`)
+		bad.add("/decision", "several people must approve this, so approve_all is not possible", `"decision": "approved"`)
 	case a.Decision == ApproveAll:
 		var given GrantRequest
 		if a.Grant != nil {
@@ -92,8 +91,8 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	return a
 }
 
-// checkInput checks whether a person may edit the arguments, and whether the edited ones are
-// valid. It compacts them. Without edited arguments it does nothing.
+// checkInput checks whether a person may edit the arguments, and whether the edited ones are valid. It
+// compacts them. Without edited arguments it does nothing.
 func (a *Answer) checkInput(ask Ask, bad *problems) {
 	if len(a.Input) == 0 {
 		return
@@ -122,10 +121,10 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	a.Input = raw
 }
 
-// matchQuestions returns for each question of the ask the index of its answer, or -1.
-// Answers are matched by id, or by the text of the question if they have no id. It adds a
-// problem for an answer that matches no question, and for a second answer to a question. If
-// there are more than 2*MaxQuestions answers, it adds one problem and matches none.
+// matchQuestions returns, for each question of the ask, the index of its answer, or -1. Answers are matched
+// by id, or by the text of the question if they have no id. An answer that matches no question and a second
+// answer to a question are problems. If there are more than 2*MaxQuestions answers, matchQuestions adds one
+// problem and matches none.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []int {
 	out := slices.Repeat([]int{-1}, len(ask.Questions))
 	if n := len(a.Answers); n > 2*limits.MaxQuestions {
@@ -156,19 +155,23 @@ func (a *QuestionAnswer) match(ask Ask, bad *problems) int {
 		}
 	}
 	if a.ID != "" {
-		bad.add("/id", fmt.Sprintf("there is no question %s", quote(a.ID)), "name one of "+idsOf(ask))
+		bad.add("/id", fmt.Sprintf("there is no question %s", quote(a.ID)), setID(ask))
 	} else {
-		bad.add("/question", "no question of this ask has this text", "name one of "+idsOf(ask))
+		bad.add("/question", "no question of this ask has this text", setID(ask))
 	}
 	return -1
 }
 
-func idsOf(ask Ask) string {
+// setID returns the fix for an answer that matches no question of the ask.
+func setID(ask Ask) string {
 	ids := make([]string, len(ask.Questions))
 	for i, q := range ask.Questions {
 		ids[i] = q.ID
 	}
-	return strings.Join(ids, ", ")
+	if len(ids) == 1 {
+		return `set "id" to ` + ids[0]
+	}
+	return `set "id" to one of ` + strings.Join(ids, ", ")
 }
 
 // normalize returns the canonical form of an answer to q. The pointers of its problems
@@ -229,8 +232,8 @@ func (a *QuestionAnswer) check(q *Question, at string, rest int, bad *problems) 
 	}
 }
 
-// labels returns the labels of the options for a message, or the first five and … if there
-// are more.
+// labels joins the labels of the options for a message. If there are more than five, it ends with … after the
+// fifth.
 func labels(q *Question) string {
 	var quoted []string
 	for i, o := range q.Options {

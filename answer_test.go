@@ -257,7 +257,7 @@ func TestNormalizingAnswerTwiceChangesNothing(t *testing.T) {
 }
 
 // A default that is not a label becomes free text, as in an answer (C1, F5).
-func TestDefaultsHaveTheFormOfAnswers(t *testing.T) {
+func TestDefaultsBecomeAnswers(t *testing.T) {
 	ask := fourQuestions()
 	ask.Questions[0].Default = []string{"DuckDB"}
 	ask.Questions[1].Default = []string{"Metrics", "TLS", "own"}

@@ -10,48 +10,53 @@ import (
 // An Ask has one to four questions for people, or asks them for one confirmation. It
 // belongs to a session of an agent.
 type Ask struct {
-	ID             string          `api:"id" store:"id,keep,follows"`              // the id of the ask; other bodies call it question_id
-	SessionID      string          `api:"session_id" store:"session,keep,follows"` // the id of its session
-	Agent          string          `api:"agent" store:"agent,keep,follows"`        // the label that people read; the agent chooses it, so it is not an identity
-	Owner          string          `api:"owner" store:"-"`                         // the name of the agent's token, which is its identity
-	Path           []string        `api:"path" store:"path"`                       // the parents of a sub-agent
-	Kind           AskKind         `api:"kind" store:"kind,keep,follows"`          // the kind: questions or a confirmation
-	Title          string          `api:"title,null" store:"title"`
-	Questions      []Question      `api:"questions" store:"questions"`                     // if Kind is [Questions]
-	Confirmation   *Confirmation   `api:"confirmation" store:"confirmation"`               // if Kind is [Confirm]
-	Context        json.RawMessage `api:"context,object" store:"context"`                  // what a person should know first: a string or an object
-	To             []string        `api:"to" store:"to,moving"`                            // the people and groups that were named, by the asker or by a route; empty: every person
-	Recipients     []string        `api:"recipients,omitempty" store:"recipients,moving"`  // the people who may answer, if they are not those in To
-	Approvers      []string        `api:"approvers,omitempty" store:"approvers,moving"`    // of a confirmation: the only people who may decide it, as routes say; empty: no route does
-	Quorum         int             `api:"quorum" store:"quorum,keep,usual=1"`              // the number of people who must approve
-	Votes          []Vote          `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
-	NoSelfApproval bool            `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
-	StartedBy      string          `api:"started_by,omitempty" store:"starter"`            // the person who started the session, as the agent names it
-	FollowUps      []FollowUp      `api:"follow_ups,omitempty" store:"follow_ups,moving"`  // reminders and escalations, in order of time
-	ReassignedBy   string          `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
-	ReassignedAt   time.Time       `api:"reassigned_at,omitempty" store:"moved_at,moving"` // when that was; zero: never, or not recorded by an older release
-	Tags           []string        `api:"tags" store:"tags"`                               // tags for routing and filters
-	Claims         []Claim         `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
-	Held           []Held          `api:"held,omitempty" store:"-"`                        // the answers that people can still undo; agents never get them
-	Status         Status          `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
-	CreatedAt      time.Time       `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
-	Deadline       time.Time       `api:"deadline" store:"deadline"`                       // zero: none
-	OnTimeout      OnTimeout       `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
-	PageURL        string          `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
-	Warnings       []Problem       `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
-	Outcome        *Outcome        `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
-	AckedAt        time.Time       `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
-	ConsumedAt     time.Time       `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
+	ID           string        `api:"id" store:"id,keep,follows"`              // the id of the ask; other bodies call it question_id
+	SessionID    string        `api:"session_id" store:"session,keep,follows"` // the id of its session
+	Agent        string        `api:"agent" store:"agent,keep,follows"`        // the label that people read; the agent chooses it, so it is not an identity
+	Owner        string        `api:"owner" store:"-"`                         // the name of the agent's token, which is its identity
+	Path         []string      `api:"path" store:"path"`                       // the parents of a sub-agent
+	Kind         AskKind       `api:"kind" store:"kind,keep,follows"`          // the kind: questions or a confirmation
+	Title        string        `api:"title,null" store:"title"`
+	Questions    []Question    `api:"questions" store:"questions"`       // if Kind is [Questions]
+	Confirmation *Confirmation `api:"confirmation" store:"confirmation"` // if Kind is [Confirm]
+	// Context is what a person should know first, as a JSON string or object.
+	Context    json.RawMessage `api:"context,object" store:"context"`
+	To         []string        `api:"to" store:"to,moving"`                           // the people and groups that were named, by the asker or by a route; empty: every person
+	Recipients []string        `api:"recipients,omitempty" store:"recipients,moving"` // the people who may answer, if they are not those in To
+	// Approvers lists the only people who may decide a confirmation, as named by routes. If it is empty, no
+	// route names any.
+	Approvers      []string   `api:"approvers,omitempty" store:"approvers,moving"`
+	Quorum         int        `api:"quorum" store:"quorum,keep,usual=1"`              // the number of people who must approve
+	Votes          []Vote     `api:"votes" store:"votes,moving"`                      // the approvals so far, if Quorum is more than one
+	NoSelfApproval bool       `api:"no_self_approval,omitempty" store:"no_self"`      // the person who started the session must not settle it
+	StartedBy      string     `api:"started_by,omitempty" store:"starter"`            // the person who started the session, as the agent names it
+	FollowUps      []FollowUp `api:"follow_ups,omitempty" store:"follow_ups,moving"`  // reminders and escalations, in order of time
+	ReassignedBy   string     `api:"reassigned_by,omitempty" store:"moved_by,moving"` // the person who reassigned it last
+	// ReassignedAt is the time of the last reassignment. It is zero if there was none, or if an older release
+	// did not record it.
+	ReassignedAt time.Time `api:"reassigned_at,omitempty" store:"moved_at,moving"`
+	Tags         []string  `api:"tags" store:"tags"`                               // tags for routing and filters
+	Claims       []Claim   `api:"claims" store:"claims,moving"`                    // the people who have begun to answer
+	Held         []Held    `api:"held,omitempty" store:"-"`                        // the answers that people can still undo; agents never get them
+	Status       Status    `api:"status" store:"status,keep,follows,moving,first"` // the status of the ask
+	CreatedAt    time.Time `api:"created_at" store:"created,keep,follows"`         // the time when it was asked
+	Deadline     time.Time `api:"deadline" store:"deadline"`                       // zero: none
+	OnTimeout    OnTimeout `api:"on_timeout" store:"on_timeout,keep,usual=wait"`
+	PageURL      string    `api:"page_url,null" store:"-"`                    // the address of the page where people answer; see [Ask.WithPageURL]
+	Warnings     []Problem `api:"warnings" store:"warnings,was=repairs"`      // what was repaired or dropped when the request was read (F15)
+	Outcome      *Outcome  `api:"outcome" store:"outcome,moving"`             // set once the ask is settled, and never changed
+	AckedAt      time.Time `api:"acked_at" store:"acked,moving,was=received"` // when the agent acknowledged the outcome; zero: not yet
+	ConsumedAt   time.Time `api:"consumed_at" store:"consumed,moving"`        // when the agent consumed the approval; zero: not yet
 
-	// Directed are the people and programs who told a hosted run what to do before it asked.
-	// With NoSelfApproval, they must not settle the ask. It is not part of the JSON.
+	// Directed names the people and programs that instructed a hosted run before it asked. If NoSelfApproval
+	// is set, they must not settle the ask. It is not part of the JSON.
 	Directed []string `api:"-" store:"directed"`
 
-	// TraceParent is that of the request. It is not part of the JSON.
+	// TraceParent is the TraceParent of the request. It is not part of the JSON.
 	TraceParent string `api:"-" store:"trace"`
 
-	// OthersWaiting is how many other questions of the agent have no message of their own,
-	// in a [Notification]. They are in the inbox. It is not part of the JSON.
+	// OthersWaiting is the number of other questions of the agent that have no message of their own. It is
+	// set only in a [Notification]. It is not part of the JSON.
 	OthersWaiting int `api:"-" store:"-"`
 
 	// Repeated is set if Ask found this ask by its key and created no new one.
@@ -59,8 +64,8 @@ type Ask struct {
 	Repeated bool `api:"-" store:"-"`
 }
 
-// People returns the names of the people who may answer. If it is empty, every person may
-// answer. A name that begins with "@" is that of a group, and no person has it.
+// People returns the names of the people who may answer. If it is empty, every person may answer. A name that
+// begins with "@" names a group, never a person.
 func (a *Ask) People() []string {
 	if len(a.Recipients) > 0 {
 		return a.Recipients
@@ -74,27 +79,26 @@ func (a *Ask) Addressed(name string) bool {
 	return len(people) == 0 || slices.Contains(people, name)
 }
 
-// SelfApproval reports whether the person must not settle the ask because the person started
-// its session, or told it what to do.
+// SelfApproval reports whether the person must not settle the ask because the person started its session or
+// instructed it.
 func (a *Ask) SelfApproval(name string) bool {
 	return a.NoSelfApproval && (name == a.StartedBy || name == a.Owner || slices.Contains(a.Directed, name))
 }
 
-// IsApprover reports whether routes let the person decide the ask. It does not report whether the
-// ask is addressed to this person: see [Ask.MayDecide].
+// IsApprover reports whether routes let the person decide the ask. It does not check whether the ask is
+// addressed to the person: see [Ask.MayDecide].
 func (a *Ask) IsApprover(name string) bool {
 	return len(a.Approvers) == 0 || slices.Contains(a.Approvers, name)
 }
 
-// MayDecide reports whether the person may answer or decline the ask: it is addressed to this
-// person, routes let this person decide it, and this person did not start the session, if that
-// matters.
+// MayDecide reports whether the person may answer or decline the ask. The ask must be addressed to the
+// person, routes must let the person decide it, and [Ask.SelfApproval] must be false.
 func (a *Ask) MayDecide(name string) bool {
 	return a.Addressed(name) && a.IsApprover(name) && !a.SelfApproval(name)
 }
 
-// Deciders returns the people of Approvers who may decide the ask now. It returns nil if no route
-// names any.
+// Deciders returns the people of Approvers who may decide the ask now. It returns nil if no route names an
+// approver.
 func (a *Ask) Deciders() (names []string) {
 	for _, name := range a.Approvers {
 		if a.MayDecide(name) {
@@ -104,7 +108,7 @@ func (a *Ask) Deciders() (names []string) {
 	return names
 }
 
-// Voted reports whether the person is one of several who must approve the ask, and did.
+// Voted reports whether the person has already approved an ask that several people must approve.
 func (a *Ask) Voted(name string) bool {
 	return slices.ContainsFunc(a.Votes, func(v Vote) bool { return v.Name == name })
 }
@@ -121,11 +125,10 @@ func (a Ask) Unacked() bool {
 // Withdrawn reports whether the agent itself ended the ask.
 func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.Actor.Kind == ActorAgent }
 
-// WithPageURL returns the ask with the address of its page. Base is the address of the
-// server, without a slash at the end. If base or the id of the ask is empty, the ask is
-// returned unchanged.
+// WithPageURL returns the ask with the address of its page. Base is the address of the server, without a
+// slash at the end. If base or the id of the ask is empty, the ask is returned unchanged.
 //
-// The address of the page is never stored, because that of the server may change.
+// The address of the page is never stored, because the address of the server may change.
 func (a Ask) WithPageURL(base string) Ask {
 	if base != "" && a.ID != "" {
 		a.PageURL = base + PagePath(a.ID)
@@ -163,7 +166,7 @@ const (
 	SettledStatus Status = "settled"
 )
 
-// An OnTimeout is the effect of a deadline that passes (F5).
+// An OnTimeout determines what happens when a deadline passes (F5).
 type OnTimeout string
 
 // The effects of a deadline. None of them approves anything.
@@ -192,9 +195,9 @@ type Question struct {
 	// Default is the answer that Enter gives in the terminal, and the outcome
 	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
 	Default []string `api:"default,custom,after=allow_custom" store:"default" request:"default,manual"`
-	// Format is what an answer to a question without options must be: integer, number, date,
-	// date-time, email or uri, some of them with bounds, such as integer 1..100, number 0.. or
-	// text ..20; "" is any text.
+	// Format restricts the answer to a question without options: integer, number, date, date-time, email, uri
+	// or text. Numbers and texts may have bounds, such as integer 1..100, number 0.. or text ..20. With "",
+	// any text is an answer.
 	Format string `api:"format,omitempty" store:"format" request:"format"`
 }
 
@@ -208,7 +211,7 @@ func (q Question) Option(label string) (Option, bool) {
 	return Option{}, false
 }
 
-// An Option is one of the answers that a question offers.
+// An Option is an answer that a question offers.
 type Option struct {
 	Label       string `api:"label" store:"label,keep" request:"label"`                                // the label; it is the answer if a person chooses it
 	Description string `api:"description,omitempty" store:"description" request:"description,lenient"` // what the option means
@@ -229,7 +232,7 @@ type Confirmation struct {
 	ToolName     string          `api:"tool_name" store:"tool,keep" request:"tool_name"`                     // the tool that will run
 	Server       string          `api:"server,null" store:"server" request:"server"`                         // the MCP server of the tool, if any
 	Description  string          `api:"description,null" store:"description" request:"description,verbatim"` // the agent's own words
-	Input        json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`                     // the arguments that it will run with
+	Input        json.RawMessage `api:"input" store:"input,keep" request:"input,manual"`                     // the arguments of the call
 	InputPreview string          `api:"input_preview,null" store:"preview" request:"input_preview"`          // the arguments as the agent presents them
 	Tier         string          `api:"tier" store:"tier,keep" request:"tier"`                               // "confirm"
 	Dangerous    bool            `api:"dangerous" store:"dangerous" request:"dangerous"`                     // whether the call may destroy something

@@ -2,13 +2,13 @@ package askback
 
 import "strings"
 
-// maxSearchWords is the number of words after which the rest of a search is ignored, as in a
-// search of settled asks. An agent can search, and its own asks can have megabytes.
+// maxSearchWords limits the words of a search; the rest is ignored, as in a search of settled asks. An agent
+// can search, and its own asks can have megabytes.
 const maxSearchWords = 20
 
-// Contains reports whether the request of the ask contains each word of a search, ignoring
-// case. A word may be a part of a longer one. Only the first 20 words count. Frontends that filter asks themselves use it, so
-// that they select what a [Query] with Search selects among pending asks.
+// Contains reports whether the request of the ask contains each word of a search, ignoring case. A word may
+// be a part of a longer one. Only the first 20 words count. A frontend that filters asks uses it, so that it
+// selects the same asks as a [Query] with Search over pending asks.
 func (a Ask) Contains(search string) bool {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(search, `"`, " ")))
 	if len(words) == 0 {
@@ -36,7 +36,7 @@ func containedInOne(texts []string, word string) bool {
 	return false
 }
 
-// texts returns the texts of the request: those of people and agents, and JSON as it is.
+// texts returns the texts of the request. JSON values are returned unparsed.
 func (a Ask) texts() []string {
 	texts := append([]string{a.Title, a.Agent, string(a.Context)}, a.Tags...)
 	for _, q := range a.Questions {

@@ -18,12 +18,12 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// An Asker is the interface of an agent. Every method is safe to repeat: Ask if the
-// request has a key, the others always.
+// An Asker is the interface of an agent. Every method is safe to repeat: Ask if the request has a key, the
+// others always.
 //
-// Every method may return [ErrNotFound], [ErrForbidden], an [Invalid] or an error of the
-// context. It may also return an error of the server or its database, such as [ErrBusy]
-// or [ErrDiskFull]. Each method lists its further errors.
+// Every method may return [ErrNotFound], [ErrForbidden], an [Invalid] or an error of the context. It may also
+// return an error of the server or its database, such as [ErrBusy] or [ErrDiskFull]. The comments of the
+// methods list further errors.
 type Asker interface {
 	// Ask stores an ask made from the request, and returns it. A request with
 	// the key and the content of an earlier one returns the earlier ask in its
@@ -76,14 +76,14 @@ type Inbox interface {
 	// Claim records that this person has begun to answer the ask. It may
 	// postpone the deadline by five minutes. Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
-	// Seen records that the ask is on a screen of this person: [Delivery.SeenAt] of the
-	// messages about it that this person got through the channel of this principal, or of
-	// those to several people if the person got none there. If that is no channel of messages,
-	// it is that of all messages to the person. A repeat changes nothing, nor does a settled ask.
+	// Seen records that the ask is on a screen of this person, as [Delivery.SeenAt] of messages about the
+	// ask. If the channel of the principal carries messages, these are the person's messages through that
+	// channel, or else the messages to several people there. Otherwise, these are all messages to the person.
+	// A repeated call has no effect, nor has a call for a settled ask.
 	Seen(ctx context.Context, id string) error
-	// Reassign gives a pending ask to other people, or only this person's part of it. An
-	// operator may do that without being able to read the ask: it then returns only who
-	// may answer. The error is an [Invalid] if none of the people is known.
+	// Reassign gives a pending ask to other people, or only this person's part of it. An operator may
+	// reassign an ask without being able to read it: the result then contains only the people who may answer.
+	// The error is an [Invalid] if none of the people is known.
 	Reassign(ctx context.Context, id string, r Reassignment) (Ask, error)
 }
 
@@ -108,7 +108,7 @@ type Client interface {
 	OperatorClient
 }
 
-// An AgentClient is what an agent can do.
+// An AgentClient has the methods that an agent may call.
 type AgentClient interface {
 	Asker
 	Asks
@@ -119,7 +119,7 @@ type AgentClient interface {
 	EndpointControl
 }
 
-// A PersonClient is what a person can do.
+// A PersonClient has the methods that a person may call.
 type PersonClient interface {
 	Inbox
 	Drafts
@@ -132,7 +132,7 @@ type PersonClient interface {
 	Directory
 }
 
-// An OperatorClient is what an operator or an admin can do besides.
+// An OperatorClient has the methods that an operator or an admin may call in addition.
 type OperatorClient interface {
 	Grants
 	Contacts
@@ -153,24 +153,24 @@ type Query struct {
 	Agent     string // the agent's label
 	SessionID string
 	To        string // addressed to this name, or to every person
-	// Search selects settled asks that contain all its words, if Status selects only settled
-	// asks, and other asks by a part of the title, a question, the tool or the label. Case is
-	// ignored. docs/api.md has the rules for words.
+	// Search selects asks by text, ignoring case. If Status selects only settled asks, an ask must contain
+	// all words of Search. Otherwise, the title, a question, the tool or the label must contain Search.
+	// docs/api.md has the rules for words.
 	Search string
 	Tool   string // the tool of a confirmation
 	Tag    string // one of the tags
 	By     string // the name of the person who settled it
 	// Decision selects confirmations with this decision. [Approve] includes [ApproveAll].
 	Decision Decision
-	// Since and Until select the asks that were created at or after Since, and before Until. If
-	// Status selects only settled asks and Unacked is not set, the time is that at which an ask
-	// was settled. Zero does not limit.
+	// Since and Until select the asks that were created at or after Since, and before Until. If Status
+	// selects only settled asks and Unacked is not set, they compare the time of the outcome instead. A zero
+	// time does not limit.
 	Since, Until time.Time
-	// Key selects the ask that this principal made with this [Request.Key],
-	// whatever its status. It cannot be combined with other filters.
+	// Key selects the ask that this principal made with this [Request.Key], whatever its status. It cannot be
+	// combined with other filters.
 	Key string
-	// Snoozed selects by the snoozes of the person who lists: true selects the pending asks
-	// that are hidden now, false all other asks. Nil selects both.
+	// Snoozed selects by the snoozes of the caller: true selects the pending asks that are hidden now, false
+	// all other asks. Nil selects both.
 	Snoozed *bool
 	Cursor  string // NextCursor of the previous page
 	Limit   int    // 1 to 200; 0 is 50
@@ -213,8 +213,8 @@ func (q Query) Check() error {
 	return bad.err()
 }
 
-// A Page is a part of a list of asks. A list of pending asks has the oldest first. A list of
-// settled asks has the one first that was settled last. Any other list has the newest first.
+// A Page is a part of a list of asks. Pending asks are listed oldest first, settled asks by outcome, latest
+// first, and any other list newest first.
 type Page struct {
 	Items      []Ask  `api:"items"`            // the entries of this page
 	NextCursor string `api:"next_cursor,null"` // "" after the last page
@@ -222,7 +222,7 @@ type Page struct {
 	// it yields every later change, so a list can be kept up to date. It is "" for agents,
 	// which cannot follow all sessions.
 	EventsCursor Cursor `api:"events_cursor,omitempty"`
-	// Snoozes are the snoozes of the person who lists, for asks of this page. Those whose
-	// time has passed mark asks that have come back. Agents get none.
+	// Snoozes has the caller's snoozes of the asks on this page. A snooze whose time has passed marks an ask
+	// that has come back. Agents get none.
 	Snoozes []Snooze `api:"snoozes,omitempty"`
 }

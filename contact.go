@@ -7,17 +7,15 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Contact is a place where a person gets asks and answers them: a chat, or a browser that
-// shows notifications. The person has added it, so it is in no settings. Its address is
-// returned to no client.
-//
-// A contact is bound to the token or the sign-in with which it was added. When that is
-// revoked, or the person may no longer sign in, the contact receives and answers nothing.
+// A Contact is a place where a person gets asks and answers them: a chat, or a browser that shows
+// notifications. The person has added it, so it is not in the settings. Its address is never returned to a
+// client. A contact is bound to the token or the sign-in with which it was added. After that is revoked, or
+// the person may no longer sign in, the contact receives and answers nothing.
 type Contact struct {
 	ID        string    `api:"id"`           // the id of the contact
 	Person    string    `api:"person"`       // the name of the person who reads it
-	Channel   string    `api:"channel"`      // what carries asks to it: telegram or webpush
-	Label     string    `api:"label"`        // what it is, for people: a chat, or a browser and its system
+	Channel   string    `api:"channel"`      // the channel that carries asks to it: telegram or webpush
+	Label     string    `api:"label"`        // its description for people: a chat, or a browser and its system
 	CreatedAt time.Time `api:"created_at"`   // the time when it was added
 	UsedAt    time.Time `api:"last_used_at"` // the last message to it or from it; zero: none is known
 	Ended     bool      `api:"ended"`        // the token or the sign-in to which it is bound has ended
@@ -42,32 +40,31 @@ func (r ContactRequest) Check() error {
 		bad.add("/channel", "is missing", `"channel": "webpush"`)
 	}
 	if r.Address == "" {
-		bad.add("/address", "is missing", "send what the browser calls a subscription, as a string of JSON")
+		bad.add("/address", "is missing", "send the push subscription of the browser as a JSON string")
 	}
 	return bad.err()
 }
 
-// A ContactCode links a chat to the person who got the code: the person sends it there. It
-// can be used once.
+// A ContactCode links a chat to a person. The person sends the code in the chat. It can be used once.
 type ContactCode struct {
 	Code      string    `api:"code"`       // what to send
 	Channel   string    `api:"channel"`    // the channel that it is for
 	To        string    `api:"to,null"`    // where to send it, such as @askback_bot; "": not known
-	URL       string    `api:"url,null"`   // a page that sends it; "": it has no such page
+	URL       string    `api:"url,null"`   // a page that sends it; "": there is none
 	ExpiresAt time.Time `api:"expires_at"` // the time until which it is valid
 }
 
-// Contacts is the interface to the places where people get asks. A person sees and changes
-// their own; an admin sees and removes all. Its methods may return the errors that every
-// method of [Asker] may return.
+// Contacts is the interface to the places where people get asks. A person sees and changes their own
+// contacts; an admin sees and removes all. Its methods may return the errors that every method of [Asker] may
+// return.
 type Contacts interface {
 	// Contacts returns the contacts, oldest first.
 	Contacts(ctx context.Context) ([]Contact, error)
-	// AddContact adds a contact of this person. If its address is known, that contact
-	// becomes one of this person, bound to the token of this call. A channel whose
-	// addresses are linked by a code is an [Invalid].
+	// AddContact adds a contact of this person. If a contact with this address exists, it becomes a contact
+	// of this person, bound to the token of this call. The error is an [Invalid] if addresses of the channel
+	// must be linked by a code.
 	AddContact(ctx context.Context, r ContactRequest) (Contact, error)
-	// DeleteContact removes a contact. What waits for it is given up.
+	// DeleteContact removes a contact. Messages that wait for it are given up.
 	DeleteContact(ctx context.Context, id string) (Contact, error)
 	// ContactCode returns a code that links a chat of a channel to this person.
 	ContactCode(ctx context.Context, channel string) (ContactCode, error)

@@ -14,46 +14,50 @@ import (
 
 // A Delivery is one message about an ask or a session to a program or a person.
 type Delivery struct {
-	ID        string         `api:"id" store:"id,keep"`             // the id of the delivery, which the receiver gets with each attempt
-	AskID     string         `api:"question_id,null" store:"-"`     // the id of the ask; "" if the message is about a session
-	SessionID string         `api:"session_id" store:"-"`           // the id of the session
-	Channel   string         `api:"channel" store:"channel,keep"`   // what carries it, such as webhook or telegram
-	Target    string         `api:"target" store:"target"`          // the receiver: its name in the settings, or its address without what is secret
-	Person    string         `api:"person,null" store:"person"`     // the person who reads it there; "": several people, or a program
-	Event     EventType      `api:"event" store:"event,keep"`       // the event that it reports
-	Status    DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
-	Attempts  int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
-	At        time.Time      `api:"at" store:"at,keep"`             // the time of the last change
-	RetryAt   time.Time      `api:"retry_at" store:"retry"`         // the time of the next attempt; zero: none is planned, or it follows at once
-	Error     string         `api:"error,null" store:"error"`       // why the last attempt failed
+	ID        string `api:"id" store:"id,keep"`         // the id of the delivery, which the receiver gets with each attempt
+	AskID     string `api:"question_id,null" store:"-"` // the id of the ask; "" if the message is about a session
+	SessionID string `api:"session_id" store:"-"`       // the id of the session
+	// the channel that carries it, such as webhook or telegram
+	Channel string `api:"channel" store:"channel,keep"`
+	// the receiver: its name in the settings, or its address without secrets
+	Target string `api:"target" store:"target"`
+	// the person who reads it there; "": several people, or a program
+	Person   string         `api:"person,null" store:"person"`
+	Event    EventType      `api:"event" store:"event,keep"`       // the event that it reports
+	Status   DeliveryStatus `api:"status" store:"status,keep"`     // the status of the delivery
+	Attempts int            `api:"attempts" store:"attempts,keep"` // the number of attempts so far
+	At       time.Time      `api:"at" store:"at,keep"`             // the time of the last change
+	// the time of the next attempt; zero: none is planned, or it follows without delay
+	RetryAt time.Time `api:"retry_at" store:"retry"`
+	Error   string    `api:"error,null" store:"error"` // why the last attempt failed
 
-	// SeenAt is when the ask was first known to be on a screen of Person: in the channel of
-	// the delivery, or on its page. Zero: that is not known. A message to several people has
-	// it when one of them was there.
+	// SeenAt is when the ask was first known to be on a screen of Person, in the channel of the delivery or
+	// on its page. It is zero if that is not known. In a message to several people, it is the time of the
+	// first of them.
 	SeenAt time.Time `api:"seen_at" store:"seen"`
 
-	// EndpointID is the id of the endpoint that holds a webhook, because it is paused or
-	// disabled. Lists have it while the delivery has not arrived.
+	// EndpointID is the id of the endpoint that holds a webhook, because it is paused or disabled. Lists have
+	// it until the delivery has arrived.
 	EndpointID string `api:"endpoint_id,omitempty" store:"-"`
-	// EndpointStatus is the status of that endpoint: paused if the delivery waits for it,
-	// disabled if it is given up.
+	// EndpointStatus is the status of the endpoint: paused if the delivery waits for it, disabled if the
+	// delivery is given up.
 	EndpointStatus EndpointStatus `api:"endpoint_status,omitempty" store:"-"`
 
-	// Receipt identifies the message at the service that carries it. A channel needs it to
-	// change the message later; "": the service gave none.
+	// Receipt identifies the message at the service that carries it. A channel needs it to change the message
+	// later. It is "" if the service returned none.
 	Receipt string `api:"-" store:"receipt"`
 
-	// Session is the session after the event, if the message is about a session. A channel
-	// always gets it. It is stored only for the end of a turn, after which the session may
-	// change, and until that message is sent.
+	// Session is the session after the event, if the message is about a session. A channel always gets it. It
+	// is stored only for the end of a turn, because the session may change afterwards, and only until that
+	// message is sent.
 	Session *Session `api:"-" store:"session"`
 }
 
 // A DeliveryStatus is the state of a [Delivery].
 type DeliveryStatus string
 
-// The statuses of deliveries. One that is [DeliveryWaiting] becomes [DeliveryQueued] when the
-// one before it was sent or given up.
+// The statuses of deliveries. A [DeliveryWaiting] delivery becomes [DeliveryQueued] when the delivery before
+// it was sent or given up.
 const (
 	DeliveryWaiting DeliveryStatus = "waiting" // for an earlier delivery to the same receiver
 	DeliveryQueued  DeliveryStatus = "queued"  // for the next attempt
@@ -73,12 +77,12 @@ var deliveryStatuses = []DeliveryStatus{DeliveryWaiting, DeliveryQueued, Deliver
 
 // A DeliveryQuery selects deliveries.
 type DeliveryQuery struct {
-	// Status selects deliveries with this status. If it is empty, a query with an AskID or a
-	// SessionID selects those in every status, and another one those that have not arrived:
+	// Status selects deliveries with this status. If it is empty, a query with an AskID or a SessionID
+	// selects deliveries in every status. Any other query then selects the deliveries that have not arrived:
 	// all but the sent and the skipped ones.
 	Status DeliveryStatus
-	// AskID selects those about this ask, and SessionID those about this session itself, not
-	// about its asks. An agent must give one of its own.
+	// AskID selects the deliveries about this ask. SessionID selects the deliveries about this session
+	// itself, not about its asks. An agent must give the id of an ask or session of its own.
 	AskID, SessionID string
 	Cursor           string // NextCursor of the previous page
 	Limit            int    // 1 to 200; 0 is 50
@@ -99,24 +103,24 @@ func (q DeliveryQuery) Check() error {
 
 // Deliveries is the interface to messages about asks and sessions to programs and people.
 type Deliveries interface {
-	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent
-	// ones are in the order in which they were sent, and others in the order of their asks.
-	// A page may have fewer items than its limit, also none, and still a NextCursor. An agent
-	// sees only those of its own asks and sessions.
+	// Deliveries returns a page of the deliveries that a query selects, newest first. Sent ones are in the
+	// order in which they were sent, and others in the order of their asks. A page may have fewer items than
+	// its limit, even none, and still have a NextCursor. An agent sees only the deliveries about its own asks
+	// and sessions.
 	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
-	// RetryDelivery sends a delivery again that was given up. It returns the delivery,
-	// which is then queued. The error is [ErrNotFound] for any other delivery.
+	// RetryDelivery queues a delivery that was given up, and returns it. The error is [ErrNotFound] for any
+	// other delivery.
 	RetryDelivery(ctx context.Context, id string) (Delivery, error)
 }
 
 // A SendError is the error of a failed attempt to send a [Delivery], with what to do next.
 // After any other error, the attempt is repeated.
 type SendError struct {
-	Err        error         // without text that the receiver wrote, and without secrets
+	Err        error         // the error, without text that the receiver wrote and without secrets
 	RetryAfter time.Duration // the shortest time until the next attempt; 0: the sender decides
 	Final      bool          // there must be no further attempt
 	Gone       bool          // the receiver wants no further message
-	Cause      error         // for the log of operators: what Err does not tell an agent; nil: nothing more
+	Cause      error         // details for the log of operators, not for agents; nil: none
 }
 
 // Error implements error.

@@ -8,10 +8,10 @@ import (
 // A Source is where a person, a group or a route comes from.
 type Source string
 
-// The sources. Only what has [SourceAPI] can be changed over the API.
+// The sources. Only an entry with [SourceAPI] can be changed over the API.
 const (
 	SourceSettings Source = "settings" // the settings file
-	SourceAPI      Source = "api"      // [DirectoryControl]; it is kept in the database
+	SourceAPI      Source = "api"      // made over the API with [DirectoryControl], and kept in the database
 	SourceToken    Source = "token"    // a person who is known only by a token or a sign-in
 )
 
@@ -19,20 +19,19 @@ const (
 type Person struct {
 	Name     string `api:"name"`           // the name of the person
 	Email    string `api:"email,null"`     // the e-mail address of the person
-	Slack    string `api:"slack,null"`     // the id of the person as a member of a workspace in Slack
+	Slack    string `api:"slack,null"`     // the member id of the person in a Slack workspace
 	TimeZone string `api:"time_zone,null"` // the time zone of the person, as the IANA database names it
-	// Quiet are the hours by the clock of TimeZone at which the person gets no messages, as in
+	// Quiet is the daily interval without messages to the person, on the clock of TimeZone, such as
 	// "22:00-07:00".
 	Quiet     string    `api:"quiet,null"`
 	Groups    []string  `api:"groups"`       // the names of the groups to which the person belongs, in order
-	Source    Source    `api:"source"`       // where the person is from: settings, api or token
-	By        string    `api:"by,null"`      // who made or changed the person over the API last
+	Source    Source    `api:"source"`       // the source of the person: settings, api or token
+	By        string    `api:"by,null"`      // who last made or changed the person over the API
 	ChangedAt time.Time `api:"changed_at"`   // the time of that change; zero: there was none
-	Warning   string    `api:"warning,null"` // what is wrong, such as that the settings give the address to another person
+	Warning   string    `api:"warning,null"` // a problem, such as an address that the settings give to another person
 }
 
-// A PersonRequest describes a [Person] to make or replace. What it leaves out, the person does
-// not have.
+// A PersonRequest describes a [Person] to make or replace. A field that is left out is cleared.
 type PersonRequest struct {
 	Name     string `request:"-"`
 	Email    string `request:"email"`
@@ -45,10 +44,10 @@ type PersonRequest struct {
 type Group struct {
 	Name      string    `api:"name"`         // the name, without "@"
 	People    []string  `api:"people"`       // the names of its people
-	Source    Source    `api:"source"`       // where the group is from: settings or api
-	By        string    `api:"by,null"`      // who made or changed it over the API last
+	Source    Source    `api:"source"`       // the source of the group: settings or api
+	By        string    `api:"by,null"`      // who last made or changed it over the API
 	ChangedAt time.Time `api:"changed_at"`   // the time of that change; zero: there was none
-	Warning   string    `api:"warning,null"` // what is wrong, such as that the API has a group of this name, too
+	Warning   string    `api:"warning,null"` // a problem, such as a group of the same name in the API
 }
 
 // A RouteList has all routes, in the order in which they are matched: first those of the
@@ -56,29 +55,28 @@ type Group struct {
 type RouteList struct {
 	Items     []Route
 	Revision  int64     // changes with the routes of the API; 0: there never were any
-	By        string    // who changed those of the API last
+	By        string    // who last changed the routes of the API
 	ChangedAt time.Time // the time of that change; zero: there was none
 }
 
-// DirectoryControl is the interface to the people, groups and routes that are not in the
-// settings (F12). Only an admin may use it. A name that the settings have cannot be used: the
-// error is an [Invalid]. If the settings take it later, they win, and the entry of the API has
-// no effect. Changes have effect when the method returns, for new asks, and for escalations and
-// messages of open ones. Its methods may return the errors that every method of [Asker] may
-// return.
+// DirectoryControl is the interface to the people, groups and routes that are not in the settings (F12). Only
+// an admin may use it. The error is an [Invalid] if the settings have an entry of the same name. If the
+// settings add it later, they win, and the entry of the API has no effect. Changes take effect before the
+// method returns, for new asks, and for escalations and messages of open ones. Its methods may return the
+// errors that every method of [Asker] may return.
 type DirectoryControl interface {
-	// PutPerson makes a person, or replaces one that it has made.
+	// PutPerson makes a person, or replaces a person that was made over the API.
 	PutPerson(ctx context.Context, r PersonRequest) (Person, error)
-	// DeletePerson removes a person that PutPerson has made. Unless the person has a token, the
-	// person can answer nothing from then on, and gets no questions. Groups and routes may name
-	// the person still, who is skipped; the result has a warning then.
+	// DeletePerson removes a person that PutPerson has made. Unless the person has a token, the person can no
+	// longer answer, and gets no questions. Groups and routes may still name the person, who is then skipped;
+	// the result then has a warning.
 	DeletePerson(ctx context.Context, name string) (Person, error)
-	// PutGroup makes a group, or replaces one that it has made.
+	// PutGroup makes a group, or replaces a group that was made over the API.
 	PutGroup(ctx context.Context, name string, people []string) (Group, error)
 	// DeleteGroup removes a group that PutGroup has made. The error is an [Invalid] if a route
 	// names it.
 	DeleteGroup(ctx context.Context, name string) (Group, error)
-	// PutRoutes replaces all routes of the API and returns all routes. The error is
-	// [ErrChanged] unless their revision is the given one, or they are the given ones already.
+	// PutRoutes replaces all routes of the API and returns all routes. The error is [ErrChanged] if their
+	// present revision is not the given one, unless they already equal the given routes.
 	PutRoutes(ctx context.Context, routes []Route, revision int64) (RouteList, error)
 }

@@ -9,20 +9,23 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// An Endpoint is a receiver of webhooks: the origin of the callbacks that one principal
-// names. It has a status and may have a secret of its own, which is in no list.
+// An Endpoint is a receiver of webhooks: the origin of the callbacks that one principal names. It has a
+// status. It may have a secret of its own, which no list returns.
 type Endpoint struct {
-	ID             string         `api:"id" store:"-"`                                     // the id of the endpoint
-	Owner          string         `api:"owner,null" store:"owner"`                         // the name of the token whose asks name it; "" if it receives the asks that name no callback
-	Origin         string         `api:"origin" store:"origin,keep"`                       // the scheme, the host and the port of its addresses
-	Status         EndpointStatus `api:"status" store:"status,keep,moving"`                // whether messages are sent to it
-	Reason         string         `api:"reason,null" store:"reason,moving"`                // why it is disabled
-	By             string         `api:"by,null" store:"by,moving"`                        // who paused or resumed it last
-	CreatedAt      time.Time      `api:"created_at" store:"created,keep"`                  // the time when it was made
-	ChangedAt      time.Time      `api:"changed_at" store:"changed,keep,moving"`           // the time when it got its status
-	FailingSince   time.Time      `api:"failing_since" store:"failing,moving"`             // the first failed attempt since it last accepted a message; zero: the last attempt that ended did not fail
-	SecretAt       time.Time      `api:"secret_at" store:"secret_at,moving"`               // the time when its own secret was made; zero: the secret of the settings signs
-	OldSecretUntil time.Time      `api:"old_secret_until" store:"old_secret_until,moving"` // the time until which the secret before it signs as well; zero: none does
+	ID        string         `api:"id" store:"-"`                      // the id of the endpoint
+	Owner     string         `api:"owner,null" store:"owner"`          // the name of the token whose asks name it; "" if it receives the asks that name no callback
+	Origin    string         `api:"origin" store:"origin,keep"`        // the scheme, the host and the port of its addresses
+	Status    EndpointStatus `api:"status" store:"status,keep,moving"` // whether messages are sent to it
+	Reason    string         `api:"reason,null" store:"reason,moving"` // why it is disabled
+	By        string         `api:"by,null" store:"by,moving"`         // who paused or resumed it last
+	CreatedAt time.Time      `api:"created_at" store:"created,keep"`   // the time when it was made
+	// the time of the last change of its status
+	ChangedAt time.Time `api:"changed_at" store:"changed,keep,moving"`
+	// the first failed attempt since a message was last accepted; zero: the last attempt did not fail
+	FailingSince time.Time `api:"failing_since" store:"failing,moving"`
+	SecretAt     time.Time `api:"secret_at" store:"secret_at,moving"` // the time when its own secret was made; zero: the secret of the settings signs
+	// the time until which the previous secret signs as well; zero: there is none
+	OldSecretUntil time.Time `api:"old_secret_until" store:"old_secret_until,moving"`
 }
 
 // An EndpointStatus is the state of an [Endpoint].
@@ -35,9 +38,9 @@ const (
 	EndpointDisabled EndpointStatus = "disabled" // it answered 410, or failed for days: deliveries are given up
 )
 
-// Origin returns the scheme and the host of an address in lower case, with the port unless
-// it is that of the scheme. It is the part of a callback that is not secret. For what is not
-// an address, it returns "".
+// Origin returns the scheme and the host of an address in lower case, and the port unless it is the default
+// of the scheme. The origin is the part of a callback that is not secret. Origin returns "" if the text is
+// not an address.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -56,9 +59,8 @@ func Origin(address string) string {
 // An EndpointRequest describes the [Endpoint] to make.
 type EndpointRequest struct {
 	URL string `request:"url"` // an address of the receiver; test messages are sent to it
-	// Owner is the name of the token whose asks name the receiver. An agent makes
-	// endpoints only for itself, so it may leave it out. For others, "" is the endpoint of
-	// asks that name no callback.
+	// Owner is the name of the token whose asks name the receiver. An agent makes endpoints only for itself,
+	// so it may leave it out. For other principals, "" makes the endpoint of asks that name no callback.
 	Owner string `request:"owner"`
 }
 
@@ -107,37 +109,34 @@ type EndpointTest struct {
 	Error    string        // why it was not accepted, without text of the receiver
 }
 
-// Endpoints is the interface to the receivers of webhooks. An agent sees and changes its own;
-// an operator, all. Its methods may return the errors that every method of [Asker] may
-// return.
+// Endpoints is the interface to the receivers of webhooks. An agent sees and changes its own endpoints; an
+// operator sees and changes all. Its methods may return the errors that every method of [Asker] may return.
 type Endpoints interface {
 	// Endpoints returns a page of endpoints, newest first.
 	Endpoints(ctx context.Context, q EndpointQuery) (EndpointPage, error)
-	// CreateEndpoint makes an endpoint with a secret of its own, which it returns only
-	// here. The error is [ErrExists] if the owner has an endpoint of this origin.
+	// CreateEndpoint makes an endpoint with a secret of its own. Only this call returns the secret. The error
+	// is [ErrExists] if the owner has an endpoint of this origin.
 	CreateEndpoint(ctx context.Context, r EndpointRequest) (e Endpoint, secret string, err error)
-	// RotateEndpoint replaces the secret of an endpoint and returns the new one. The old
-	// one signs as well for a day. If RotateEndpoint is called again in this
-	// time, only the last two secrets sign.
+	// RotateEndpoint replaces the secret of an endpoint and returns the new one. The old secret signs as well
+	// for a day. If RotateEndpoint is called again in this time, only the last two secrets sign.
 	RotateEndpoint(ctx context.Context, id string) (e Endpoint, secret string, err error)
-	// DeleteEndpoint deletes an endpoint with its secret. The next message to its origin
-	// makes a new one. The error is [ErrNotActive] if it is paused or disabled.
+	// DeleteEndpoint deletes an endpoint with its secret. The next message to its origin makes a new
+	// endpoint. The error is [ErrNotActive] if the endpoint is paused or disabled.
 	DeleteEndpoint(ctx context.Context, id string) (Endpoint, error)
 }
 
-// EndpointControl is the interface to what is sent to an endpoint. It has the permissions and
-// the errors of [Endpoints].
+// EndpointControl is the interface that controls the messages to an endpoint. It has the permissions and the
+// errors of [Endpoints].
 type EndpointControl interface {
-	// PauseEndpoint keeps deliveries to an endpoint until it is resumed. An endpoint that
-	// is not active stays as it is.
+	// PauseEndpoint keeps deliveries to an endpoint until it is resumed. It does not change an endpoint that
+	// is not active.
 	PauseEndpoint(ctx context.Context, id string) (Endpoint, error)
-	// ResumeEndpoint makes an endpoint active, also if it was disabled. What was kept is
-	// sent, in order. What was given up is not: see ResendToEndpoint.
+	// ResumeEndpoint makes a paused or disabled endpoint active. It sends the deliveries that were kept, in
+	// order. Deliveries that were given up are not sent: see ResendToEndpoint.
 	ResumeEndpoint(ctx context.Context, id string) (Endpoint, error)
-	// TestEndpoint sends a signed test message to an endpoint at once, whatever its
-	// status, and returns the result.
+	// TestEndpoint sends a signed test message to an endpoint, whatever its status, and returns the result.
 	TestEndpoint(ctx context.Context, id string) (EndpointTest, error)
-	// ResendToEndpoint queues all deliveries to an endpoint again that were given up at
-	// or after a time, and returns their number. Those of one ask are sent in order.
+	// ResendToEndpoint queues all deliveries to an endpoint that were given up at or after a time, and
+	// returns their number. Deliveries about the same ask are sent in order.
 	ResendToEndpoint(ctx context.Context, id string, since time.Time) (n int, err error)
 }

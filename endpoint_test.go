@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Addresses of one receiver have one origin, which has nothing that is secret.
-func TestOrigin(t *testing.T) {
+// Addresses of one receiver have one origin, which contains no secrets.
+func TestAddressesOfOneReceiverHaveOneOrigin(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://agents.example.com/calls?key=secret": "https://agents.example.com",
 		"HTTPS://Agents.Example.com:443/":             "https://agents.example.com",

@@ -18,7 +18,7 @@ var (
 	ErrSent         = errors.New("your answer was sent before, and cannot be undone")
 	ErrKeyReused    = errors.New("this key was already used for a different request")
 	ErrConsumed     = errors.New("this approval was already used")
-	ErrDigest       = errors.New("the arguments differ from those that were approved")
+	ErrDigest       = errors.New("the arguments differ from the approved arguments")
 	ErrEnded        = errors.New("this session has ended")
 	ErrAsksOpen     = errors.New("this session has an open ask")
 	ErrExists       = errors.New("this receiver has an endpoint already; rotate its secret to get a new one")
@@ -26,7 +26,7 @@ var (
 	ErrChanged      = errors.New("the routes were changed meanwhile; read them again")
 	ErrSelfApproval = errors.New("you started this session, so another person must decide")
 	ErrNotApprover  = errors.New("others decide this")
-	ErrStartBy      = errors.New("only some may start this agent and write to its runs: start_by in its definition names them")
+	ErrStartBy      = errors.New("you may not start this agent or write to its runs; start_by in its definition lists who may")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
 	ErrFull         = errors.New("too many changes are waiting to be written; try again later")
@@ -52,8 +52,8 @@ func (e DamagedError) Error() string {
 // Is reports whether target is [ErrDamaged].
 func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
 
-// A NotApproverError names the people who may decide a confirmation when another person tries to.
-// It matches [ErrNotApprover].
+// A NotApproverError names the people who may decide a confirmation. It is returned to another person who
+// tries to decide it. It matches [ErrNotApprover].
 type NotApproverError struct{ Who []string }
 
 // Error names the people.
@@ -61,7 +61,7 @@ func (e NotApproverError) Error() string {
 	const most = 10
 	switch n := len(e.Who); {
 	case n == 0:
-		return "no one who may see this may decide it now"
+		return "none of the people who may read this may decide it now"
 	case n > most:
 		return "only " + strings.Join(e.Who[:most], ", ") + " and " + strconv.Itoa(n-most) + " others may decide this"
 	}
@@ -116,8 +116,8 @@ func (v Invalid) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// A problems value collects the problems of one input. A pointer to an entry of a list is
-// made only for a problem.
+// A problems value collects the problems of one input. It builds the pointer to an entry of a list only when
+// there is a problem.
 type problems struct {
 	list    Invalid
 	dropped []Problem // what was dropped from the input without an error
@@ -131,8 +131,8 @@ type entry struct {
 	index int
 }
 
-// enter begins to check an entry of a list, until leave. In between, the pointers that add
-// and drop get are relative to the entry.
+// enter begins the check of an entry of a list, which leave ends. In between, the pointers passed to add and
+// drop are relative to the entry.
 func (p *problems) enter(list string, index int) {
 	p.within[p.depth] = entry{list, index}
 	p.depth++

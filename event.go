@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// An Event is one record of the history, or the snapshot that begins a stream (docs/wire.md
-// §4). The readers of a stream may share Data, so it must not be changed.
+// An Event is one record of the history, or the snapshot that begins a stream (docs/wire.md §4). Readers of a
+// stream may share Data, so it must not be changed.
 type Event struct {
 	Cursor    Cursor          `api:"-"`
 	Seq       int64           `api:"seq"`        // number within its session, without gaps; 0 is a snapshot or an event for people only
@@ -38,8 +38,9 @@ const (
 	EventQuestionConsumed   EventType = "question_consumed"
 	EventAnswerAcked        EventType = "answer_acked"
 	EventAnswerRefused      EventType = "answer_refused"
-	EventAnswerHeld         EventType = "answer_held"   // a person gave an answer, and can still undo it; only people get it
-	EventAnswerUndone       EventType = "answer_undone" // it was not sent; only people get it
+	// a person gave an answer and can still undo it; only people get it
+	EventAnswerHeld   EventType = "answer_held"
+	EventAnswerUndone EventType = "answer_undone" // the answer was not sent; only people get it
 
 	EventGrantMade    EventType = "grant_made"
 	EventGrantUsed    EventType = "grant_used"
@@ -52,7 +53,7 @@ const (
 	EventSessionCancelled EventType = "session_cancelled"
 	EventStateChange      EventType = "state_change"
 	EventMessage          EventType = "message"
-	EventMessageQueued    EventType = "message_queued" // a person wrote it, and the agent reads it after its calls
+	EventMessageQueued    EventType = "message_queued" // written by a person; the agent reads it after its calls
 	EventMessageDelta     EventType = "message_delta"  // a piece of a message that is being written; not part of the history
 	EventToolInput        EventType = "tool_input_ready"
 	EventToolStart        EventType = "tool_start"
@@ -60,7 +61,7 @@ const (
 	EventAgentComplete    EventType = "agent_complete" // the turn of a hosted agent has ended
 	EventTodosChanged     EventType = "todos_changed"
 
-	EventDeliveryQueued  EventType = "delivery_queued" // again, after it was given up
+	EventDeliveryQueued  EventType = "delivery_queued" // sent again after it was given up
 	EventDeliverySent    EventType = "delivery_sent"
 	EventDeliveryFailed  EventType = "delivery_failed"
 	EventDeliverySkipped EventType = "delivery_skipped" // no longer needed
@@ -75,8 +76,8 @@ func (t EventType) Settles() bool {
 	return false
 }
 
-// ForPeople reports whether agents never get an event of this type. Such events have no number
-// within their session.
+// ForPeople reports whether events of this type are never sent to agents. Such events have no number within
+// their session.
 func (t EventType) ForPeople() bool { return t == EventAnswerHeld || t == EventAnswerUndone }
 
 // EndsSession reports whether an event of this type ends a session, or its present turn.
@@ -88,8 +89,8 @@ func (t EventType) EndsSession() bool {
 	return false
 }
 
-// A Cursor is a position in a stream of events. It is opaque, and valid only for
-// the stream that returned it. The zero value means no position.
+// A Cursor is a position in a stream of events. It is opaque, and valid only for the stream that returned it.
+// The zero value means no position.
 type Cursor string
 
 // Beginning is the position before the first event of every stream.
@@ -97,12 +98,10 @@ const Beginning Cursor = "0"
 
 // Events is the interface to the history.
 type Events interface {
-	// Events returns the events of a session, or of every session that this
-	// principal may read if sessionID is "". With a cursor, the first event is
-	// the one after it. Without one, the first event is an [EventSnapshot] of
-	// the present state. So is the next event if events before it were deleted.
+	// Events returns the events of a session, or of every session that this principal may read if sessionID
+	// is "". With a cursor, the first event is the one after it. Without a cursor, it is an [EventSnapshot]
+	// of the present state. An EventSnapshot also replaces events that were deleted.
 	//
-	// Each event is returned once, in order, until ctx ends or a read fails.
-	// Then the last pair has an error.
+	// Each event is returned once, in order, until ctx ends or a read fails. Then the last pair has an error.
 	Events(ctx context.Context, sessionID string, after Cursor) iter.Seq2[Event, error]
 }

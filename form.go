@@ -8,10 +8,9 @@ const (
 	ConfirmNo  = "No, cancel"
 )
 
-// Form returns the questions of an ask. It presents a confirmation as a question,
-// for clients that support only questions. The question has the description of the
-// agent, if there is one, and the option [ConfirmYes] names the tool. An answer in free
-// text must be taken as a denial with this text as the reason.
+// Form returns the questions of an ask. It presents a confirmation as a question, for clients that support
+// only questions. The text of the question is the agent's description, if there is one, and the option
+// [ConfirmYes] names the tool. An answer in free text must be taken as a denial with this text as the reason.
 func (a Ask) Form() []Question {
 	c := a.Confirmation
 	if c == nil {
@@ -26,7 +25,7 @@ func (a Ask) Form() []Question {
 		runs += " of " + c.Server
 	}
 	return []Question{{
-		ID: "q1", Text: "Confirm: " + description, // every answer but ConfirmYes denies
+		ID: "q1", Text: "Confirm: " + description, // any answer except ConfirmYes denies
 		Options: []Option{{Label: ConfirmYes, Description: runs, Preview: string(c.Input)}, {Label: ConfirmNo}},
 	}}
 }

@@ -30,7 +30,7 @@ const (
 // integer 1..100, number 0.. or text ..20.
 type format struct {
 	kind      string
-	low, high string // as they were written; "" is no bound
+	low, high string // as written in the format; "" is no bound
 }
 
 // parseFormat parses a format that is not "". It reports whether it is one.
@@ -49,10 +49,10 @@ func parseFormat(s string) (format, bool) {
 	return f, ok && canHave && f.low+f.high != "" && f.isPossible()
 }
 
-// maxExact is the greatest integer that every reader of JSON reads exactly.
+// maxExact is the greatest integer that every JSON reader reads exactly.
 const maxExact = 1<<53 - 1
 
-// isPossible reports whether the bounds are numbers, and something fits between them.
+// isPossible reports whether the bounds are numbers that allow at least one answer.
 func (f format) isPossible() bool {
 	low, lowOK := parseNumber(f.low)
 	high, highOK := parseNumber(f.high)
@@ -79,8 +79,8 @@ func (f format) isPossible() bool {
 // maxNumber is the maximum length of a number in an answer, in bytes.
 const maxNumber = 100
 
-// parseNumber parses a number as JSON writes it, exactly. It must be one that readers of JSON can
-// hold, neither too large nor so small that they read zero.
+// parseNumber parses a JSON number exactly. It rejects numbers that JSON readers cannot hold: too large, or
+// so small that they read zero.
 func parseNumber(s string) (*big.Rat, bool) {
 	if s == "" || len(s) > maxNumber || s[0] != '-' && (s[0] < '0' || s[0] > '9') || !json.Valid([]byte(s)) {
 		return nil, false
@@ -94,7 +94,7 @@ func parseNumber(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// String describes what fits the format, such as "a whole number from 1 to 100".
+// String describes an answer in the format, such as "a whole number from 1 to 100".
 func (f format) String() string {
 	what := map[string]string{
 		formatText: "a text", formatInteger: "a whole number", formatNumber: "a number", formatDate: "a date, such as 2027-01-31",
@@ -149,21 +149,21 @@ func (f format) holds(n *big.Rat) bool {
 	return (!lowOK || n.Cmp(low) >= 0) && (!highOK || n.Cmp(high) <= 0)
 }
 
-// isDateTime reports whether a text is a time of RFC 3339. The package time also accepts an hour
-// of one digit and a decimal comma.
+// isDateTime reports whether a text is a time of RFC 3339. Package time also accepts an hour of one digit and
+// a decimal comma, which isDateTime rejects.
 func isDateTime(text string) bool {
 	text = strings.ToUpper(text) // "t" and "z" are allowed, too
 	_, err := time.Parse(time.RFC3339, text)
 	return err == nil && text[len("2006-01-02T15")] == ':' && !strings.Contains(text, ",")
 }
 
-// isVisible reports whether a text has only characters that people see: no spaces, controls or
-// characters without width.
+// isVisible reports whether a text has only visible characters: no spaces, controls or characters without
+// width.
 func isVisible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
-// isEmail reports whether a text is one address, without a name.
+// isEmail reports whether a text is an e-mail address without a name.
 func isEmail(text string) bool {
 	local, domain, ok := strings.Cut(text, "@")
 	return ok && local != "" && domain != "" && isVisible(text) && !strings.ContainsAny(text, "<>(),;:\"[]\\") &&

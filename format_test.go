@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An answer fits the format of its question, or is refused at its field; 0 is an answer.
-func TestAnswersFitTheFormat(t *testing.T) {
+// An answer outside the format of its question is rejected, with the field named. The answer 0 is valid.
+func TestAnswerMustFitFormat(t *testing.T) {
 	for format, values := range map[string]struct{ good, bad []string }{
 		"integer 1..100": {[]string{"1", "42", " 7 ", "100", "1e2"}, []string{"42abc", "1,5", "１２", "0", "-0", "101", "1.5", "0x10", "1_0", "+1", "NaN", "abc", "1 2", "42\n43", "0.99999999999999999999", "100.00000000000000001", "1.00000000000000000001"}},
 		"integer":        {[]string{"0", "-0", "-3", "0e999999999"}, []string{"5e-400", "1.5", "9007199254740993", "1e400", "true"}},
@@ -40,8 +40,8 @@ func TestAnswersFitTheFormat(t *testing.T) {
 	}
 }
 
-// A format that does not exist or that nothing fits, and a default that does not fit, are refused when asking.
-func TestFormatsAreChecked(t *testing.T) {
+// An ask is rejected if a format does not exist or allows no answer, or if a default does not fit the format.
+func TestInvalidFormatIsRejected(t *testing.T) {
 	for _, q := range []askback.Question{
 		{Format: "int"},
 		{Format: "integer 1"},

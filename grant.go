@@ -13,41 +13,42 @@ import (
 // New asks that it covers are approved at once, by [ActorPolicy] and not by a person.
 // Every grant expires.
 type Grant struct {
-	ID        string `api:"id" store:"-"`                     // the id of the grant
-	Owner     string `api:"owner" store:"owner,keep"`         // the name of the token that may use it
-	Agent     string `api:"agent" store:"agent,keep"`         // the label that the ask must have
-	ToolName  string `api:"tool_name" store:"tool,keep"`      // the tool that it covers
-	Server    string `api:"server,null" store:"server"`       // the MCP server of the tool
-	Scope     Scope  `api:"scope" store:"scope,keep"`         // what it covers
-	SessionID string `api:"session_id,null" store:"session"`  // of [ScopeSession]
-	Digest    string `api:"digest,null" store:"digest"`       // of [ScopeInput]: the exact arguments
-	AskID     string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
-	// Input holds the arguments of that ask, as the agent sent them. It is nil
-	// if they are longer than 64 KiB; the ask has them as long as it is kept.
-	Input     json.RawMessage `api:"input" store:"input"`
-	Dangerous bool            `api:"dangerous" store:"dangerous"`       // made on a dangerous call; only such a grant covers dangerous calls
-	By        string          `api:"by" store:"by,keep"`                // the person who made it
-	CreatedAt time.Time       `api:"created_at" store:"created,keep"`   // the time when it was made
-	ExpiresAt time.Time       `api:"expires_at" store:"expires,keep"`   // the time when it ends
-	Uses      int             `api:"uses" store:"uses,keep,moving"`     // how often it approved a call
-	RevokedAt time.Time       `api:"revoked_at" store:"revoked,moving"` // zero: not revoked
+	ID        string `api:"id" store:"-"`                    // the id of the grant
+	Owner     string `api:"owner" store:"owner,keep"`        // the name of the token that may use it
+	Agent     string `api:"agent" store:"agent,keep"`        // the agent label that asks must have
+	ToolName  string `api:"tool_name" store:"tool,keep"`     // the tool that it covers
+	Server    string `api:"server,null" store:"server"`      // the MCP server of the tool
+	Scope     Scope  `api:"scope" store:"scope,keep"`        // what it covers
+	SessionID string `api:"session_id,null" store:"session"` // if the scope is [ScopeSession]: the session
+	// if the scope is [ScopeInput]: the digest of the exact arguments
+	Digest string `api:"digest,null" store:"digest"`
+	AskID  string `api:"ask_id,null,after=id" store:"ask"` // the ask whose answer made it; "" if an older release made it
+	// Input holds the arguments of the ask, as the agent sent them. It is nil if they are longer than 64 KiB;
+	// the ask itself has them as long as it is kept.
+	Input json.RawMessage `api:"input" store:"input"`
+	// made for a dangerous call; only such a grant covers dangerous calls
+	Dangerous bool      `api:"dangerous" store:"dangerous"`
+	By        string    `api:"by" store:"by,keep"`                // the person who made it
+	CreatedAt time.Time `api:"created_at" store:"created,keep"`   // the time when it was made
+	ExpiresAt time.Time `api:"expires_at" store:"expires,keep"`   // the time when it ends
+	Uses      int       `api:"uses" store:"uses,keep,moving"`     // how often it approved a call
+	RevokedAt time.Time `api:"revoked_at" store:"revoked,moving"` // zero: not revoked
 
 	LastUsedAt time.Time `api:"last_used_at" store:"last_used,moving"` // when it last approved a call; zero: not known
-	// MakerEnded is set in lists if the token or the sign-in of By has ended. Then
-	// the grant approves nothing.
+	// MakerEnded is set in lists if the token or the sign-in of By has ended. The grant then approves
+	// nothing.
 	MakerEnded bool `api:"maker_ended,omitempty" store:"-"`
 
-	// Token identifies the token that By used, or the sign-in. When that ends,
-	// the grant approves nothing more. Token is "" if the program itself made
-	// the grant. It is not part of the JSON.
+	// Token identifies the token or the sign-in that By used. When it ends, the grant approves nothing more.
+	// Token is "" if the program itself made the grant. It is not part of the JSON.
 	Token string `api:"-" store:"token"`
 }
 
 // A Scope determines which calls of a tool by an agent a grant covers.
 type Scope string
 
-// The scopes, from wide to narrow. [ScopeInput] is the default. A frontend that
-// offers a wider one must show its effect.
+// The scopes, from wide to narrow. [ScopeInput] is the default. A frontend that offers a wider scope must
+// show its effect.
 const (
 	ScopeTool    Scope = "tool"           // any arguments
 	ScopeSession Scope = "session"        // any arguments, in one session

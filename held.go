@@ -6,25 +6,27 @@ import (
 	"time"
 )
 
-// A Held is an answer that a person has given and can still undo. It is a proposal: the ask is
-// pending until the answer is sent, which happens at SendsAt. People see it, agents do not.
+// A Held is an answer that a person has given and can still undo. The ask stays pending until the answer is
+// sent at SendsAt. People can read it, agents cannot.
 type Held struct {
-	Name     string           `api:"name" store:"name,keep"`                   // the person who gave it, and who can undo it
-	Yours    bool             `api:"yours,omitempty" store:"-"`                // it is that of the person who reads it
-	Channel  Channel          `api:"via" store:"via"`                          // the channel of the answer
-	Declines bool             `api:"declines" store:"declines"`                // the person declines to answer
-	Answers  []QuestionAnswer `api:"answers" store:"answers"`                  // one per question, in order
-	Comment  string           `api:"comment,null" store:"comment"`             // a remark on the whole form
-	Decision Decision         `api:"decision,null" store:"decision"`           // of a confirmation
-	Input    json.RawMessage  `api:"input" store:"input"`                      // the arguments as the person edited them; null: unchanged
-	Reason   string           `api:"reason,null" store:"reason"`               // the reason, as its author wrote it
-	Scope    Scope            `api:"grant_scope,omitempty" store:"scope"`      // of the grant that approve_all will make
-	Until    time.Time        `api:"grant_expires_at,omitempty" store:"until"` // when that grant would end if the answer was sent when it was given
-	At       time.Time        `api:"at" store:"at,keep"`                       // when it was given
-	SendsAt  time.Time        `api:"sends_at" store:"sends,keep"`              // when it is sent
+	Name     string           `api:"name" store:"name,keep"`         // the person who gave it, and may undo it
+	Yours    bool             `api:"yours,omitempty" store:"-"`      // set if the person who reads it gave it
+	Channel  Channel          `api:"via" store:"via"`                // the channel of the answer
+	Declines bool             `api:"declines" store:"declines"`      // the person declines to answer
+	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order
+	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
+	Decision Decision         `api:"decision,null" store:"decision"` // if the ask is a confirmation
+	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as the person edited them; null: unchanged
+	Reason   string           `api:"reason,null" store:"reason"`     // the reason, as its author wrote it
+	// the scope of the grant that approve_all will make
+	Scope Scope `api:"grant_scope,omitempty" store:"scope"`
+	// when that grant would end if it were made at At
+	Until   time.Time `api:"grant_expires_at,omitempty" store:"until"`
+	At      time.Time `api:"at" store:"at,keep"`          // when it was given
+	SendsAt time.Time `api:"sends_at" store:"sends,keep"` // when it is sent
 
-	// Digest is that of Input, GrantID the id of the grant that will be made, and Token the root
-	// of the token or of the sign-in of the person. They are not part of the JSON.
+	// Digest is the digest of Input. GrantID is the id of the grant that will be made. Token is the root of
+	// the token or of the sign-in of the person. They are not part of the JSON.
 	Digest  string `api:"-" store:"digest"`
 	GrantID string `api:"-" store:"grant"`
 	Token   string `api:"-" store:"token"`
@@ -39,24 +41,21 @@ func (h Held) Answer() Answer {
 	return a
 }
 
-// A Holder holds answers for a moment before it sends them, so that the person who gave one can
-// undo it. The server sends a held answer when its time has come, also if the person has left.
+// A Holder holds answers for a moment before it sends them, so that people can undo their own. The server
+// sends a held answer at its time, even if the person has left.
 //
-// The first answer that is sent settles the ask. The others are dropped and kept in the history,
-// as late answers are. A held answer is also dropped if the ask is withdrawn, if it is given to
-// other people, or if the person may no longer answer. If the deadline of the ask passes, it is
-// sent.
+// The first answer that is sent settles the ask. The others are dropped and kept in the history, like late
+// answers. A held answer is also dropped if the ask is withdrawn or given to other people, or if the person
+// may no longer answer. If the deadline of the ask passes, it is sent.
 type Holder interface {
-	// Hold gives an answer to a pending ask, which is sent a moment later. It replaces one that
-	// this person gave before; the same answer again changes nothing. The ask that it returns
-	// has the answer in Held. If the settings switch this off, or if the call is dangerous, the
-	// answer is sent at once, as by Answer.
+	// Hold gives an answer to a pending ask, to be sent a moment later. It replaces an earlier held answer of
+	// this person; the same answer again changes nothing. The returned ask has the answer in Held. If the
+	// settings turn holding off, or if the call is dangerous, the answer is sent without delay, as by Answer.
 	Hold(ctx context.Context, id string, a Answer) (Ask, error)
 	// HoldDecline is like Hold for [Inbox.Decline].
 	HoldDecline(ctx context.Context, id, reason string) (Ask, error)
-	// Undo deletes the held answer of this person. Without one, it changes nothing. If the
-	// answer was sent before, the error is [ErrSettled] with the ask, or [ErrSent] if more
-	// people must approve it.
+	// Undo deletes the held answer of this person. If there is none, it changes nothing. If the answer was
+	// already sent, the error is [ErrSettled] with the ask, or [ErrSent] if more people must approve the ask.
 	Undo(ctx context.Context, id string) (Ask, error)
 }
 

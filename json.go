@@ -18,8 +18,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// appendDefault appends the default: a list if the question allows several answers, else
-// a string. Without a default, it is null.
+// appendDefault appends the default of a question: a list if the question allows several answers, else a
+// string. Without a default, it appends null.
 func (q Question) appendDefault(b []byte) []byte {
 	switch {
 	case len(q.Default) == 0:
@@ -30,7 +30,7 @@ func (q Question) appendDefault(b []byte) []byte {
 	return codec.AppendString(b, q.Default[0])
 }
 
-// readDefault reads what appendDefault writes.
+// readDefault reads the output of appendDefault.
 func (q *Question) readDefault(r *codec.Reader) {
 	if r.Kind() == '"' {
 		q.Default = []string{r.String()}

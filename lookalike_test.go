@@ -8,9 +8,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// Options that people cannot tell apart are refused, with the place, both labels and an example.
-// Asks with such options that were stored before can be answered.
-func TestLabelsThatLookAlikeAreRefused(t *testing.T) {
+// Options that look alike are rejected, with the place, both labels and an example. Stored asks that have
+// such options can still be answered.
+func TestLabelsThatLookAlikeAreRejected(t *testing.T) {
 	for _, labels := range [][2]string{
 		{"Yes", "yes"}, {"1", "2"}, {"👍", "👎"}, {"a", "á"},
 	} {
@@ -36,11 +36,11 @@ func TestLabelsThatLookAlikeAreRefused(t *testing.T) {
 		}
 	}
 	blank := askback.Request{Questions: []askback.Question{{Text: "Which?", Options: askback.Options("\u200b\u2800", "No")}}}
-	if _, err := blank.Normalize(); err == nil || !strings.Contains(err.Error(), "not drawn") {
-		t.Errorf("a label that is not drawn: got %v", err)
+	if _, err := blank.Normalize(); err == nil || !strings.Contains(err.Error(), "invisible") {
+		t.Errorf("an invisible label: got %v", err)
 	}
 	other := askback.Request{Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b", "Ｏther ")}}}
 	if r, err := other.Normalize(); err != nil || len(r.Questions[0].Options) != 2 {
-		t.Errorf("an Other that looks like the one of Askback: got %+v, %v", r.Questions, err)
+		t.Errorf("a label that looks like Other: got %+v, %v", r.Questions, err)
 	}
 }

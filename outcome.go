@@ -10,18 +10,19 @@ import (
 // An Outcome records how an ask ended, by whom, through which channel and when
 // (F4). It never changes.
 type Outcome struct {
-	Status    Status           `api:"status" store:"-"`
-	Answers   []QuestionAnswer `api:"answers" store:"answers"`           // one per question, in order; also if they are defaults
-	Comment   string           `api:"comment,null" store:"comment"`      // a remark on the whole form
-	Decision  Decision         `api:"decision,null" store:"decision"`    // of a confirmation
-	Input     json.RawMessage  `api:"input" store:"input"`               // the arguments as a person edited them; nil: unchanged
-	Digest    string           `api:"digest,null" store:"digest"`        // of an approval: the digest of what may run; see [Confirmation]
-	GrantID   string           `api:"grant_id,null" store:"grant"`       // the grant that was made or used
-	Reason    string           `api:"reason,null" store:"reason"`        // the reason, as its author wrote it
-	Actor     Actor            `api:"by" store:",inline"`                // the actor who ended the ask
-	Channel   Channel          `api:"via,null" store:"via"`              // the channel of the answer; null for a timer and for a policy
-	At        time.Time        `api:"at" store:"at,keep"`                // the time when the ask ended
-	Defaulted bool             `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
+	Status   Status           `api:"status" store:"-"`
+	Answers  []QuestionAnswer `api:"answers" store:"answers"`        // one per question, in order, even if they are defaults
+	Comment  string           `api:"comment,null" store:"comment"`   // a remark on the whole form
+	Decision Decision         `api:"decision,null" store:"decision"` // the decision, if the ask is a confirmation
+	Input    json.RawMessage  `api:"input" store:"input"`            // the arguments as a person edited them; nil: unchanged
+	// of an approval: the digest of the approved arguments; see [Confirmation]
+	Digest    string    `api:"digest,null" store:"digest"`
+	GrantID   string    `api:"grant_id,null" store:"grant"`       // the grant that was made or used
+	Reason    string    `api:"reason,null" store:"reason"`        // the reason, as its author wrote it
+	Actor     Actor     `api:"by" store:",inline"`                // the actor who ended the ask
+	Channel   Channel   `api:"via,null" store:"via"`              // the channel of the answer; null for a timer and for a policy
+	At        time.Time `api:"at" store:"at,keep"`                // the time when the ask ended
+	Defaulted bool      `api:"default_applied" store:"defaulted"` // the deadline passed, and the asker's defaults apply
 }
 
 // Approved reports whether the action of a confirmation is approved, by a person or by

@@ -15,8 +15,7 @@ var statuses = []askback.Status{
 	askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired, askback.AnyStatus, "", "approved",
 }
 
-// Of all statuses and decisions, only an answer that approves is an approval, whatever
-// the other fields are (C3, F4, F7).
+// Only an answer with an approving decision is an approval, whatever the other fields are (C3, F4, F7).
 func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 	var none *askback.Outcome
 	if none.Approved() {
@@ -35,7 +34,7 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 	}
 }
 
-// Outcomes are the same if only the person, the channel or the time differs (E10).
+// Two outcomes are the same if they differ only in the actor, the channel or the time (E10).
 func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{

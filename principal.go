@@ -1,7 +1,7 @@
 package askback
 
-// A Principal is the authenticated caller. Kind determines what it may do, Name
-// identifies it. Both come from the credential, never from the request.
+// A Principal is the authenticated caller. Kind determines the permissions, and Name identifies the caller.
+// Both come from the credential, never from the request.
 type Principal struct {
 	Kind    Kind
 	Name    string
@@ -9,7 +9,7 @@ type Principal struct {
 	Token   string  // the id of its token; "" for the program itself
 }
 
-// LocalAgent is the name of the agent as which commands on the machine of the database ask.
+// LocalAgent is the name of the agent for commands that ask on the machine of the database.
 const LocalAgent = "local"
 
 // A Kind is the kind of a principal. It determines what the principal may do.
@@ -27,8 +27,8 @@ const (
 // Kinds lists every [Kind].
 var Kinds = []Kind{Agent, Responder, Operator, Admin}
 
-// A Channel is the way by which a principal reaches Askback, such as the web pages. An
-// outcome records the channel through which the ask was settled.
+// A Channel is the way by which a principal reaches Askback, such as the web pages. An outcome records the
+// channel through which the ask was settled.
 type Channel string
 
 // The channels (docs/wire.md §2). A timer and a policy have none.

@@ -10,7 +10,7 @@ import (
 )
 
 // Names that begin with @ are reserved for groups.
-func TestTokenNameMustNotBeAGroup(t *testing.T) {
+func TestTokenNameMustNotBeginWithAt(t *testing.T) {
 	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -40,7 +40,7 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 	}
 }
 
-// A context is compacted even if only the check after that rejects it.
+// A context is compacted even if the check after that rejects it.
 func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	for _, raw := range []string{` { "a" : "\ud800" } `, `{ "a" : 1 , "a" : 2 }`} {
 		r, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(raw)}.Normalize()
@@ -50,7 +50,7 @@ func TestLoneSurrogateInContextIsRejected(t *testing.T) {
 	}
 }
 
-// Programs in Rust write the tier as Confirm.
+// Rust programs write the tier as Confirm.
 func TestCaseOfTierIsIgnored(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
 		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()

@@ -19,8 +19,8 @@ type Request struct {
 	Questions    []Question    `request:"questions,manual"`
 	Confirmation *Confirmation `request:"confirmation"`
 
-	// SessionID is the id of the session that the ask belongs to. SessionKey is
-	// the asker's own name for it. Without either, the ask has its own session.
+	// SessionID is the id of the session of the ask. SessionKey is the asker's own name for the session.
+	// Without either, the ask gets a session of its own.
 	SessionID  string          `request:"session_id"`
 	SessionKey string          `request:"session_key"`
 	Agent      string          `request:"agent"` // a label for people; "" is the asker's name
@@ -40,22 +40,19 @@ type Request struct {
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string `request:"key,header"`
-	// TraceParent is the position in a trace of which the ask is a part, as in the header
-	// traceparent of W3C Trace Context, or "". The client sends it in that header.
+	// TraceParent is the position of the ask in a trace, as in the header traceparent of W3C Trace Context,
+	// or "". The client sends it in that header.
 	TraceParent string `request:"-"`
-	// Warnings are the repairs that were made to the tool call of a model (F15);
-	// Normalize adds what it drops. They are part of the request because the call
-	// may be decoded outside of the server that stores the ask.
+	// Warnings are the repairs that were made to the tool call of a model (F15). Normalize adds a warning for
+	// each part that it drops. They are part of the request because another program may decode the call
+	// before it reaches the server.
 	Warnings []Problem `request:"warnings,manual"`
 }
 
-// Normalize returns the canonical form of a request. Questions are numbered, headers
-// are cut, JSON is compacted, and empty fields get their defaults. If a question has
-// options and allows free text, an option or default "Other" is dropped. If it allows
-// several answers, its previews are dropped. Each drop is added to Warnings, while they
-// are fewer than 20.
-//
-// The error is an [Invalid] that lists every problem.
+// Normalize returns the canonical form of a request. Questions are numbered, headers are cut, JSON is
+// compacted, and empty fields get their defaults. If a question has options and allows free text, an option
+// or default "Other" is dropped. If it allows several answers, its previews are dropped. Each drop adds a
+// warning, up to 20 warnings. The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
 	var bad problems
 	switch {
@@ -85,7 +82,7 @@ func (r Request) Normalize() (Request, error) {
 	return r, bad.err()
 }
 
-// checkQuorum checks how many people must approve.
+// checkQuorum checks the number of people who must approve.
 func (r *Request) checkQuorum(bad *problems) {
 	switch {
 	case r.Quorum < 1 || r.Quorum > limits.MaxQuorum:
@@ -149,7 +146,7 @@ func (r *Request) checkAddressing(bad *problems) {
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
 	case !codec.Valid(r.Context):
 		bad.add("/context", "a name is repeated in the context", "send each name once")
-	case len(r.Context) <= limits.MaxContext/len(`\u2028`): // no character is longer than that
+	case len(r.Context) <= limits.MaxContext/len(`\u2028`): // no character is longer in JSON
 	default:
 		if n := contextLength(r.Context); n > limits.MaxContext {
 			bad.add("/context", tooLong(n, limits.MaxContext), "shorten it")
@@ -157,8 +154,8 @@ func (r *Request) checkAddressing(bad *problems) {
 	}
 }
 
-// contextLength returns the number of characters of a JSON string, or of the compact
-// form of a JSON object. The length does not depend on how characters are escaped.
+// contextLength returns the number of characters of a JSON string, or of the compact form of a JSON object.
+// The escaping of characters does not change the length.
 func contextLength(raw json.RawMessage) int {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -166,7 +163,7 @@ func contextLength(raw json.RawMessage) int {
 	}
 	var value any
 	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber() // keep the digits as they were sent
+	in.UseNumber() // keep the digits as sent
 	if in.Decode(&value) == nil {
 		if plain, err := marshal(value); err == nil {
 			raw = plain
@@ -204,8 +201,8 @@ func (r *Request) checkTime(bad *problems) {
 	}
 }
 
-// checkDefaults requires a default for each required question. It rejects a confirmation,
-// which a deadline never approves (F4, F5).
+// checkDefaults requires a default for each required question. It rejects defaults for a confirmation,
+// because a deadline never approves (F4, F5).
 func (r *Request) checkDefaults(bad *problems) {
 	if r.Confirmation != nil {
 		bad.add("/on_timeout", "a confirmation is never approved by a timeout", `"on_timeout": "decline"`)
@@ -218,7 +215,7 @@ func (r *Request) checkDefaults(bad *problems) {
 	}
 }
 
-// questionIDs are the ids of the questions of an ask.
+// questionIDs returns the ids q1, q2, … that the questions of an ask get.
 var questionIDs = [limits.MaxQuestions]string{"q1", "q2", "q3", "q4"}
 
 func normalizeQuestions(questions []Question, bad *problems) []Question {
@@ -257,8 +254,8 @@ func (q Question) normalize(bad *problems) Question {
 	return q
 }
 
-// dropOther returns the defaults of a question. If the question has options and allows
-// free text, it omits "Other": that option is dropped, so the default would become text.
+// dropOther returns the defaults of a question without "Other", if the question has options and allows free
+// text. The option "Other" is dropped, so the default would become free text.
 func (q *Question) dropOther(options bool, bad *problems) []string {
 	kept := slices.Grow([]string(nil), len(q.Default))
 	for _, d := range q.Default {
@@ -275,7 +272,7 @@ func (q *Question) dropOther(options bool, bad *problems) []string {
 }
 
 func normalizeOptions(q *Question, bad *problems) []Option {
-	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions { // some may be "Other", which is dropped
+	if n := len(q.Options); n > limits.MaxOptions+limits.MinOptions { // "Other" is dropped, so it may not count
 		bad.add("/options", fmt.Sprintf("%d options; at most %d", n, limits.MaxOptions), "offer fewer")
 		return nil
 	}
@@ -286,7 +283,7 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 		if o.normalize(q, bad) {
 			look := lookalike.Skeleton(o.Label)
 			if look == "" && strings.TrimSpace(o.Label) != "" {
-				bad.add("/label", "is blank: its characters are not drawn", "write something")
+				bad.add("/label", "has only invisible characters", "write something")
 			}
 			if n := slices.Index(looks, look); n >= 0 {
 				o.addRepeated(kept[n].Label, bad)
@@ -308,7 +305,7 @@ func normalizeOptions(q *Question, bad *problems) []Option {
 	return kept
 }
 
-// addRepeated adds the problem that people cannot tell the option from an earlier one.
+// addRepeated adds the problem that people cannot distinguish the option from an earlier one.
 func (o *Option) addRepeated(earlier string, bad *problems) {
 	if earlier == o.Label {
 		bad.add("/label", "this label is repeated", "give each option its own label")
@@ -318,8 +315,8 @@ func (o *Option) addRepeated(earlier string, bad *problems) {
 		`leave one out, or say how they differ: "Yes, now" and "Yes, tonight"`)
 }
 
-// normalize checks the option, drops a preview that would not be shown, and reports whether
-// the option itself is kept.
+// normalize checks the option, drops a preview that would not be shown, and reports whether to keep the
+// option itself.
 func (o *Option) normalize(q *Question, bad *problems) bool {
 	checkRequired(bad, "/label", o.Label, limits.MaxLabel)
 	checkText(bad, "/description", o.Description, limits.MaxDescription)
@@ -335,7 +332,7 @@ func (o *Option) normalize(q *Question, bad *problems) bool {
 	return true
 }
 
-// isOther reports whether a label means "Other", the option that Askback adds itself.
+// isOther reports whether a label means "Other", the option that Askback itself adds.
 func isOther(label string) bool {
 	label = lookalike.Skeleton(label)
 	return strings.EqualFold(label, "other") || strings.EqualFold(label, "other...")
@@ -382,7 +379,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	if len(c.Input) > limits.MaxInput {
 		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), limits.MaxInput), "shorten it")
 	}
-	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // programs in Rust write Confirm
+	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // Rust programs write Confirm
 		c.Tier = "confirm"
 	}
 	if c.Tier != "confirm" {

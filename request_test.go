@@ -53,8 +53,7 @@ func validConfirmation() askback.Request {
 	}}
 }
 
-// limits lists the length limits of docs/wire.md §1, each with a function that sets the
-// field.
+// limits lists the length limits of docs/wire.md §1, each with a function that sets the field.
 var limitCases = []struct {
 	at   string
 	max  int
@@ -294,7 +293,7 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 }
 
 // One error lists every problem (F15).
-func TestErrorListsEveryProblemOfARequest(t *testing.T) {
+func TestInvalidRequestErrorListsEveryProblem(t *testing.T) {
 	r := askback.Request{
 		Questions: []askback.Question{{Text: "", Options: askback.Options("A")}, {Text: "Why?", Default: []string{""}}},
 		Quorum:    3, To: []string{"@ops"}, OnTimeout: askback.OnTimeoutDecline,
@@ -532,8 +531,8 @@ func TestInvalidCallbackIsRejected(t *testing.T) {
 	}
 }
 
-// A position in a trace has the form of W3C Trace Context.
-func TestTraceParentIsChecked(t *testing.T) {
+// A trace position has the form of W3C Trace Context.
+func TestInvalidTraceParentIsRejected(t *testing.T) {
 	const valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	for s, want := range map[string]bool{
 		valid: true, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00": true, "": false, "00": false, valid + "-1": false, valid + "\n": false,

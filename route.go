@@ -9,35 +9,38 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Route decides who gets the asks that it matches, and what follows if they do not answer
-// (F12). The first route that matches an ask applies to it. Of all routes that match, the
-// strictest Quorum and NoSelfApproval and all Approvers apply, so that no other route lowers them.
+// A Route determines the recipients of the asks that it matches, and what happens if they do not answer
+// (F12). The first route that matches an ask applies to it. The strictest Quorum and NoSelfApproval of all
+// routes that match apply, and all their Approvers, so that no route weakens another.
 type Route struct {
-	Match          Match        `json:"match"`
-	To             []string     `json:"to,omitempty"`               // people, and groups after "@"; for an ask that names none
-	Approvers      []string     `json:"approvers,omitempty"`        // people, and groups after "@", who alone decide a confirmation; empty: those whom it is addressed to
-	Channels       []string     `json:"channels,omitempty"`         // the channels that carry the question; empty: all
-	Quorum         int          `json:"quorum,omitempty"`           // how many people must approve a confirmation; 0: the ask decides
+	Match Match    `json:"match"`
+	To    []string `json:"to,omitempty"` // people, and groups after "@"; for an ask that names none
+	// Approvers lists the people, and groups after "@", who alone may decide a confirmation. If it is empty,
+	// its recipients decide.
+	Approvers []string `json:"approvers,omitempty"`
+	Channels  []string `json:"channels,omitempty"` // the channels that carry the question; empty: all
+	// the number of people who must approve a confirmation; 0: the number in the ask
+	Quorum         int          `json:"quorum,omitempty"`
 	NoSelfApproval bool         `json:"no_self_approval,omitempty"` // the person who started the session must not settle the ask
-	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, from when the ask was made
-	Escalate       []Escalation `json:"escalate,omitempty"`         // when more people may answer, from when the ask was made
+	Remind         []Span       `json:"remind,omitempty"`           // when people are reminded, after the ask was made
+	Escalate       []Escalation `json:"escalate,omitempty"`         // when more people may answer, after the ask was made
 	Timeout        Span         `json:"timeout,omitempty"`          // for an ask that has no timeout or deadline
-	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // what follows Timeout; "" is [OnTimeoutFail]
+	OnTimeout      OnTimeout    `json:"on_timeout,omitempty"`       // the effect of Timeout; "" is [OnTimeoutFail]
 	Join           bool         `json:"join,omitempty"`             // equal questions of one agent become one ask while it is pending
-	Source         Source       `json:"source,omitempty"`           // where it comes from, if it is in a [RouteList]
-	Warning        string       `json:"warning,omitempty"`          // what is wrong with it, in a [RouteList]
+	Source         Source       `json:"source,omitempty"`           // the origin of the route, in a [RouteList]
+	Warning        string       `json:"warning,omitempty"`          // the problem with the route, in a [RouteList]
 }
 
 // A Match selects asks. An empty field selects all.
 type Match struct {
-	Agent string   `json:"agent,omitempty"` // a pattern of [path.Match] for the label of the agent, or for the name of its token
+	// a [path.Match] pattern for the label of the agent or the name of its token
+	Agent string   `json:"agent,omitempty"`
 	Kind  AskKind  `json:"kind,omitempty"`
-	Tags  []string `json:"tags,omitempty"` // the ask has each of them
+	Tags  []string `json:"tags,omitempty"` // the ask must have every tag
 }
 
-// An Escalation adds people to those who may answer an ask, after a time without an answer. From
-// then on, they also decide a confirmation of a route with Approvers, unless the Approvers of
-// another route exclude them.
+// An Escalation adds people who may answer an ask after a time without an answer. From then on, they may also
+// decide a confirmation of a route with Approvers, unless the Approvers of another route exclude them.
 type Escalation struct {
 	After Span     `json:"after"`
 	To    []string `json:"to"` // people, and groups after "@"
@@ -62,7 +65,7 @@ func matchesPattern(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// flat returns a name in which path.Match sees no slash.
+// flat replaces the slashes of a name, which path.Match treats as separators.
 func flat(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -73,7 +76,7 @@ func flat(s string) string {
 	return string(b)
 }
 
-// A Span is a duration in settings, as text such as "1h30m0s".
+// A Span is a duration in settings, written as in "1h30m0s".
 type Span time.Duration
 
 // Duration returns the span as a [time.Duration].
@@ -82,15 +85,15 @@ func (s Span) Duration() time.Duration { return time.Duration(s) }
 // MarshalText returns the text of the span.
 func (s Span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
 
-// UnmarshalText reads the forms of [ParseDuration].
+// UnmarshalText parses the text with [ParseDuration].
 func (s *Span) UnmarshalText(text []byte) error {
 	d, err := ParseDuration(string(text))
 	*s = Span(d)
 	return err
 }
 
-// A FollowUp is what follows if an ask is not answered in time: a reminder or, with To, an
-// escalation to more people.
+// A FollowUp is an action after a time without an answer: a reminder or, with To, an escalation to more
+// people.
 type FollowUp struct {
 	At     time.Time `api:"at" store:"at,keep"`   // when it is due
 	To     []string  `api:"to" store:"to"`        // the people and groups that an escalation adds; empty: a reminder
@@ -101,7 +104,7 @@ type FollowUp struct {
 type Vote struct {
 	Name     string    `api:"name" store:"name,keep"`         // the name of the person
 	Decision Decision  `api:"decision" store:"decision,keep"` // approved
-	Reason   string    `api:"reason,null" store:"reason"`     // why, as the person wrote it
+	Reason   string    `api:"reason,null" store:"reason"`     // the reason, as the person wrote it
 	Channel  Channel   `api:"via,null" store:"via"`           // the channel of the decision
 	At       time.Time `api:"at" store:"at,keep"`             // the time of the decision
 }

@@ -14,28 +14,31 @@ import (
 // A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
 // while an ask is open, and running otherwise.
 type Session struct {
-	ID          string          `api:"id" store:"id,keep,follows"`                      // the id of the session
-	Agent       string          `api:"agent" store:"agent,keep,follows"`                // the label that people read
-	Owner       string          `api:"owner" store:"owner,keep,follows,after=id"`       // the name of the token that runs it
-	Hosted      bool            `api:"hosted" store:"hosted"`                           // Askback itself runs it
-	Title       string          `api:"title,null" store:"title"`                        // the subject of the run
-	Status      SessionStatus   `api:"status" store:"status,keep,follows,moving,first"` // the status of the session; failed and cancelled are final
-	Phase       string          `api:"phase,null" store:"phase,moving"`                 // "idle" if its turn ended and the next one may start
-	Payload     json.RawMessage `api:"payload" store:"payload"`                         // the input of the run: any JSON
-	Result      json.RawMessage `api:"result" store:"result,moving"`                    // any JSON
-	Error       string          `api:"error,null" store:"error,moving"`                 // the reason of a failure
-	Metadata    json.RawMessage `api:"metadata" store:"metadata"`                       // a JSON object
-	Todos       []Todo          `api:"todos" store:"todos,moving"`                      // the todo list of the agent
-	ParentID    string          `api:"parent_id,null" store:"parent"`                   // the id of the session that started it
-	StartedBy   string          `api:"started_by,omitempty" store:"starter"`            // the person who started a hosted one
-	AsksPending int             `api:"asks_pending" store:"pending,moving"`             // the number of its open asks
-	AsksTotal   int             `api:"asks_total" store:"total,moving"`                 // the number of its asks
-	Tokens      int64           `api:"tokens" store:"tokens,moving"`                    // the number of model tokens that it used
-	CostUSD     float64         `api:"cost_usd" store:"cost,moving"`                    // the cost of these tokens, in US dollars
-	CreatedAt   time.Time       `api:"created_at" store:"created,keep,follows"`         // the time when it began
-	UpdatedAt   time.Time       `api:"updated_at" store:"updated,keep,moving"`          // the time of the last change
-	CompletedAt time.Time       `api:"completed_at" store:"completed,moving"`           // zero: it has not ended
-	ResumedAt   time.Time       `api:"resumed_at" store:"resumed,moving"`               // when its present turn began; zero: at CreatedAt
+	ID     string        `api:"id" store:"id,keep,follows"`                      // the id of the session
+	Agent  string        `api:"agent" store:"agent,keep,follows"`                // the label that people read
+	Owner  string        `api:"owner" store:"owner,keep,follows,after=id"`       // the name of the token that runs it
+	Hosted bool          `api:"hosted" store:"hosted"`                           // whether Askback itself runs it
+	Title  string        `api:"title,null" store:"title"`                        // the subject of the run
+	Status SessionStatus `api:"status" store:"status,keep,follows,moving,first"` // the status of the session; failed and cancelled are final
+	// "idle" if its turn has ended and the next may start
+	Phase    string          `api:"phase,null" store:"phase,moving"`
+	Payload  json.RawMessage `api:"payload" store:"payload"`         // the input of the run: any JSON
+	Result   json.RawMessage `api:"result" store:"result,moving"`    // any JSON
+	Error    string          `api:"error,null" store:"error,moving"` // the reason of a failure
+	Metadata json.RawMessage `api:"metadata" store:"metadata"`       // a JSON object
+	Todos    []Todo          `api:"todos" store:"todos,moving"`      // the todo list of the agent
+	ParentID string          `api:"parent_id,null" store:"parent"`   // the id of the session that started it
+	// the person who started it, if it is hosted
+	StartedBy   string    `api:"started_by,omitempty" store:"starter"`
+	AsksPending int       `api:"asks_pending" store:"pending,moving"`     // the number of its open asks
+	AsksTotal   int       `api:"asks_total" store:"total,moving"`         // the number of its asks
+	Tokens      int64     `api:"tokens" store:"tokens,moving"`            // the number of model tokens that it used
+	CostUSD     float64   `api:"cost_usd" store:"cost,moving"`            // the cost of these tokens, in US dollars
+	CreatedAt   time.Time `api:"created_at" store:"created,keep,follows"` // the time when it began
+	UpdatedAt   time.Time `api:"updated_at" store:"updated,keep,moving"`  // the time of the last change
+	CompletedAt time.Time `api:"completed_at" store:"completed,moving"`   // zero: it has not ended
+	// the time when its present turn began; zero: CreatedAt
+	ResumedAt time.Time `api:"resumed_at" store:"resumed,moving"`
 
 	// Repeated is set if Start found this session by its key and created no new
 	// one. It is not part of the JSON.
@@ -45,9 +48,8 @@ type Session struct {
 // Ended reports whether the session is over, for good or until it is resumed.
 func (s Session) Ended() bool { return s.Status != SessionRunning && s.Status != SessionWaiting }
 
-// Final reports whether the session is over for good: it failed, was cancelled or was
-// completed. If only its turn ended (phase idle), a message of a person, an ask or
-// [ResumeSession] starts the next turn.
+// Final reports whether the session is over for good: it failed, was cancelled or was completed. If only its
+// turn has ended (phase idle), a person's message, an ask or [ResumeSession] starts the next turn.
 func (s Session) Final() bool { return s.Ended() && s.Phase != "idle" }
 
 // A SessionStatus is the state of a session: running, waiting for people, or how it ended.
@@ -79,21 +81,22 @@ const (
 	TodoCompleted  TodoStatus = "completed"
 )
 
-// A SessionRequest is the request to start a session: of a hosted agent if it has a Prompt or a
-// Payload, and otherwise for a run that happens outside of Askback.
+// A SessionRequest is a request to start a session. With a Prompt or a Payload, it starts a hosted agent.
+// Otherwise it records a run outside of Askback.
 type SessionRequest struct {
-	Key      string          `request:"session_key"` // the asker's own name for its run; the same key returns the same session
-	Agent    string          `request:"agent"`       // the name of a hosted agent; otherwise a label for people, and "" is the asker's name
-	Prompt   string          `request:"prompt"`      // what a hosted agent shall do
-	Payload  json.RawMessage `request:"payload"`     // any JSON, which a hosted agent gets as its first message, after Prompt
+	Key string `request:"session_key"` // the asker's own name for its run; the same key returns the same session
+	// the name of a hosted agent, or a label for people; "" is the asker's name
+	Agent    string          `request:"agent"`
+	Prompt   string          `request:"prompt"`  // the task of a hosted agent
+	Payload  json.RawMessage `request:"payload"` // any JSON; a hosted agent gets it as its first message, after Prompt
 	Title    string          `request:"title"`
 	Metadata json.RawMessage `request:"metadata,object"` // a JSON object
-	// CallbackURL is the address of a program that receives the end of the session, and the
-	// events of its asks that name no other (docs/wire.md §8); "" is that of the server's
-	// settings. A repeat with another address changes it, unless the session is over.
+	// CallbackURL is the address of a program that receives the end of the session, and the events of its
+	// asks that have no callback of their own (docs/wire.md §8). If it is "", the address of the server's
+	// settings is used. A repeated request with another address changes it, unless the session is over.
 	CallbackURL string `request:"callback_url"`
-	// Unattended is set if an event started a hosted agent, such as a webhook or a schedule. It
-	// asks people only if its definition allows that.
+	// Unattended is set if an event started a hosted agent, such as a webhook or a schedule. The agent then
+	// asks people only if its definition allows it.
 	Unattended bool `request:"-"`
 }
 
@@ -137,11 +140,11 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	}
 }
 
-// A HostedAgent is an agent that Askback runs itself. [Sessions] starts it.
+// A HostedAgent is an agent that Askback itself runs. [Sessions] starts it.
 type HostedAgent struct {
-	Name        string `api:"name"`             // the name of its definition
-	Description string `api:"description,null"` // what it does
-	// Schedule has the times at which its runs start, as a line of cron; "" if it has none (E15).
+	Name        string `api:"name"`             // the name in its definition
+	Description string `api:"description,null"` // its purpose, for people
+	// Schedule is a cron line with the start times of its runs; "" if it has none (E15).
 	Schedule string    `api:"schedule,null"`
 	TimeZone string    `api:"time_zone,null"` // the time zone of the schedule
 	NextRun  time.Time `api:"next_run"`       // when the schedule starts the next run; zero: never
@@ -174,8 +177,8 @@ type SessionPage struct {
 	NextCursor string    `api:"next_cursor,null"` // "" after the last page
 }
 
-// A Message is text that a person sent to the agent of a session, or that the agent
-// sent to the people who follow it.
+// A Message is a text from a person to the agent of a session, or from the agent to the people who follow the
+// session.
 type Message struct {
 	Seq  int64     `api:"seq"`     // its number in the session's history
 	Role Role      `api:"role"`    // whether a person or the agent sent it
@@ -184,7 +187,7 @@ type Message struct {
 	At   time.Time `api:"at"`      // the time of the message
 }
 
-// A Role distinguishes the messages of people from those of the agent.
+// A Role is the author of a message: a person or the agent.
 type Role string
 
 // The roles: a person, and the agent.
@@ -207,8 +210,8 @@ type Command interface {
 	command()
 }
 
-// SendMessage sends a message of a person to the agent. If its turn has ended, this
-// starts the next one. A message does not answer an ask.
+// SendMessage sends a person's message to the agent. If its turn has ended, this starts the next turn. A
+// message does not answer an ask.
 type SendMessage struct {
 	Text string `request:"text"`
 }
@@ -216,11 +219,11 @@ type SendMessage struct {
 // Report sends a message of the agent to the people who follow the session.
 type Report struct {
 	Text  string `request:"text"`
-	Final bool   `request:"final"` // this is the last message of the run
+	Final bool   `request:"final"` // set if this is the last message of the run
 }
 
-// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message
-// of a person, an ask or [ResumeSession] starts the next turn.
+// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A person's message, an ask or
+// [ResumeSession] starts the next turn.
 type EndTurn struct {
 	Reason string `request:"reason"`
 }
@@ -281,7 +284,7 @@ func (r ResumeSession) Check() error {
 func (c Complete) Check() error {
 	var bad problems
 	if c.Status != "" && c.Status != SessionCompleted && c.Status != SessionFailed {
-		bad.add("/status", "a run ends completed or failed", `"status": "completed"`)
+		bad.add("/status", "status must be completed or failed", `"status": "completed"`)
 	}
 	if len(c.Result) > 0 {
 		checkJSON(&bad, "/result", c.Result, limits.MaxResult)
@@ -322,9 +325,9 @@ func checkMessage(at, text string) error {
 type Sessions interface {
 	// HostedAgents returns the agents that Askback runs itself, ordered by name.
 	HostedAgents(ctx context.Context) ([]HostedAgent, error)
-	// Start creates a session. With the key of an earlier one it returns that
-	// session in its present state, with Repeated set. The error is [ErrEnded] if the
-	// callback of a session that is over for good would change.
+	// Start creates a session. With the key of an earlier session, it returns that session in its present
+	// state, with Repeated set. The error is [ErrEnded] if the session is over for good and the request would
+	// change its callback.
 	Start(ctx context.Context, r SessionRequest) (Session, error)
 	// Session returns the session with this id.
 	Session(ctx context.Context, id string) (Session, error)

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// A Snooze hides a pending ask from the inbox of one person until a time. It holds no
-// deadline and changes nothing for the agent or for other people, who cannot see it.
+// A Snooze hides a pending ask from the inbox of one person until a time. It does not change the deadline.
+// The agent and other people cannot see it.
 type Snooze struct {
 	AskID string    `api:"ask_id"` // the id of the ask
 	Until time.Time `api:"until"`  // zero: the ask is not snoozed
@@ -25,14 +25,14 @@ type Snoozer interface {
 	// replaces an earlier snooze of the ask. If the ask is settled, the error is
 	// [ErrSettled].
 	Snooze(ctx context.Context, id string, until time.Time) (Snooze, error)
-	// Snoozed returns the snooze of an ask, up to a week after its end. Its Until
-	// is zero if the ask is not snoozed, or if it is settled.
+	// Snoozed returns the snooze of an ask, up to a week after its end. Until is zero if the ask is not
+	// snoozed or is settled.
 	Snoozed(ctx context.Context, id string) (Snooze, error)
 	// Unsnooze deletes the snooze of an ask. It can be repeated.
 	Unsnooze(ctx context.Context, id string) error
 }
 
-// CheckSnooze returns an [Invalid] unless an ask can be snoozed now until this time.
+// CheckSnooze returns an [Invalid] if an ask cannot be snoozed now until this time.
 func CheckSnooze(until, now time.Time) error {
 	fix := fmt.Sprintf(`"until": %q`, now.Add(time.Hour).UTC().Truncate(time.Second).Format(time.RFC3339))
 	switch {

@@ -11,12 +11,12 @@ type Directory interface {
 	People(ctx context.Context) ([]Person, error)
 	// Groups returns the groups of people, ordered by name.
 	Groups(ctx context.Context) ([]Group, error)
-	// Routes returns the routes, in the order in which they are matched: first those of the
-	// settings.
+	// Routes returns the routes in the order in which they are matched: the routes of the settings come
+	// first.
 	Routes(ctx context.Context) (RouteList, error)
 	// Agents returns the agents that may ask or have a pending ask, ordered by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
-	// Stats returns how long agents wait, and for which people.
+	// Stats returns how long agents wait, for which people.
 	Stats(ctx context.Context) (Stats, error)
 }
 
@@ -26,8 +26,8 @@ type AgentStats struct {
 	Pending int    `json:"asks_pending"`
 }
 
-// Stats has figures on how long agents wait for people (F16). Durations are in seconds.
-// Settled asks are counted over the last 24 hours.
+// Stats is a set of figures on how long agents wait for people (F16). Durations are in seconds. Settled asks
+// are counted over the last 24 hours.
 type Stats struct {
 	Pending       int            `json:"pending"`
 	OldestPending float64        `json:"oldest_pending_s"` // age of the oldest pending ask
@@ -36,7 +36,7 @@ type Stats struct {
 	MedianWait    float64        `json:"median_wait_s"` // from the request to the answer of a person
 	Answers       []PersonStats  `json:"people"`
 	Agents        []AgentStats   `json:"agents"`
-	Partial       bool           `json:"partial"` // only the newest asks are counted, because there are too many
+	Partial       bool           `json:"partial"` // set if there are too many asks, so that only the newest are counted
 }
 
 // PersonStats counts the answers of one person. Many approvals with a short wait

@@ -16,15 +16,14 @@ type Tokens interface {
 	// CreateToken creates a token and returns its secret. The secret cannot be
 	// read again: only its hash is stored.
 	CreateToken(ctx context.Context, r TokenRequest) (t Token, secret string, err error)
-	// RevokeToken revokes a token at once. Revoking it again is not an error.
+	// RevokeToken revokes a token with immediate effect. Revoking it again is not an error.
 	RevokeToken(ctx context.Context, id string) (Token, error)
-	// LoginSecret returns a secret that logs in one browser as this principal.
-	// The secret can be used once, within ten minutes.
+	// LoginSecret returns a secret that logs in one browser as this principal. The secret can be used once,
+	// within ten minutes.
 	LoginSecret(ctx context.Context) (secret string, err error)
 }
 
-// HostedPrefix precedes the name of a hosted agent in the name of its principal, which owns its
-// asks. No token has such a name.
+// HostedPrefix begins the name of a hosted agent's principal, which owns its asks. No token has such a name.
 const HostedPrefix = "hosted:"
 
 // A Token is a credential of a principal. Its secret is not stored.
@@ -37,8 +36,8 @@ type Token struct {
 	ExpiresAt time.Time `api:"expires_at"` // zero: never
 	RevokedAt time.Time `api:"revoked_at"` // zero: not revoked
 
-	// LastUsedAt is the time of the last call with the token; zero: none is known. After a
-	// crash, the calls of the last minute may be missing.
+	// LastUsedAt is the time of the last call with the token. It is zero if no call is known. After a crash,
+	// the calls of the last minute may be missing.
 	LastUsedAt time.Time `api:"last_used_at"`
 }
 
@@ -62,7 +61,7 @@ func (r TokenRequest) Check() error {
 		bad.add("/name", "names that begin with @ are reserved for groups", `"name": "ana"`)
 	}
 	if strings.HasPrefix(r.Name, HostedPrefix) {
-		bad.add("/name", "names that begin with "+HostedPrefix+" are those of hosted agents", `"name": "ana"`)
+		bad.add("/name", "names that begin with "+HostedPrefix+" are reserved for hosted agents", `"name": "ana"`)
 	}
 	checkName(&bad, "/name", r.Name, limits.MaxName)
 	if r.ExpiresIn < 0 || r.ExpiresIn > limits.MaxTimeout {
