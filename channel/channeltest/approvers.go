@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// testApprovers checks that the message about a call with approvers names them, and that another person
-// decides nothing in a message that was sent without them, and reads who may (F12).
+// testApprovers checks messages about a call with approvers: they name the approvers, and another person
+// cannot decide in a message that was sent without them, but reads who may (F12).
 func testApprovers(t testing.TB, d Driver) {
 	c := byName("call")
 	f := newFixture(t, d)

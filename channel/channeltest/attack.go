@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// testAttacks checks that input of one who may not answer changes nothing, and that the
-// operator can read of it in the log (T7, T18).
+// testAttacks checks that input of a person who may not answer changes nothing, and that the log shows it to
+// the operator (T7, T18).
 func testAttacks(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -47,8 +47,7 @@ func testAttacks(t testing.TB, d Driver) {
 	}
 }
 
-// testReplay checks that the answer to one ask, when it comes again, changes neither that ask
-// nor another one.
+// testReplay checks that a repeated answer to one ask changes neither that ask nor another one.
 func (f *fixture) testReplay(p *place, m Message) {
 	f.Helper()
 	open, _ := f.question(deploy(), ana)
@@ -67,7 +66,7 @@ func (f *fixture) testReplay(p *place, m Message) {
 	p.wantSettled("replayed", ana, p.ask)
 }
 
-// testLeft checks that the answer of a person who was removed from the settings is not taken.
+// testLeft checks that the channel rejects the answer of a person who was removed from the settings.
 func testLeft(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")

@@ -14,7 +14,7 @@ import (
 type Case struct {
 	Name    string
 	Request askback.Request
-	Answers []NamedAnswer // none for an ask that must have only the link
+	Answers []NamedAnswer // empty for an ask that must have only the link
 }
 
 // A NamedAnswer is an answer to a [Case].
@@ -37,7 +37,7 @@ func request(questions ...askback.Question) askback.Request {
 	return askback.Request{Agent: "codex · shop", Questions: questions}
 }
 
-// deploy is a question with two answers, for tests of everything but its text.
+// deploy is a question with two answers, for tests in which the text does not matter.
 func deploy() askback.Request { return byName("single").Request }
 
 func confirmation(tool, input string) askback.Request {
@@ -127,7 +127,7 @@ func questionCases() []Case {
 	}
 }
 
-// longCases have what is long, up to the limits of an ask.
+// longCases returns asks with long texts, up to the limits of an ask.
 func longCases() []Case {
 	var labels []string
 	for i := range 50 {

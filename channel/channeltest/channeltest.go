@@ -16,31 +16,30 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// A Driver connects the suite to one channel. The package of its service, such as posttest, has
-// it, because test/faults uses it as well.
+// A Driver connects the suite to one channel. It is in the package of the fake service, such as posttest,
+// because test/faults uses it as well.
 type Driver struct {
-	Channel string          // its name in deliveries
-	Via     askback.Channel // of answers that people give in a message; "": they give none there
+	Channel string          // name in deliveries
+	Via     askback.Channel // channel of answers that people give in a message; "" if they cannot answer there
 	Start   func(t testing.TB, s Settings) Service
 
-	// Short are the names of the [Cases] that do not fit into a message. All others must be
-	// whole.
+	// Short lists the names of the [Cases] that do not fit into a message. All other cases must be whole.
 	Short []string
-	// InPlace are the answers that people can give in a message, as CASE/ANSWER of [Cases].
-	// Messages about other asks must have only the link.
+	// InPlace lists the answers that people can give in a message, as CASE/ANSWER of [Cases]. Messages about
+	// other asks must have only the link.
 	InPlace []string
-	// Handled is the name of the case of [Cases] in whose message people can do something that
-	// settles nothing; see [Handler]. "": in no message, or what they do there is not known.
+	// Handled is the name of the case of [Cases] in whose message people can do something that settles
+	// nothing; see [Handler]. It is "" if no message allows this, or if the service does not report it.
 	Handled string
-	// RetryAfter is the time that the service asks for with [TooMany]; 0: it names none.
+	// RetryAfter is the delay that the service requests with [TooMany]; 0 if it requests none.
 	RetryAfter time.Duration
-	// Appends is set if the service cannot change a message, so that the outcome is another
-	// one, and the question stays as it was.
+	// Appends is true if the service cannot change a message. The outcome is then another message, and the
+	// question stays as it was.
 	Appends bool
-	// Without has what this service cannot do or suffer, with the reason: a [Failure] or an
+	// Without lists what this service cannot do or suffer, with the reason. Each key is a [Failure] or an
 	// [Attack].
 	Without map[string]string
-	// Patience is how long the suite waits for what happens on other goroutines; 0: a minute.
+	// Patience is how long the suite waits for other goroutines. Zero means a minute.
 	Patience time.Duration
 }
 
@@ -48,52 +47,51 @@ type Driver struct {
 type Settings struct {
 	Now  func() time.Time
 	Log  *slog.Logger
-	Link func(a askback.Ask, person string) string // of the page where this person answers
+	Link func(a askback.Ask, person string) string // returns the address of the page where the person answers
 }
 
 // A Service is a service with the channel to it.
 type Service interface {
 	// Open returns the channel as a new process makes it, with the same settings each time.
 	Open(t testing.TB) Channel
-	// Join makes a person known at the service, if the settings do not. It is called once for
-	// each person, while the channel takes answers.
+	// Join introduces a person to the service if the settings do not. It is called once for each person,
+	// while the channel takes answers.
 	Join(ctx context.Context, e *engine.Engine, person string) error
 	// Receivers returns the receivers of ana and ben in the settings; none if Join makes them
 	// known.
 	Receivers() []engine.Receiver
-	// Address returns where the messages of a person go: the name of the receiver, or the
-	// address of the contact.
+	// Address returns the destination of messages to a person: the name of the receiver, or the address of
+	// the contact.
 	Address(person string) string
 	// Messages returns the messages that a person sees now, in order.
 	Messages(person string) []Message
-	// Answer does what a person does in a message to give an answer, and returns what the
-	// service shows the person at once, or "".
+	// Answer answers an ask in a message, as the person does it. It returns the reply that the service shows
+	// the person, or "".
 	Answer(ctx context.Context, person string, m Message, a askback.Answer) (reply string, err error)
-	// Attack does what an attacker does to give an answer in a message of ana.
+	// Attack answers an ask in a message to ana, as an attacker does it.
 	Attack(ctx context.Context, how Attack, m Message, a askback.Answer) error
-	// Fail lets the next requests that send or change messages succeed, as many as skip, and
-	// then lets count of them fail. It replaces what it did before. The function that it
-	// returns returns how many have failed.
+	// Fail lets skip requests that send or change messages succeed, and makes the next count of them fail. It
+	// replaces an earlier Fail. The function failed returns the number of failures so far.
 	Fail(how Failure, skip, count int) (failed func() int)
 	// Secrets returns what is secret in the settings.
 	Secrets() []string
 }
 
-// A Channel is what the server makes of the settings of a channel.
+// A Channel is the channel that the server makes from its settings.
 type Channel struct {
 	Send engine.Channel
-	Run  func(ctx context.Context, e *engine.Engine) // takes answers until ctx ends; nil: it takes none
+	Run  func(ctx context.Context, e *engine.Engine) // takes answers until ctx ends; nil if the channel takes none
 }
 
 // A Message is a message as a person sees it.
 type Message struct {
-	ID      string   // by the service
-	AskID   string   // the ask that it is about
-	Text    string   // everything that can be read in it, with its title and its files
+	ID      string   // id that the service gave
+	AskID   string   // ask that the message is about
+	Text    string   // all readable text, with the title and the files
 	Also    []string // the same in other forms, of which a program shows one
-	Link    string   // to the page of the ask
+	Link    string   // address of the page of the ask
 	Live    bool     // it can be answered in place
-	Settled bool     // it says that no answer is needed any more
+	Settled bool     // it shows that no answer is needed any more
 	Damage  []string // what the service changed in the text, or would act on
 }
 
@@ -108,16 +106,16 @@ const (
 	Slow      Failure = "slow"       // it does not reply until the caller gives up
 )
 
-// An Attack is what is done by one who may not answer.
+// An Attack is an action of someone who may not answer.
 type Attack string
 
 // The attacks.
 const (
-	Stranger Attack = "stranger"     // one who is at the service, but not a person of the settings, answers
+	Stranger Attack = "stranger"     // someone at the service who is not a person of the settings answers
 	Forged   Attack = "forged"       // the answer has the right form, without the secret or the signature
 	Tampered Attack = "tampered"     // a part of an authentic answer was changed
 	Other    Attack = "other person" // ben answers in a message to ana
-	Replayed Attack = "replayed"     // the last answer that the service carried comes once more
+	Replayed Attack = "replayed"     // the last answer that the service carried arrives again
 )
 
 // Attacks lists every [Attack].

@@ -32,8 +32,8 @@ type chat struct {
 	last     press
 
 	begin   sync.Once
-	running chan struct{}  // closed when engine is known
-	engine  *engine.Engine // that takes answers
+	running chan struct{}  // closed once engine is set
+	engine  *engine.Engine // answers, as Run takes them
 
 	mu       sync.Mutex
 	messages []*posted
@@ -48,14 +48,14 @@ type posted struct {
 	channeltest.Message
 }
 
-// A press is an answer as the chat hands it to the channel.
+// A press is an answer as the chat passes it to the channel.
 type press struct {
 	secret string
 	from   string
-	id     string // of the message
+	id     string // id of the message
 	ask    string
 	answer askback.Answer
-	looks  bool // it has no answer
+	looks  bool // a button that is no answer
 	reply  chan string
 }
 
@@ -97,7 +97,7 @@ func (c *chat) Fail(how channeltest.Failure, skip, count int) func() int {
 	}
 }
 
-// request does what a request asks for, or fails.
+// request carries out a request, or fails.
 func (c *chat) request(ctx context.Context, do func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,7 +206,7 @@ func (c chatChannel) Send(ctx context.Context, n askback.Notification) (string, 
 	return id, c.edit(ctx, id, m)
 }
 
-// draw draws the message for a notification.
+// draw returns the message for a notification.
 func (c chatChannel) draw(n askback.Notification) channeltest.Message {
 	a := n.Ask
 	m := channeltest.Message{AskID: a.ID, Link: c.settings.Link(a, n.Person)}
@@ -249,7 +249,7 @@ func (c chatChannel) draw(n askback.Notification) channeltest.Message {
 	return m
 }
 
-// text returns the whole of an ask.
+// text returns the whole text of an ask.
 func text(a askback.Ask) string {
 	lines := []string{a.Title, a.Agent, string(a.Context)}
 	for _, q := range a.Questions {
@@ -293,7 +293,7 @@ func (c *chat) run(ctx context.Context, e *engine.Engine) {
 	}
 }
 
-// take takes an answer and returns what the person gets to read.
+// take takes an answer and returns the reply to the person.
 func (c *chat) take(ctx context.Context, e *engine.Engine, p press) string {
 	log := c.settings.Log
 	if c.defect == "is silent about attacks" {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Failing decides which requests to the fake of a service fail. The zero value lets none fail.
-// It is safe for concurrent use.
+// Failing decides which requests to the fake of a service fail. With the zero value, none fail. It is safe
+// for concurrent use.
 type Failing struct {
 	mu          sync.Mutex
 	how         Failure
@@ -17,8 +17,8 @@ type Failing struct {
 	failed      *int
 }
 
-// Fail lets skip requests succeed, and then lets count of them fail. It replaces what it did
-// before. The function that it returns returns how many have failed.
+// Fail lets skip requests succeed and makes the next count of them fail. It replaces an earlier Fail. The
+// function failed returns the number of failures so far.
 func (f *Failing) Fail(how Failure, skip, count int) (failed func() int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -47,8 +47,8 @@ func (f *Failing) Next() Failure {
 	return f.how
 }
 
-// Refuse lets a request fail over HTTP before it has done anything, and reports whether it did.
-// Retry is the time that the service asks for with [TooMany].
+// Refuse makes a request fail over HTTP before it has an effect, and reports whether it did. Retry is the
+// delay that the service requests with [TooMany].
 func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Duration) bool {
 	const text = "text of the service"
 	switch how {
@@ -58,7 +58,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, how Failure, retry time.Dura
 	case Broken:
 		http.Error(w, text, http.StatusServiceUnavailable)
 	case Slow:
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the caller leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the caller has gone
 		<-r.Context().Done()
 	default:
 		return false

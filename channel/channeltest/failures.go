@@ -63,8 +63,8 @@ func testLostReply(t testing.TB, d Driver) {
 	}
 }
 
-// testUnknownQuestion checks that a person who may have read a question, whose message the
-// channel does not know after a crash, learns that it is settled.
+// testUnknownQuestion checks a question whose message the channel does not know after a crash. A person who
+// may have read it learns that it is settled.
 func testUnknownQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -107,8 +107,8 @@ func (f *fixture) checkRepeated(when string, p *place, c Case) {
 	f.wantNothingLive(when, p)
 }
 
-// wantNothingLive checks that no message is live and that one tells the outcome. A message
-// that was left over by a crash need not be marked.
+// wantNothingLive checks that no message is live and that one message shows the outcome. A message that a
+// crash left over need not be marked.
 func (f *fixture) wantNothingLive(when string, p *place) {
 	f.Helper()
 	all := f.messages(p.person, p.ask)
@@ -120,8 +120,8 @@ func (f *fixture) wantNothingLive(when string, p *place) {
 	}
 }
 
-// testLostRecord lets the store fail after the service has accepted a message, so that the
-// channel does not know what the service calls it.
+// testLostRecord makes the store fail after the service has accepted a message. The channel then does not
+// know the id of the message.
 func testLostRecord(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -142,7 +142,7 @@ func testLostRecord(t testing.TB, d Driver) {
 	f.checkRepeated("the receipt was not stored", p, c)
 }
 
-// testTooMany checks that the engine learns how long it must wait.
+// testTooMany checks that the engine waits as long as the service requests.
 func testTooMany(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -208,8 +208,8 @@ func testSlow(t testing.TB, d Driver) {
 	}
 }
 
-// outage are the times between the attempts at a delivery while a service fails for three days.
-// They are a bit longer than the pauses of the engine, which are partly random.
+// outage lists the times between the attempts at a delivery while a service fails for three days. They are a
+// bit longer than the pauses of the engine, which are partly random.
 var outage = []time.Duration{
 	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
 }
@@ -217,14 +217,13 @@ var outage = []time.Duration{
 // lastPause is the time from the last of these attempts to the one that succeeds.
 const lastPause = 27 * time.Hour
 
-// testOrder lets the service fail for three days with the questions, and again with the
-// outcomes. Each person gets everything in order, and each attempt at a delivery has the same
-// id (E3 to E7).
+// testOrder makes the service fail for three days with the questions, and again with the outcomes. Each
+// person gets everything in order, and each attempt at a delivery has the same id (E3 to E7).
 func testOrder(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	stop := f.run()
 	defer func() { stop() }()
-	later := func(by time.Duration) { // the engine has timers of the real clock, so it starts anew
+	later := func(by time.Duration) { // the engine has timers of the real clock, so a new one starts
 		stop()
 		f.pass(by)
 		stop = f.run()
@@ -252,7 +251,7 @@ func testOrder(t testing.TB, d Driver) {
 	f.checkAttempts()
 }
 
-// failFor lets the service, which fails, do so at each attempt for three days, and then work.
+// failFor makes the service fail at each attempt for three days, and then work.
 func (f *fixture) failFor(asks []askback.Ask, event askback.EventType, later func(time.Duration)) {
 	f.Helper()
 	began := f.now()

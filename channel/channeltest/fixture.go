@@ -40,8 +40,8 @@ type fixture struct {
 	engine  *engine.Engine
 	agent   askback.AgentClient
 	log     *logBuffer
-	offset  atomic.Int64 // of the clock
-	stop    func()       // the goroutine that takes answers
+	offset  atomic.Int64 // added to the time of the real clock
+	stop    func()       // ends the goroutine that takes answers
 	sent    int
 
 	mu       sync.Mutex
@@ -160,7 +160,7 @@ func (f *fixture) restart() {
 	f.listen()
 }
 
-// run lets the engine send, until the function that it returns is called.
+// run starts the loops of the engine that send. The function that it returns stops them.
 func (f *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
@@ -170,10 +170,10 @@ func (f *fixture) run() (stop func()) {
 
 func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.offset.Load())) }
 
-// pass moves the clock.
+// pass moves the clock forward.
 func (f *fixture) pass(d time.Duration) { f.offset.Add(int64(d)) }
 
-// as returns what a person does on another channel.
+// as returns the client of a person on another channel.
 func (f *fixture) as(person string) askback.PersonClient {
 	return f.engine.As(askback.Principal{Kind: askback.Responder, Name: person, Channel: askback.ChannelWeb})
 }
@@ -279,14 +279,14 @@ func (f *fixture) wantSettled(when, person, id string) {
 	}
 }
 
-// A place is what was sent about an ask to one person.
+// A place records what was sent about an ask to one person.
 type place struct {
 	*fixture
 	ask      string
 	person   string
-	ids      map[askback.EventType]string // of deliveries
+	ids      map[askback.EventType]string // ids of deliveries
 	receipts map[askback.EventType]string
-	record   error // of the next record
+	record   error // error of the next record
 }
 
 // place returns the place of a person in an ask to which nothing was sent.

@@ -46,8 +46,8 @@ func (d Driver) inPlace(c Case) bool {
 	return slices.ContainsFunc(c.Answers, func(a NamedAnswer) bool { return slices.Contains(d.InPlace, c.Name+"/"+a.Name) })
 }
 
-// testMatrix checks that each message has the whole ask and nothing that acts, or the link and
-// no part of the question, and that it is live only if it can be answered (F3, T7, T9, T10).
+// testMatrix checks that each message has either the whole ask and nothing that acts, or the link and no part
+// of the question. A message is live only if it can be answered (F3, T7, T9, T10).
 func testMatrix(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	for _, c := range Cases() {
@@ -100,8 +100,8 @@ func checkText(t testing.TB, c Case, short bool, text string, a askback.Ask) {
 	}
 }
 
-// testAnswers checks that each answer in a message is, after it is normalized, the same as an
-// answer on another channel, and that it is that of the person who gave it (T18).
+// testAnswers checks that each answer in a message equals the same answer on another channel after
+// normalization, and that it is attributed to the person who gave it (T18).
 func testAnswers(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	for _, c := range Cases() {
@@ -132,15 +132,14 @@ func testAnswers(t testing.TB, d Driver) {
 	}
 }
 
-// comparable returns what two outcomes of the same answer have in common.
+// comparable returns the parts of an outcome that are equal for equal answers.
 func comparable(o *askback.Outcome) askback.Outcome {
 	return askback.Outcome{
 		Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest, Reason: o.Reason,
 	}
 }
 
-// without reports whether a driver does not have a failure or an attack, and checks that the
-// service says the same.
+// without reports whether a driver lacks a failure or an attack, and checks that the service agrees.
 func (f *fixture) without(what string, err error) bool {
 	_, none := f.driver.Without[what]
 	if none != errors.Is(err, errors.ErrUnsupported) {

@@ -34,8 +34,7 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// values returns a string as it is, and of an object its names and those values that are not
-// objects or arrays.
+// values returns a string as it is. Of an object, it returns the names and the scalar values.
 func values(raw json.RawMessage) (all []string) {
 	var text string
 	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
@@ -58,8 +57,8 @@ func values(raw json.RawMessage) (all []string) {
 	return all
 }
 
-// excerpts returns texts of which a message with only the link must have none: the beginnings
-// of what is asked and offered.
+// excerpts returns the beginnings of the question and the offers. A message with only the link must not
+// contain them.
 func excerpts(a askback.Ask) (all []string) {
 	add := func(text string) {
 		if line, _, _ := strings.Cut(strings.TrimSpace(text), "\n"); len(line) >= 8 {
@@ -81,7 +80,7 @@ func excerpts(a askback.Ask) (all []string) {
 	return all
 }
 
-// lacks returns a part of an ask that a text does not have, or "".
+// lacks returns a part of an ask that is missing in a text, or "".
 func lacks(text string, a askback.Ask) string {
 	for _, part := range parts(a) {
 		if !strings.Contains(text, part) {
@@ -91,7 +90,7 @@ func lacks(text string, a askback.Ask) string {
 	return ""
 }
 
-// spoofs returns a line of a text that looks like one of Askback's own, or "".
+// spoofs returns a line of a text that looks like a line of Askback, or "".
 func spoofs(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "Answered by") || strings.HasPrefix(line, "From Askback") {

@@ -11,12 +11,13 @@ import (
 
 // A Handler is a [Service] where people can do something in a message that settles nothing.
 type Handler interface {
-	// Handle does that in the message about the case [Driver.Handled]. It can be repeated.
+	// Handle does something in the message about the case [Driver.Handled] that settles nothing. It can be
+	// repeated.
 	Handle(ctx context.Context, person string, m Message) error
 }
 
-// testSeen checks that a delivery is seen when its person does something in the message, also
-// if that settles nothing, at the first time; and not before, and not by another person.
+// testSeen checks that a delivery counts as seen once its person does something in the message, even if that
+// settles nothing. It is not seen earlier, and another person does not make it seen.
 func testSeen(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")

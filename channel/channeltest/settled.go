@@ -72,8 +72,8 @@ func (p *place) wantWinner(when, reply, person, winner string) {
 	}
 }
 
-// testLate checks that an answer in a message to an ask that is settled, of which the channel
-// does not know yet, changes nothing, and that the person learns who was first.
+// testLate checks a late answer in a message whose channel does not know yet that the ask is settled. The
+// answer changes nothing, and the person learns who was first.
 func testLate(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	if len(d.InPlace) == 0 {
@@ -101,7 +101,7 @@ func testLate(t testing.TB, d Driver) {
 	}
 }
 
-// lateAnswer returns another answer than the first one of a case.
+// lateAnswer returns an answer other than the first one of a case.
 func lateAnswer(c Case) askback.Answer {
 	if c.Request.Confirmation != nil {
 		return askback.Decide(askback.Deny, "")
@@ -121,8 +121,8 @@ func (f *fixture) wantSame(when string, before askback.Ask) {
 	}
 }
 
-// testRace lets two people answer in their messages at the same moment. One wins, and the
-// other one learns who it was. No message stays live.
+// testRace lets two people answer in their messages at the same time. One answer wins, and the other person
+// learns who gave it. No message stays live.
 func testRace(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -164,7 +164,7 @@ func testRace(t testing.TB, d Driver) {
 	}
 }
 
-// testDeadline checks that an answer in a message after the deadline is not taken.
+// testDeadline checks that the channel rejects an answer in a message after the deadline.
 func testDeadline(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -184,7 +184,7 @@ func testDeadline(t testing.TB, d Driver) {
 	p.wantSettled("expired", ana, p.ask)
 }
 
-// testRestart checks that an answer in a message that an earlier process sent is taken.
+// testRestart checks that the channel takes an answer in a message that an earlier process sent.
 func testRestart(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	c := byName("single")
@@ -203,8 +203,8 @@ func testRestart(t testing.TB, d Driver) {
 	p.wantSettled("restart", ana, p.ask)
 }
 
-// testSettledQuestion checks that the question of an ask that was settled while it waited is
-// not shown as one that needs an answer.
+// testSettledQuestion checks that an ask that was settled while it waited is not shown as a question that
+// needs an answer.
 func testSettledQuestion(t testing.TB, d Driver) {
 	f := newFixture(t, d)
 	p := f.place(f.ask(deploy()), ana)
@@ -245,7 +245,7 @@ func testUnknownEvent(t testing.TB, d Driver) {
 	p.sendOutcome()
 	p.wantSettled("after an unknown event", ana, p.ask)
 	other := f.place(f.ask(c.Request), ana)
-	other.send(later) // it is the first that this person gets
+	other.send(later) // the event is the first that this person gets
 	if all := f.messages(ana, other.ask); len(all) != 1 || lacks(all[0].Text, f.get(other.ask)) != "" {
 		t.Errorf("the first message after an unknown event is %+v", all)
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// The token of a reply address is the id of the ask without its prefix, then how many times
-// the person was asked again, then a code. The code authenticates all that and the person.
+// The token of a reply address is the id of the ask without its prefix, then the number of times that the
+// person was asked again, then a code. The code authenticates these parts and the person.
 const (
 	askPrefix   = "ask_"
-	askDigits   = 26 // of the id of an ask, without its prefix
+	askDigits   = 26 // length of the id of an ask, without its prefix
 	codeDigits  = 20 // 100 bits: a server that accepts a thousand guesses a second needs 10^19 years
 	tokenLength = askDigits + 1 + codeDigits
 )
@@ -34,8 +34,8 @@ func (c *Channel) code(purpose string, parts ...string) string {
 	return lower.EncodeToString(mac.Sum(c.key, "email "+purpose, parts...))[:codeDigits]
 }
 
-// replyToken returns the token of the reply address for an ask and a person, who has been
-// asked again a number of times. It is "" if the id is not one that this release makes.
+// replyToken returns the token of the reply address for an ask and a person. Again is the number of times
+// that the person has been asked again. The token is "" if this release does not make such ids.
 func (c *Channel) replyToken(ask, person string, again int) string {
 	id, ok := strings.CutPrefix(ask, askPrefix)
 	if !ok || len(id) != askDigits || again < 0 || again > maxAgain {
@@ -61,8 +61,8 @@ type replyTo struct {
 	token  string
 }
 
-// parseToken returns what a token, in lower case, contains, and whether this server made it for one of the
-// people.
+// parseToken parses a token in lower case. It returns the contents, and whether this server made the token
+// for one of the people.
 func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 	if len(token) != tokenLength {
 		return r, false
@@ -80,11 +80,12 @@ func (c *Channel) parseToken(token string) (r replyTo, ok bool) {
 	return r, false
 }
 
-// recipientFields are the fields that can contain the reply address, in the order of trust.
-// Servers that collect mail for several addresses in one mailbox write the first ones.
+// recipientFields are the fields that can contain the reply address, the most trusted first. Servers that
+// collect mail for several addresses in one mailbox write the first ones.
 var recipientFields = []string{"Delivered-To", "X-Original-To", "X-Delivered-To", "X-Envelope-To", "Envelope-To", "To", "Cc"}
 
-// findToken returns the token in an address, and whether it has the form of the reply address.
+// findToken returns the token in an address. It reports whether the address has the form of the reply
+// address.
 func (c *Channel) findToken(address string) (token string, ok bool) {
 	before, after, _ := strings.Cut(strings.ToLower(c.options.Reply), placeholder)
 	address = strings.ToLower(strings.TrimSpace(address))
@@ -121,7 +122,7 @@ func CheckAddress(s string) (problem string) {
 	return ""
 }
 
-// isControl reports whether r is a control character, among them those that end a line.
+// isControl reports whether r is a control character. Control characters include the ends of lines.
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r <= 0x9f || r == 0x2028 || r == 0x2029 }
 
 // messageID returns the id of a message, with the angle brackets. It is the same for the same
@@ -136,8 +137,8 @@ func (c *Channel) questionID(ask, person string) string { return c.messageID("qu
 // domainOf returns the domain of an address.
 func domainOf(address string) string { return address[strings.LastIndexByte(address, '@')+1:] }
 
-// lowerASCII returns an address with ASCII letters in lower case. Unicode has other letters that
-// are equal to k and s apart from the case, with which an address is a different one.
+// lowerASCII returns an address with ASCII letters in lower case. Unicode has other letters that fold to k
+// and s; an address with such a letter is a different address.
 func lowerASCII(address string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -7,9 +7,9 @@ import (
 	"github.com/emersion/go-msgauth/authres"
 )
 
-// authenticated reports whether the server with an authserv-id found that a message is from the
-// domain of its author (RFC 8601, RFC 7489): at least one of its results is of DMARC, and each of
-// them is pass, for this domain.
+// authenticated reports whether the server with an authserv-id found that a message is from the domain of its
+// author (RFC 8601, RFC 7489). At least one of its results must be for DMARC, and each DMARC result must be
+// pass for this domain.
 func authenticated(h textproto.Header, id, from string) (passed bool) {
 	for _, field := range resultFields(h, id) {
 		field, ok := withoutQuotes(field)
@@ -34,10 +34,10 @@ func authenticated(h textproto.Header, id, from string) (passed bool) {
 	return passed
 }
 
-// withoutQuotes returns a field without its comments and quotes, in which a server repeats what
-// the author of a message chose, such as the address of the envelope. The parser of the field
-// splits it without regard to them, so in the quotes only the characters of domains are kept. It
-// returns false if one of them does not end.
+// withoutQuotes returns a field without its comments and quotes. There a server repeats what the author of a
+// message chose, such as the address of the envelope. The parser of the field splits it without regard to
+// quotes, so only the characters of domains are kept inside quotes. It returns false if a comment or quote
+// does not end.
 func withoutQuotes(field string) (plain string, ok bool) {
 	var b strings.Builder
 	depth, quoted, escaped := 0, false, false
@@ -66,17 +66,15 @@ func withoutQuotes(field string) (plain string, ok bool) {
 	return b.String(), depth == 0 && !quoted
 }
 
-// domainCharacters are those of a domain.
+// domainCharacters are the characters of domain names.
 const domainCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-."
 
-// resultFields returns the fields Authentication-Results of the server with an id that the author
-// of the message cannot have written.
-//
-// Servers add fields at the top (RFC 5321 section 4.4). So those above the field Received with
-// which the message came in from elsewhere are all from this server, which may write one for each
-// method (RFC 8601 section 5). Some servers write theirs below that field, directly above what the
-// author sent. There only the first one counts: the author may have written the next one. The same
-// holds for a message without that field.
+// resultFields returns the fields Authentication-Results of the server with an id that the author of the
+// message cannot have written. Servers add fields at the top (RFC 5321 section 4.4). All fields above the
+// field Received of the incoming hop are therefore from this server, which may write one for each method (RFC
+// 8601 section 5). Some servers write their results below that field, directly above what the author sent.
+// There only the first field counts: the author may have written the next one. The same holds for a message
+// without a field Received.
 func resultFields(h textproto.Header, id string) (fields []string) {
 	entered, above := false, 0
 	for f := h.Fields(); f.Next(); {
@@ -103,10 +101,9 @@ func isOf(field, id string) bool {
 	return len(words) > 0 && strings.EqualFold(words[0], id)
 }
 
-// isInternal reports whether a field Received is about a step within a server: it names no host
-// from which the message came, or the protocol is LMTP, with which messages get to mailboxes. A
-// name after "from" does not count: the other side chooses it. Nor does what follows a <, which is
-// a recipient.
+// isInternal reports whether a field Received is about a step within a server: it names no sending host, or
+// the protocol is LMTP, which delivers messages to mailboxes. A name after "from" does not count, because the
+// other side chooses it. Text after a < does not count either: it is a recipient.
 func isInternal(received string) bool {
 	words := strings.Fields(strings.ToLower(received))
 	if len(words) == 0 || words[0] != "from" {

@@ -52,7 +52,7 @@ func (m *mailer) Secrets() []string {
 	return []string{emailtest.Password, strings.Repeat("k", 32)}
 }
 
-// letters returns the letters to a person. A mailbox shows two with the same id as one.
+// letters returns the letters to a person. A mailbox shows two letters with the same id as one.
 func (m *mailer) letters(person string) (all []emailtest.Letter) {
 	for _, one := range m.s.Messages() {
 		l := one.Decode(m.t)
@@ -88,11 +88,10 @@ func (m *mailer) Messages(person string) (all []channeltest.Message) {
 
 const joiner = "\u2060"
 
-// linkable matches what mail programs make a link of.
+// linkable matches text that mail programs turn into a link.
 var linkable = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://\S+|\bwww\.\w\S*|\b[\w.+-]+@[\w-]+\.[\w.-]+|\b(mailto|tel|javascript|data|file):\S+|\\\\\w+\\|\b[\w-]+\.(com|example|org|net|io|md|sh)\b\S*`)
 
-// acts returns what a mail program would make of a letter besides showing it, apart from the
-// link to the page.
+// acts returns the parts of a letter that a mail program would act on, apart from the link to the page.
 func acts(t testing.TB, l emailtest.Letter) (all []string) {
 	for _, text := range []string{l.Text, visibleWith(t, l.Markup)} {
 		for _, link := range linkable.FindAllString(text, -1) {
@@ -126,7 +125,7 @@ func acts(t testing.TB, l emailtest.Letter) (all []string) {
 	return all
 }
 
-// visible returns what a program shows of HTML.
+// visible returns the text that a program shows of HTML.
 func visible(t testing.TB, markup string) string {
 	return strings.ReplaceAll(visibleWith(t, markup), joiner, "")
 }
@@ -146,7 +145,7 @@ func visibleWith(t testing.TB, markup string) string {
 	return b.String()
 }
 
-// body returns how a person writes an answer.
+// body returns an answer as a person writes it.
 func body(a askback.Answer) (string, error) {
 	switch a.Decision {
 	case askback.Approve:
@@ -173,7 +172,7 @@ func body(a askback.Answer) (string, error) {
 
 const quotingStyle = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n\nOn Mon, Nov 23, 2026 at 3:03 PM Askback <{TO}> wrote:\n\n{QUOTED}\n"
 
-// deliver delivers a reply of a person, and returns what came back.
+// deliver delivers a reply of a person, and returns the letter that came back.
 func (m *mailer) deliver(person, raw string) (string, error) {
 	m.mu.Lock()
 	m.sent++

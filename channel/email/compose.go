@@ -16,8 +16,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// maxWhole is the maximum size of the HTML of a mail in bytes. Gmail hides what follows the
-// first 102 KB.
+// maxWhole is the maximum size of the HTML of a mail in bytes. Gmail hides everything after the first 102 KB.
 const maxWhole = 100_000
 
 // maxSubject is the maximum number of characters of a subject, as RFC 5322 recommends for a
@@ -28,17 +27,17 @@ const maxSubject = 78
 type letter struct {
 	id         string // with angle brackets
 	to         string
-	replyTo    string // "": the sender
+	replyTo    string // "" means the sender
 	subject    string
 	inReplyTo  string
 	references []string
 	automatic  string // the value of Auto-Submitted
 	first      []notice.Line
 	content    notice.Message
-	how        []notice.Line // how to reply
+	how        []notice.Line // explains how to reply
 }
 
-// thread puts a letter into the thread of a message.
+// thread adds a letter to the thread of a message.
 func (m *letter) thread(root, previous string) {
 	m.inReplyTo = previous
 	m.references = []string{root}
@@ -56,8 +55,8 @@ func replySubject(subject string) string {
 	return "Re: " + subject
 }
 
-// notification returns the letter of a notification. The first one to a person begins a thread,
-// whatever its event is.
+// notification returns the letter for a notification. The first letter to a person begins a thread, whatever
+// its event is.
 func (c *Channel) notification(n askback.Notification) letter {
 	m := c.outgoing(n.Ask, n.Person)
 	switch {
@@ -76,8 +75,8 @@ func (c *Channel) notification(n askback.Notification) letter {
 	return m
 }
 
-// outgoing returns the letter with which a person is asked, or learns that an ask is settled.
-// It has the whole of the ask, or a link.
+// outgoing returns the letter that asks a person, or that reports that an ask is settled. It has the whole
+// ask, or a link.
 func (c *Channel) outgoing(a askback.Ask, person string) letter {
 	a.PageURL = c.pageFor(a, person)
 	m := letter{id: c.questionID(a.ID, person), subject: subjectOf(a), automatic: "auto-generated"}
@@ -113,8 +112,7 @@ func (c *Channel) pageFor(a askback.Ask, person string) string {
 	return page
 }
 
-// subjectOf returns the subject of all mails about an ask. Its title is part of it if there is
-// space.
+// subjectOf returns the subject of all mails about an ask. It includes the title if there is space.
 func subjectOf(a askback.Ask) string {
 	short := notice.Short(a, true)
 	subject := short.Title
@@ -126,7 +124,7 @@ func subjectOf(a askback.Ask) string {
 	return subject
 }
 
-// howToReply returns how to answer by replying.
+// howToReply returns the sentences that explain how to answer by replying.
 func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	switch {
 	case c.options.Reply == "":
@@ -151,7 +149,7 @@ func (c *Channel) howToReply(a askback.Ask) []notice.Line {
 	return lines
 }
 
-// replyWith returns what a reply to a question is.
+// replyWith returns the sentence that explains what to reply to a question.
 func replyWith(q askback.Question) string {
 	if len(q.Options) == 0 {
 		return "your answer"
@@ -166,14 +164,14 @@ func replyWith(q askback.Question) string {
 	return s
 }
 
-// testMessage returns the letter of askback notify test.
+// testMessage returns the letter that askback notify test sends.
 func (c *Channel) testMessage(to string) letter {
 	m := letter{to: to, id: c.messageID("test", c.options.Now().String()), automatic: "auto-generated", content: notice.Test()}
 	m.subject = m.content.Title
 	return m
 }
 
-// lines returns all lines of the body, but for that above which a reply is written.
+// lines returns all lines of the body, except the line above which a reply is written.
 func (m letter) lines() []notice.Line {
 	lines := append([]notice.Line{}, m.first...)
 	if len(m.first) > 0 {
@@ -198,7 +196,7 @@ func (m letter) text() string {
 	return b.String()
 }
 
-// markup returns the body as HTML. It loads nothing, and only addresses of Askback are links.
+// markup returns the body as HTML. The HTML loads nothing, and only addresses of Askback are links.
 func (m letter) markup() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html><head><meta charset="utf-8"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no"></head>` +
@@ -230,8 +228,8 @@ func markupText(s string) string {
 	return s
 }
 
-// joiner is an invisible character at which no line breaks. Mail programs make links of what
-// looks like an address; a joiner in it prevents that.
+// joiner is an invisible character at which no line breaks. Mail programs make links of text that looks like
+// an address; a joiner in the text prevents that.
 const joiner = '\u2060'
 
 // unlink returns a text with a joiner in everything that could become a link (T7).
@@ -251,7 +249,7 @@ func unlink(s string) string {
 	return b.String()
 }
 
-// build encodes a letter. No text of it can end a line of the header.
+// build encodes a letter. No text can end a line of the header.
 func (c *Channel) build(m letter) (*mail.Msg, error) {
 	out := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
 	out.FromMailAddress(&c.from)
@@ -278,8 +276,8 @@ func (c *Channel) build(m letter) (*mail.Msg, error) {
 	return out, nil
 }
 
-// fieldText returns a text for a field of the header, in one line. What looks like an encoded
-// word (RFC 2047) stays as it is.
+// fieldText returns a text for a field of the header, in one line. Text that looks like an encoded word (RFC
+// 2047) stays as it is.
 func fieldText(s string) string {
 	s = strings.ReplaceAll(s, "=?", "="+string(joiner)+"?")
 	return strings.Map(func(r rune) rune {

@@ -1,9 +1,7 @@
-// Package email sends asks to people by mail, and reads their replies from a mailbox.
-//
-// A mail has the whole of an ask or, if that is too long, who asks and the link (F3). Text of
-// agents is never a link (T7), and cannot get into the header. A reply is an answer only if it
-// is exactly an option, a decision or text where the question allows it. A dangerous call is
-// never decided by mail.
+// Package email sends asks to people by mail, and reads their replies from a mailbox. A mail has the whole
+// ask or, if that is too long, the name of the agent and the link (F3). Text of agents is never a link (T7),
+// and cannot get into the header. A reply is an answer only if it is exactly an option, a decision, or text
+// where the question allows it. A dangerous call is never decided by mail.
 package email
 
 import (
@@ -23,28 +21,28 @@ import (
 type Options struct {
 	SMTP    Server
 	From    string // the sender, with or without a name
-	Reply   string // with {token}; "": people cannot answer by mail
-	Inbound Server // where replies arrive, by IMAP; the zero value: people cannot answer by mail
+	Reply   string // contains {token}; if "", people cannot answer by mail
+	Inbound Server // mailbox of replies, over IMAP; the zero value means that people cannot answer by mail
 	// People returns the present addresses of people, by name.
 	People func() map[string]string
-	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a
-	// reply counts only if this server has written that its sender is authentic.
+	// AuthservID is the name of the last mail server before the mailbox. If it is not "", a reply counts only
+	// if this server has written that the sender is authentic.
 	AuthservID string
-	// Key returns at least 32 bytes that sign reply addresses. It is called when they are
-	// needed first.
+	// Key returns at least 32 bytes that sign reply addresses. It is called when the first signature is
+	// needed.
 	Key func() ([]byte, error)
 	// Link returns the address of the page where a person answers an ask without logging in,
 	// or "". It is not called for dangerous calls.
 	Link    func(a askback.Ask, person string) string
-	Roots   *x509.CertPool // that sign certificates of servers; nil: those of the system
+	Roots   *x509.CertPool // authorities that sign certificates of servers; nil means the system's
 	Now     func() time.Time
-	Log     *slog.Logger // nil: nothing is logged
-	Version string       // of Askback, for the User-Agent
-	// Poll is the longest time between two looks into the mailbox; 0: five minutes. A server
-	// that supports IDLE reports a message earlier.
+	Log     *slog.Logger // nil logs nothing
+	Version string       // version of Askback, for the User-Agent
+	// Poll is the longest time between two checks of the mailbox; 0 means five minutes. A server that
+	// supports IDLE reports a message earlier.
 	Poll time.Duration
-	// Retry is the time after which a reply that could not be handled, or a mailbox that could
-	// not be read, is tried again first; 0: five seconds. Then it is twice as long each time.
+	// Retry is the first wait after a reply that could not be handled, or a mailbox that could not be read.
+	// Zero means five seconds. Each further wait is twice as long.
 	Retry time.Duration
 }
 
@@ -84,7 +82,7 @@ func New(o Options) (*Channel, error) {
 	}
 	o.Poll, o.Retry = cmp.Or(o.Poll, 5*time.Minute), cmp.Or(o.Retry, 5*time.Second)
 	if o.Inbound.Host == "" {
-		o.Reply = "" // nothing reads replies
+		o.Reply = "" // no goroutine reads replies
 	}
 	from.Name = cmp.Or(from.Name, "Askback")
 	return &Channel{options: o, from: *from, domain: domainOf(from.Address)}, nil
@@ -108,8 +106,8 @@ func (c *Channel) loadKey() error {
 	return nil
 }
 
-// Send sends a notification to its person. The receipt is the id of the message. A repeat has
-// the same id, so that a mailbox can recognize it, and no record is needed. The errors have no text of the server.
+// Send sends a notification to its person. The receipt is the id of the message. A repeat has the same id, so
+// that a mailbox can recognize it, and no record is needed. The errors contain no text of the server.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Receipt != "" {
 		return n.Receipt, nil // the server has accepted it, and a mail cannot be edited

@@ -116,7 +116,7 @@ func TestServerWithAnotherCertificateGetsNoPassword(t *testing.T) {
 	}
 }
 
-// A server that does not offer STARTTLS gets neither the password nor the question.
+// A server that does not offer STARTTLS receives neither the password nor the question.
 func TestStartTLSIsRequired(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	o := options(t, s, emailtest.StartTLS)
@@ -163,7 +163,7 @@ func TestFailuresOfTheServer(t *testing.T) {
 	}
 }
 
-// What goes wrong after a server has accepted a message does not repeat it.
+// A failure after the server has accepted a message does not repeat the message.
 func TestAcceptedMessageIsNotRepeated(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
@@ -263,8 +263,8 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 	}
 }
 
-// A reminder and an escalation have the whole ask again; one that was passed on has nothing of
-// it, and no reply address.
+// A reminder and an escalation contain the whole ask again. The notice of a reassigned ask contains nothing
+// of it, and no reply address.
 func TestLettersOfLaterEvents(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))

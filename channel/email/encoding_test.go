@@ -38,7 +38,7 @@ func TestRepliesInOtherCharacterSets(t *testing.T) {
 	}
 }
 
-// No text of an agent gets into the header, and no line of it is long.
+// Text of an agent never gets into the header, and no line of the header is long.
 func TestHeaderCannotBeInjected(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
@@ -80,7 +80,7 @@ func TestHeaderCannotBeInjected(t *testing.T) {
 	}
 }
 
-// The text of an agent cannot end the part above which replies are written, or look like it.
+// Text of an agent can neither end nor imitate the part above which replies are written.
 func TestReplyToAHostileLetterIsRead(t *testing.T) {
 	for _, text := range []string{
 		"-=- Reply above this line -=-", "On Mon, Nov 23, 2026 at 3:03 PM ana <ana@example.com> wrote:\n> 1", "-- \nsignature", "________________________________\nFrom: x\nSent: 1\nTo: y",
@@ -98,8 +98,8 @@ func TestReplyToAHostileLetterIsRead(t *testing.T) {
 	}
 }
 
-// FuzzIncoming checks that no message breaks the reading of the mailbox, and that one without a
-// valid token answers nothing.
+// FuzzIncoming checks that no message breaks the reading of the mailbox, and that a message without a valid
+// token answers nothing.
 func FuzzIncoming(f *testing.F) {
 	for _, st := range styles(f) {
 		f.Add([]byte("From: ana@example.com\nTo: ask+x@example.com\n" + st.template))

@@ -13,13 +13,13 @@ import (
 	"github.com/askback/askback/channel/email/emailtest"
 )
 
-// An office has asks, and is the engine of tests.
+// An office has asks, and serves as the engine of the tests.
 type office struct {
 	mu     sync.Mutex
 	asks   map[string]*askback.Ask
 	calls  int           // of Answer
-	errors []error       // of the next calls
-	called chan struct{} // receives for each of these errors
+	errors []error       // errors of the next calls
+	called chan struct{} // receives a value for each of these errors
 }
 
 func newOffice(asks ...askback.Ask) *office {
@@ -116,7 +116,7 @@ func run(t testing.TB, c *email.Channel, e email.Engine) (stop func()) {
 	return stop
 }
 
-// waitUnseen waits until so many messages of the mailbox are not seen.
+// waitUnseen waits until the mailbox has want unseen messages.
 func waitUnseen(t testing.TB, s *emailtest.Server, want int) {
 	t.Helper()
 	late := time.After(time.Minute)

@@ -20,7 +20,7 @@ func (c *Channel) Connect(t testing.TB, e Engine) Mailbox {
 	return Mailbox{b}
 }
 
-// Sweep handles what has not been seen, and returns about how many messages something is known.
+// Sweep handles the messages that have not been seen, and returns the number of messages with stored state.
 func (m Mailbox) Sweep(t testing.TB) int {
 	if _, err := m.sweep(t.Context()); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/emersion/go-message/textproto"
 )
 
-// maxIncoming is how much of a message is read. The text is at the beginning, before what is
-// attached.
+// maxIncoming is the number of bytes of a message that are read. The text is at the beginning, before the
+// attachments.
 const maxIncoming = 1 << 20
 
 // maxParts is the number of parts of a message that are read.
@@ -24,7 +24,7 @@ const maxParts = 100
 // An incoming is a message from the mailbox.
 type incoming struct {
 	header textproto.Header
-	text   string // of its body, with quotations
+	text   string // text of its body, with quotations
 	cutOff bool   // the text is longer than what was read
 }
 
@@ -40,7 +40,7 @@ func parseHeader(raw []byte) (textproto.Header, error) {
 	return h, nil
 }
 
-// parse returns a message. Raw has at most maxIncoming bytes of it.
+// parse parses a message. Raw contains at most maxIncoming bytes of the message.
 func parse(raw []byte) (incoming, error) {
 	h, err := parseHeader(raw)
 	if err != nil {
@@ -100,7 +100,7 @@ func (t *texts) read(e *message.Entity, depth int) {
 	}
 }
 
-// unflow joins the lines of a text that a mail program broke to be joined again (RFC 3676).
+// unflow joins the lines that a mail program broke for format=flowed (RFC 3676).
 func unflow(e *message.Entity, text string) string {
 	_, params, _ := e.Header.ContentType()
 	if !strings.EqualFold(params["format"], "flowed") {
@@ -140,7 +140,8 @@ func sender(h textproto.Header) string {
 	return list[0].Address
 }
 
-// recipients returns the addresses to which a message went, those of its last server first.
+// recipients returns the addresses to which a message was sent. Addresses that the last server wrote come
+// first.
 func recipients(h textproto.Header) (addresses []string) {
 	for _, key := range recipientFields {
 		for f := h.FieldsByKey(key); f.Next(); {
@@ -157,8 +158,8 @@ func recipients(h textproto.Header) (addresses []string) {
 	return addresses
 }
 
-// automatic returns why a message is not from a person, or "" if it may be: out-of-office
-// notices, mailing lists, bounces and what this server sent itself.
+// automatic returns the reason why a message is not from a person, or "" if it may be from one. It finds
+// out-of-office notices, mailing lists, bounces and messages of this server.
 func automatic(h textproto.Header) (why string) {
 	field := func(key string) string { return strings.ToLower(strings.TrimSpace(h.Get(key))) }
 	if v, _, _ := strings.Cut(field("Auto-Submitted"), ";"); v != "" && strings.TrimSpace(v) != "no" {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// An unclear is the reason why a reply is no answer, as a sentence to its author.
+// An unclear is the reason why a reply is no answer, as a sentence for its author.
 type unclear string
 
 // The reasons why a reply is no answer.
@@ -30,8 +30,8 @@ const (
 	tooLong       unclear = "The whole question does not fit into a mail, so it can be answered only on its page."
 )
 
-// interpret returns the answer that a text is, or why it is not one. It guesses nothing: an option
-// must be written exactly, up to the case of its letters, or with its number.
+// interpret returns the answer in a text, or the reason why the text is not an answer. It guesses nothing: an
+// option must be written exactly, up to the case of its letters, or as its number.
 func interpret(a askback.Ask, text string) (askback.Answer, unclear) {
 	if c := a.Confirmation; c != nil {
 		if c.Dangerous {
@@ -77,7 +77,7 @@ func isHardToSee(a askback.Ask) bool {
 	return v.Hidden || slices.ContainsFunc(v.Confirmation.Warnings, func(w view.Warning) bool { return len(w.Names) > 0 })
 }
 
-// decision returns the decision that a text is. Only two words decide.
+// decision returns the decision in a text. Only two words decide.
 func decision(text string) (askback.Answer, unclear) {
 	if strings.TrimSpace(text) == "" {
 		return askback.Answer{}, notWritten
@@ -94,8 +94,8 @@ func decision(text string) (askback.Answer, unclear) {
 // number matches the beginning of the answer to one of several questions.
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([1-9])\s*[:.)]\s*(.*)$`) })
 
-// numbered returns the text for each question. A line without a number belongs to the answer
-// above it.
+// numbered splits a text into the answers to numbered questions. A line without a number belongs to the
+// answer above it.
 func numbered(questions []askback.Question, text string) (parts []string, why unclear) {
 	parts = make([]string, len(questions))
 	at := -1
@@ -122,7 +122,7 @@ func numbered(questions []askback.Question, text string) (parts []string, why un
 	return parts, ""
 }
 
-// answerTo returns the answer to a question that a text is, or why it is not one.
+// answerTo returns the answer to a question in a text, or the reason why the text is not an answer.
 func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
 	text = strings.TrimSpace(text)
 	out := askback.QuestionAnswer{ID: q.ID}
@@ -152,8 +152,8 @@ func answerTo(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 	return freeText(q, text)
 }
 
-// freeText returns an answer in words of the person to a question with options, unless the
-// question has none or the text looks as if it should be an option.
+// freeText returns a text as an answer in the person's own words. It returns a reason instead if the question
+// allows no own words, or if the text looks like a mistyped option.
 func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear) {
 	first, _, more := strings.Cut(text, "\n")
 	if _, why := options(q, strings.TrimSpace(first)); more && why == "" {
@@ -168,7 +168,7 @@ func freeText(q askback.Question, text string) (askback.QuestionAnswer, unclear)
 // onlyNumbers matches what must be numbers of options, even if there are no such options.
 var onlyNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s\d,;.#]+$`) })
 
-// option returns the label of the option that a text names.
+// option returns the label of the option that a text selects.
 func option(q askback.Question, text string) (label string, why unclear) {
 	var found []string
 	for i, o := range q.Options {
@@ -196,8 +196,8 @@ func option(q askback.Question, text string) (label string, why unclear) {
 // oneLine returns a text in lower case with single spaces: mail programs break long lines.
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// options returns the labels of the options that a text names, one in a line or separated by
-// commas. Every part must name one.
+// options returns the labels of the options that a text selects, one per line or separated by commas. Every
+// part must select one.
 func options(q askback.Question, text string) (labels []string, why unclear) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "*-• "))
@@ -233,7 +233,7 @@ func appendNew(labels []string, label string) []string {
 	return append(labels, label)
 }
 
-// closing matches a line that ends a letter.
+// closing matches a line that closes a letter.
 var closing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(many thanks|thanks|thank you|thanks a lot|thx|cheers|best|regards|best regards|kind regards|warm regards|best wishes|sincerely|yours|` +
 		`(mit )?(freundlichen|freundliche|besten|beste|herzlichen|herzliche|schönen|schöne|lieben|liebe|vielen|viele) grüßen?|grüße|gruß|mfg|lg|vg|danke|vielen dank|` +
@@ -244,8 +244,8 @@ var closing = sync.OnceValue(func() *regexp.Regexp {
 // postscript matches a line with something to be read after the end of a letter.
 var postscript = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^\s*(p\.?\s?s\.?|n\.?\s?b\.?)[\s:.]`) })
 
-// withoutClosing returns a text without its end of a letter, which is the name of a person and
-// often that of a company. A text with a postscript is returned unchanged.
+// withoutClosing returns a text without its closing, which is the name of the author and often of a company.
+// A text with a postscript is returned unchanged.
 func withoutClosing(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -16,7 +16,7 @@ const Name = "email"
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "E-mail", Via: askback.ChannelEmail, Linked: true, Read: readSettings}
 
-// mails returns the channel, which signs reply addresses with a key.
+// mails returns the channel. The channel signs reply addresses with a key.
 func (s Settings) mails(h channels.Host, key func() ([]byte, error)) *Channel {
 	return channels.Must(New(Options{
 		SMTP: s.SMTP, From: s.From, Reply: s.Reply, Inbound: s.Inbound, AuthservID: s.AuthservID,

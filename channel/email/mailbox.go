@@ -18,18 +18,17 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// How long to wait for a mailbox.
+// Limits of time and size for a mailbox.
 const (
 	commandTimeout = 2 * time.Minute // for the commands about one batch of messages
-	lastRetry      = 5 * time.Minute // after an error, at most
+	lastRetry      = 5 * time.Minute // the longest wait after an error
 	batch          = 100             // messages whose headers are read with one command
-	maxHeader      = 256 << 10       // bytes of a header: all of a batch are in memory
+	maxHeader      = 256 << 10       // bytes of a header; all headers of a batch are in memory
 )
 
-// Run reads replies from the mailbox until ctx ends. Without a mailbox it returns at once.
-//
-// A message that has been handled is marked as seen in the mailbox, after the answer was
-// stored. So nothing else needs to be stored, and several servers can read the same mailbox.
+// Run reads replies from the mailbox until ctx ends. Without a mailbox it returns immediately. After an
+// answer is stored, its message is marked as seen in the mailbox. So nothing else needs to be stored, and
+// several servers can read the same mailbox.
 func (c *Channel) Run(ctx context.Context, e Engine) {
 	if c.options.Reply == "" {
 		return
@@ -65,7 +64,7 @@ func (c *Channel) CheckMailbox(ctx context.Context) error {
 	return box.client.Close()
 }
 
-// A mailbox is that in which replies arrive.
+// A mailbox is an open mailbox in which replies arrive.
 type mailbox struct {
 	c       *Channel
 	e       Engine
@@ -73,20 +72,20 @@ type mailbox struct {
 	changed chan struct{} // the server has reported a change
 	timer   *time.Timer   // ends the connection if the server is too slow
 
-	// What is known about messages by UID, as long as their UIDs are valid.
+	// State of messages by UID. It is dropped when the UIDs are no longer valid.
 	validity uint32
-	skip     map[imap.UID]bool    // they need no attention
-	failed   map[imap.UID]failure // they could not be handled yet
+	skip     map[imap.UID]bool    // messages that need no attention
+	failed   map[imap.UID]failure // messages that could not be handled yet
 }
 
-// A failure is what is known about a message that could not be handled.
+// A failure describes a message that could not be handled.
 type failure struct {
-	pause time.Duration // before the next attempt
+	pause time.Duration // time until the next attempt
 	next  time.Time
 }
 
-// connect reads the mailbox until ctx ends or the connection breaks. Worked is true if the
-// mailbox could be read.
+// connect reads the mailbox until ctx ends or the connection breaks. Worked is true if the mailbox could be
+// read.
 func (b *mailbox) connect(ctx context.Context) (worked bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -148,7 +147,7 @@ func (b *mailbox) open(ctx context.Context) error {
 	return nil
 }
 
-// logIn logs in and selects the mailbox. Its errors have no text of the server, which could
+// logIn logs in and selects the mailbox. Its errors contain no text of the server, because the server could
 // repeat the password.
 func (b *mailbox) logIn(s Server) error {
 	err := b.client.WaitGreeting()
@@ -209,8 +208,8 @@ func (b *mailbox) wait(ctx context.Context, d time.Duration) error {
 	return idle.Wait()
 }
 
-// sweep handles the messages that have not been seen. It returns how long to wait at most
-// before the next time, because some could not be handled now. An error is one of the mailbox.
+// sweep handles the messages that have not been seen. It returns the longest wait before the next sweep if
+// some messages could not be handled now. An error concerns the mailbox.
 func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	b.timer.Reset(commandTimeout)
 	select {
@@ -246,8 +245,8 @@ func (b *mailbox) sweep(ctx context.Context) (next time.Duration, err error) {
 	return next, nil
 }
 
-// forget removes what is known about messages other than those that have not been seen: this or
-// another program has marked or deleted them. So what is known does not grow with the mailbox.
+// forget removes the state of messages that are no longer unseen, because this or another program has marked
+// or deleted them. So the state does not grow with the mailbox.
 func (b *mailbox) forget(unseen []imap.UID) {
 	left := make(map[imap.UID]bool, len(unseen))
 	for _, uid := range unseen {
@@ -265,10 +264,10 @@ func bodyOf(m *imapclient.FetchMessageBuffer) []byte {
 	return nil
 }
 
-// one handles a message with a header. An error is one of the mailbox.
+// one handles a message with a header. An error concerns the mailbox.
 func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	header, err := parseHeader(raw)
-	if err != nil || len(raw) >= maxHeader { // what follows could be another sender
+	if err != nil || len(raw) >= maxHeader { // a part that follows could be another sender
 		b.skip[uid] = true
 		return nil
 	}
@@ -276,7 +275,7 @@ func (b *mailbox) one(ctx context.Context, uid imap.UID, raw []byte) error {
 	if m.id == "" {
 		m.id = fmt.Sprintf("%d/%d", b.validity, uid)
 	}
-	var broken error // of the mailbox
+	var broken error // error of the mailbox
 	m.body = func() ([]byte, error) {
 		raw, err := b.fetch(uid)
 		broken = err
@@ -309,7 +308,7 @@ func (b *mailbox) postpone(uid imap.UID, err error) {
 	b.c.options.Log.Warn("a reply by mail could not be handled; it is tried again", "error", err, "after", pause)
 }
 
-// mark marks a message as handled. One that got a question back is also marked as answered.
+// mark marks a message as handled. A message that got a question back is also marked as answered.
 func (b *mailbox) mark(uid imap.UID, d disposal) error {
 	flags := []imap.Flag{imap.FlagSeen}
 	if d == askedAgain {

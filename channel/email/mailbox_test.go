@@ -33,7 +33,7 @@ func TestMailboxIsRead(t *testing.T) {
 	}
 }
 
-// A mailbox with other mail is left as it is, but for the replies.
+// In a mailbox with other mail, only the replies are changed.
 func TestOtherMailIsLeftAlone(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)
@@ -50,7 +50,7 @@ func TestOtherMailIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What is remembered about messages does not grow with what was handled, but with what waits.
+// The state of messages grows with the messages that wait, not with the messages that were handled.
 func TestHandledMessagesAreForgotten(t *testing.T) {
 	a := question(askback.Question{Text: "Which database?"})
 	d := newDesk(t, nil, a)
@@ -102,8 +102,8 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 	}
 }
 
-// A message that is too large to read is a reply, but no answer. One with a large attachment
-// is one.
+// A message that is too large to read is a reply, but no answer. A message with a large attachment is an
+// answer.
 func TestLargeReplies(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
 	almost := strings.Repeat("x", 72) + "\n"
@@ -125,8 +125,8 @@ func TestLargeReplies(t *testing.T) {
 	}
 }
 
-// A header of any size is not read whole, and a message with such a header answers nothing: what
-// follows could be another sender.
+// A large header is not read whole. A message with such a header answers nothing: the part that is not read
+// could contain another sender.
 func TestHugeHeaderIsNotRead(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)

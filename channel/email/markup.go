@@ -7,8 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxMarkupDepth is how deep the elements of a reply may be nested; mail programs nest less
-// than a hundred.
+// maxMarkupDepth is the maximum depth of nested elements in a reply; mail programs nest fewer than a hundred.
 const maxMarkupDepth = 500
 
 // textOfMarkup returns the text of a reply that has only HTML. Each quoted line begins with >.
@@ -27,13 +26,13 @@ func textOfMarkup(markup string) string {
 type markupWriter struct {
 	b       strings.Builder
 	line    strings.Builder
-	quoted  int  // how many quotations are open
-	exact   int  // how many elements with exact spaces are open
+	quoted  int  // number of open quotations
+	exact   int  // number of open elements with exact spaces
 	cut     bool // the rest is the quoted message
 	spacing bool // a space is due before the next word
 }
 
-// node writes a node and those below it.
+// node writes a node and its children.
 func (w *markupWriter) node(n *html.Node, depth int) {
 	if depth > maxMarkupDepth || w.cut {
 		return
@@ -138,8 +137,7 @@ func isBlock(n *html.Node) bool {
 	return false
 }
 
-// isQuotation reports whether an element has quoted text: after it the person may have
-// written more.
+// isQuotation reports whether an element contains quoted text. The person may have written more after it.
 func isQuotation(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -153,8 +151,8 @@ func isQuotation(n *html.Node) bool {
 	return n.DataAtom == atom.Blockquote
 }
 
-// isQuotedRest reports whether an element begins the quoted message in the way of Outlook,
-// which puts what follows next to it, not into it.
+// isQuotedRest reports whether an element begins the quoted message as Outlook marks it: the quoted text is
+// next to the element, not inside it.
 func isQuotedRest(n *html.Node) bool {
 	id := strings.ToLower(attribute(n, "id"))
 	for _, s := range []string{"divrplyfwdmsg", "appendonsend", "mail-editor-reference-message-container", "ms-outlook-mobile-reference-message"} {

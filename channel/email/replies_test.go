@@ -44,7 +44,7 @@ func reply(to emailtest.Letter, template, answer string) string {
 		"\nIn-Reply-To: " + to.Header.Get("Message-Id") + "\nMessage-ID: <reply-" + strings.Trim(to.Header.Get("Message-Id"), "<>") + ">\nDate: Mon, 23 Nov 2026 14:10:00 +0000\n" + body
 }
 
-// withoutMark returns a letter as a mail program quotes that leaves out its first line.
+// withoutMark returns a letter as quoted by a mail program that omits its first line.
 func withoutMark(l emailtest.Letter) emailtest.Letter {
 	_, l.Text, _ = strings.Cut(l.Text, "\n")
 	l.Markup = strings.ReplaceAll(l.Markup, "Reply above this line", "")

@@ -12,27 +12,28 @@ import (
 
 // An Engine gives access to asks as a person.
 type Engine interface {
-	// Person returns a client for a person who answers through a channel. The error is
+	// Person returns the client of a person who answers through a channel. The error is
 	// [askback.ErrForbidden] if this person may not answer.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// maxAgain is how many times a person is asked again about one ask. More would not help, and
-// two programs could reply to each other for ever.
+// maxAgain is how many times a person is asked again about one ask. More attempts would not help, and two
+// programs could reply to each other for ever.
 const maxAgain = 3
 
 // A received is a message in the mailbox.
 type received struct {
 	header textproto.Header
-	id     string                                    // its Message-ID; or what is unique in the mailbox
-	body   func() ([]byte, error)                    // at most maxIncoming bytes, with the header
-	again  func(ask, person string) (n int, _ error) // how many replies of a person about an ask got a question back
+	id     string                 // its Message-ID, or another id that is unique in the mailbox
+	body   func() ([]byte, error) // at most maxIncoming bytes, with the header
+	// number of replies of a person about an ask that got a question back
+	again func(ask, person string) (n int, _ error)
 }
 
-// A disposal is what happened to a message.
+// A disposal is the result of handling a message.
 type disposal string
 
-// The disposals. The first ones are for messages that need no more attention.
+// The disposals. Messages with one of the first ones need no more attention.
 const (
 	answered   disposal = "answered"
 	askedAgain disposal = "asked again"
@@ -40,9 +41,8 @@ const (
 	foreign    disposal = "foreign" // it is not a reply, and stays as it is
 )
 
-// handle answers an ask with a message, if it is a reply of a person who may answer. It can be
-// repeated: the same answer and the same question back are then no second ones. After an error
-// it must be repeated.
+// handle answers an ask with a message, if it is a reply of a person who may answer. It can be repeated: a
+// repeat neither answers nor asks back a second time. After an error it must be repeated.
 func (c *Channel) handle(ctx context.Context, e Engine, m received) (disposal, error) {
 	if err := c.loadKey(); err != nil {
 		return "", err
@@ -63,8 +63,8 @@ func (c *Channel) handle(ctx context.Context, e Engine, m received) (disposal, e
 	return c.rejected(err, to)
 }
 
-// tokenOf returns what the reply address of a message contains. Ours is false if it has none;
-// a token that this server did not make for a person has no person.
+// tokenOf returns the contents of the reply address of a message. Ours is false if the message has no reply
+// address. A token that this server did not make for a person has no person.
 func (c *Channel) tokenOf(h textproto.Header) (to replyTo, ours bool) {
 	for _, address := range recipients(h) {
 		token, ok := c.findToken(address)
@@ -79,7 +79,7 @@ func (c *Channel) tokenOf(h textproto.Header) (to replyTo, ours bool) {
 	return replyTo{}, ours
 }
 
-// refusal returns why a message cannot be an answer, or "".
+// refusal returns the reason why a message cannot be an answer, or "".
 func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 	if to.person == "" {
 		return "the reply address is not one that this server made"
@@ -135,7 +135,7 @@ func (c *Channel) answer(ctx context.Context, client askback.Inbox, m received, 
 	return c.askAgain(ctx, m, to, a, why)
 }
 
-// read returns the answer in a message, or why it has none.
+// read returns the answer in a message, or the reason why it has none.
 func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, unclear) {
 	in, err := parse(raw)
 	switch {
@@ -145,7 +145,7 @@ func (c *Channel) read(a askback.Ask, raw []byte, to replyTo) (askback.Answer, u
 		return askback.Answer{}, tooLong
 	}
 	asked := a
-	asked.Status, asked.Outcome = askback.Pending, nil // as it was, so that a repeat is read in the same way
+	asked.Status, asked.Outcome = askback.Pending, nil // the ask as it was, so that a repeat is read in the same way
 	return interpret(a, written(in.text, c.outgoing(asked, to.person).text(), c.from.Address, to.token))
 }
 
@@ -159,8 +159,9 @@ func (c *Channel) rejected(err error, to replyTo) (disposal, error) {
 	return "", err
 }
 
-// askAgain sends a person a letter about a reply that is not an answer: why, and the whole ask
-// again, or how it was settled. It sends at most maxAgain about one ask.
+// askAgain sends a person a letter about a reply that is not an answer. The letter has the reason and the
+// whole ask again, or the way in which the ask was settled. A person gets at most maxAgain letters about one
+// ask.
 func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askback.Ask, why unclear) (disposal, error) {
 	address := c.options.People()[to.person]
 	if address == "" { // the person was removed

@@ -32,8 +32,8 @@ func newDesk(t testing.TB, set func(*email.Options), asks ...askback.Ask) desk {
 // plain is the simplest style of a reply.
 const plain = "Content-Type: text/plain; charset=utf-8\n\n{ANSWER}\n"
 
-// handled asks Ana, delivers the messages that replies makes of the question, and waits until
-// they are handled. It returns the letters sent since then.
+// handled asks Ana, delivers the messages that replies makes from the question, and waits until they are
+// handled. It returns the letters sent since then.
 func (d desk) handled(t testing.TB, a askback.Ask, replies func(emailtest.Letter) []string) (back []emailtest.Letter) {
 	t.Helper()
 	asked := send(t, d.s, d.Channel, about(a, "ana"))
@@ -59,7 +59,7 @@ func one(f func(emailtest.Letter) string) func(emailtest.Letter) []string {
 
 var database = askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite"), NoOther: true}
 
-// T14: what is not from the person, or not authentic, answers nothing and gets no reply.
+// A message that is not from the person, or not authentic, answers nothing and gets no reply (T14).
 func TestForgedRepliesAreRefused(t *testing.T) {
 	good := func(l emailtest.Letter) string { return reply(l, plain, "SQLite") }
 	other := func(from, to string) func(emailtest.Letter) string {
@@ -120,7 +120,7 @@ func TestForgedRepliesAreRefused(t *testing.T) {
 	}
 }
 
-// T14: Unicode has letters that are equal to k and s apart from the case. Their mailboxes are not.
+// Unicode has letters that fold to k and s. Addresses with these letters belong to other mailboxes (T14).
 func TestAddressWithLettersThatFoldIsRefused(t *testing.T) {
 	for from, want := range map[string]bool{"ana.sk@example.com": true, "Ana.SK@Example.COM": true, "ana.\u017fk@example.com": false, "ana.s\u212a@example.com": false} {
 		a := question(database)
@@ -136,7 +136,7 @@ func TestAddressWithLettersThatFoldIsRefused(t *testing.T) {
 	}
 }
 
-// A server that only forwards writes the reply address elsewhere, and addresses may change case.
+// A server that only forwards puts the reply address into another field, and addresses may change case.
 func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 	for _, field := range []string{"Delivered-To", "X-Original-To", "Envelope-To", "Cc", "To"} {
 		for _, change := range []func(string) string{strings.ToLower, strings.ToUpper} {
@@ -154,7 +154,7 @@ func TestReplyAddressIsFoundInEveryField(t *testing.T) {
 	}
 }
 
-// T14: with authserv_id, only a reply that the own server found authentic counts.
+// With authserv_id, only a reply that the own server found authentic counts (T14).
 func TestAuthenticationIsRequired(t *testing.T) {
 	const (
 		spf   = "Authentication-Results: mx.example.com; spf=pass smtp.mailfrom=example.com\n"
@@ -162,7 +162,7 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		pass  = "Authentication-Results: mx.example.com; dmarc=pass (p=reject) header.from=example.com\n"
 		fail  = "Authentication-Results: mx.example.com; dmarc=fail header.from=example.com\n"
 		other = "Authentication-Results: mail.evil.example; dmarc=pass header.from=example.com\n"
-		// As Postfix, Dovecot and Gmail write them.
+		// Results as Postfix, Dovecot and Gmail write them.
 		entered      = "Received: from mail.example.org (mail.example.org [192.0.2.7])\n\t(using TLSv1.3 with cipher TLS_AES_256_GCM_SHA384 (256/256 bits))\n\tby mx.example.com (Postfix) with ESMTPS id 4F2B1\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:02 +0000 (UTC)\n"
 		toMailbox    = "Received: from mx.example.com\n\tby mail.example.com with LMTP\n\tid aGk4Bw\n\t(envelope-from <ana@example.com>)\n\tfor <ask@example.com>; Mon, 23 Nov 2026 14:10:03 +0000\n"
 		withinGoogle = "Received: by 2002:a05:6a10:1234:b0:1 with SMTP id x1csp12345;\n        Mon, 23 Nov 2026 06:10:04 -0800 (PST)\n"
@@ -192,7 +192,7 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{"Authentication-Results: mx.example.com; x=y (dmarc=pass) reason=\"dmarc=pass\"\n", false},
 		{"Authentication-Results: mx.example.com; dmarc=pass header.from=example.com; dmarc=fail header.from=example.com\n", false},
 
-		// A field for each method, above the one with which the message came in.
+		// One field for each method, above the field Received of the incoming hop.
 		{spf + dkim + pass + entered, true},
 		{pass + spf + entered, true},
 		{spf + other + pass + entered, true},
@@ -205,14 +205,14 @@ func TestAuthenticationIsRequired(t *testing.T) {
 		{spf + "Authentication-Results: mx.example.com; dmarc=(\n" + pass + entered, false},
 		{spf + other + entered, false},
 
-		// Fields below it: the first one is of the server, and the next one may be of the author.
+		// Fields below it: the server wrote the first one, and the author may have written the next one.
 		{entered + pass, true},
 		{entered + spf + pass, false},
 		{withinGoogle + entered + pass + spf, true},
 		{withinGoogle + entered + spf + pass + toMailbox, false},
 		{entered + spf + pass + entered, false},
 
-		// The author chooses the name with which its server introduces itself, and a recipient.
+		// The author chooses a recipient and the name with which the sending server introduces itself.
 		{strings.ReplaceAll(entered, "from mail.example.org", "from mx.example.com") + spf + pass + entered, false},
 		{strings.ReplaceAll(entered, "<ask", "<\"a with lmtp b\"+ask") + spf + pass + entered, false},
 		{spf + pass, false},
@@ -250,7 +250,7 @@ func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
 	for _, tt := range []struct {
 		ask    askback.Ask
 		answer string
-		want   []string // nil: a question back
+		want   []string // nil if a question comes back
 		reason string
 	}{
 		{question(database), "Postgres", nil, "not exactly one"},
@@ -320,8 +320,8 @@ func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
 	}
 }
 
-// Two programs that reply to each other end after three letters, whichever address the other
-// program uses, also if the server is started again each time or the mailbox is emptied.
+// Two programs that reply to each other stop after three letters. The address of the other program does not
+// matter, nor a restart of the server or an empty mailbox.
 func TestPersonIsAskedAgainThreeTimes(t *testing.T) {
 	for _, tt := range []struct{ toLatest, emptied bool }{{true, false}, {false, false}, {true, true}} {
 		a := question(database)
@@ -358,7 +358,7 @@ func TestOwnLettersAreIgnored(t *testing.T) {
 	}
 }
 
-// A reply to a settled ask learns who was earlier, once.
+// The author of a reply to a settled ask learns once who was earlier.
 func TestLateReplyLearnsTheOutcome(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)

@@ -16,10 +16,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// sendTimeout is how long sending a message may take, and how long the server may be silent.
+// sendTimeout is the longest time for sending a message, and the longest silence of the server.
 const sendTimeout = time.Minute
 
-// transmit gives a message to the server. The server has it if the error is nil.
+// transmit passes a message to the server. The server has the message if the error is nil.
 func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
@@ -29,7 +29,7 @@ func (c *Channel) transmit(ctx context.Context, m *mail.Msg) error {
 	}
 	err = client.DialAndSendWithContext(ctx, m)
 	if err == nil || m.IsDelivered() {
-		return nil // what follows a delivery cannot undo it
+		return nil // a later failure cannot undo the delivery
 	}
 	return c.sendError(err)
 }
@@ -68,10 +68,9 @@ func (c *Channel) client(ctx context.Context) (*mail.Client, error) {
 	return mail.NewClient(s.Host, options...)
 }
 
-// sendError returns the error of a message that was not accepted. It has no text of the server.
-//
-// A server that rejects the recipient or the message for good would do so again, so that is
-// final. One that rejects the sender or the password is not: the operator may correct it.
+// sendError returns the error for a message that was not accepted, without text of the server. A permanent
+// rejection of the recipient or the message is final: the server would repeat it. A rejection of the sender
+// or the password is not final: the operator may correct it.
 func (c *Channel) sendError(err error) error {
 	var sending *mail.SendError
 	if !errors.As(err, &sending) {
@@ -98,8 +97,8 @@ func (c *Channel) sendError(err error) error {
 	return out
 }
 
-// withoutPassword returns an error for the log of operators. It can have text of the server,
-// which could repeat the password.
+// withoutPassword returns an error for the log of operators. It keeps the text of the server, but removes the
+// password, which the server could repeat.
 func (c *Channel) withoutPassword(err error) error {
 	s := c.options.SMTP
 	text := err.Error()
@@ -111,7 +110,7 @@ func (c *Channel) withoutPassword(err error) error {
 	return errors.New(text)
 }
 
-// notAuthorized reports whether a code is about the login, not about the message.
+// notAuthorized reports whether a reply code is about the login and not about the message.
 func notAuthorized(code int) bool { return code == 530 || code == 534 || code == 535 || code == 538 }
 
 func status(e *mail.SendError, code int) string {
@@ -121,7 +120,7 @@ func status(e *mail.SendError, code int) string {
 	return fmt.Sprint(code)
 }
 
-// connectionProblem returns why there is no connection to the server, without its text.
+// connectionProblem returns the reason why there is no connection to the server, without text of the server.
 func (c *Channel) connectionProblem(err error) error {
 	where := c.options.SMTP.Address()
 	var dns *net.DNSError
@@ -147,7 +146,7 @@ func isCertificate(err error) bool {
 	return errors.As(err, &verify) || errors.As(err, &unknown) || errors.As(err, &host)
 }
 
-// tlsConfig returns how to encrypt a connection to a host.
+// tlsConfig returns the TLS configuration of a connection to a host.
 func (c *Channel) tlsConfig(host string) *tls.Config {
 	return &tls.Config{ServerName: host, RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12}
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// A Server is a mail server and how to log in there. Its zero value is no server.
+// A Server is the address of a mail server, with the login. Its zero value is no server.
 type Server struct {
 	Host     string
 	Port     int
-	User     string // "": without logging in
+	User     string // "" to send without logging in
 	Password string // never part of an error or a log
 	TLS      TLSMode
-	Mailbox  string // of a server for IMAP; "": INBOX
+	Mailbox  string // mailbox of an IMAP server; "" means INBOX
 }
 
-// A TLSMode is how a connection is encrypted.
+// A TLSMode is the way in which a connection is encrypted.
 type TLSMode string
 
 // The ways to encrypt a connection.
@@ -28,7 +28,7 @@ const (
 	PlainText   TLSMode = "none"     // not at all
 )
 
-// Address returns the host and the port, for messages.
+// Address returns the host and the port, for messages to people.
 func (s Server) Address() string { return net.JoinHostPort(s.Host, strconv.Itoa(s.Port)) }
 
 // The schemes of addresses of servers, with their ports.
@@ -43,9 +43,9 @@ var schemes = map[string]struct {
 	"imap":  {"imap", 143, StartTLS},
 }
 
-// ParseServer parses the address of a server for a protocol, smtp or imap. Smtps and imaps are
-// encrypted from the first byte; smtp and imap require STARTTLS, except on this machine or with
-// ?tls=none. It returns what is wrong with the address, without repeating it, or "".
+// ParseServer parses the address of a server for a protocol, smtp or imap. Smtps and imaps are encrypted from
+// the first byte; smtp and imap require STARTTLS, except on this machine or with ?tls=none. Problem is the reason
+// why the address is wrong, without the address itself, or "".
 func ParseServer(protocol, address string) (s Server, problem string) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 	"github.com/askback/askback/test/kit/proctest"
 )
 
-// The user of the real servers.
+// Name and password of the user of the real servers.
 const (
 	realUser     = "ask"
 	realPassword = "secret"
@@ -38,7 +38,7 @@ const (
 // A realServer is Exim, which passes all mail to Dovecot, which has one mailbox.
 type realServer struct {
 	dir   string
-	ports map[string]int // by the names in the configurations
+	ports map[string]int // ports by their names in the configurations
 	roots *x509.CertPool
 }
 
@@ -53,8 +53,8 @@ func startRealServer(t *testing.T) *realServer {
 	if os.Geteuid() != 0 {
 		leftout.Skip(t, "mails through Exim and Dovecot (only root can start them)")
 	}
-	// The path of a socket is short, and the programs run as users who may not enter the folder
-	// for temporary files of make test.
+	// The path of a socket must be short, and the programs run as users who may not enter the folder for
+	// temporary files of make test.
 	dir, err := os.MkdirTemp("/tmp", "askback-mail")
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func startRealServer(t *testing.T) *realServer {
 	return s
 }
 
-// run starts the programs, whose ports must be free, and waits until they accept connections.
+// run starts the programs and waits until they accept connections. Their ports must be free.
 func (s *realServer) run(t *testing.T) {
 	t.Helper()
 	for _, args := range [][]string{{"dovecot", "-F", "-c", s.dir + "/dovecot.conf"}, {"exim4", "-bdf", "-C", s.dir + "/exim.conf"}} {
@@ -174,15 +174,15 @@ func (s *realServer) own(t *testing.T, name, dir string) {
 	}
 }
 
-// mails returns the messages of the mailbox whose file names end in a suffix: the flags. Those
-// without flags are in another directory.
+// mails returns the messages of the mailbox whose file names end in a suffix, which contains the flags.
+// Messages without flags are in another directory.
 func (s *realServer) mails(t *testing.T, dir, suffix string) (all []emailtest.Message) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(s.dir, "mail", dir, "*"+suffix))
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
 		if err != nil {
-			continue // it has been moved
+			continue // moved by the server in the meantime
 		}
 		all = append(all, emailtest.Message{Raw: raw})
 	}
@@ -214,7 +214,7 @@ func (s *realServer) deliver(t *testing.T, to, raw string) {
 	}
 }
 
-// A question goes out and its answer comes back through Exim and Dovecot, encrypted.
+// A question goes out and its answer comes back, encrypted, through Exim and Dovecot.
 func TestRealMailServerCarriesAnswers(t *testing.T) {
 	s := startRealServer(t)
 	s.run(t)

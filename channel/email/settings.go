@@ -11,8 +11,8 @@ import (
 type Settings struct {
 	SMTP       Server
 	From       string
-	Reply      string // with {token}; "": people cannot answer by mail
-	Inbound    Server // the zero value: people cannot answer by mail
+	Reply      string // contains {token}; if "", people cannot answer by mail
+	Inbound    Server // the zero value means that people cannot answer by mail
 	AuthservID string
 }
 
@@ -77,7 +77,7 @@ func senderProblem(s string) (problem string) {
 	return ""
 }
 
-// authservProblem rejects what cannot be an authserv-id (RFC 8601).
+// authservProblem returns the problem of a value that cannot be an authserv-id (RFC 8601).
 func authservProblem(s string) (problem string) {
 	for _, r := range s {
 		if r <= ' ' || r >= 0x7f || r == ';' || r == '"' {

@@ -7,14 +7,13 @@ import (
 	"unicode"
 )
 
-// answerAbove is the first line of the text of every message. In a reply, everything from it
-// on is quoted, even if the quotation has no other mark.
+// answerAbove is the first line of the text of every message. In a reply, everything from this line on is
+// quoted, even if the quotation has no other mark.
 const answerAbove = "-=- Reply above this line -=-"
 
-// written returns the text that a person has written in a reply: without quotations, the
-// lines before them, the signature and the footer of a phone. Original is the text of the
-// letter to which it replies. Addresses are those of this server, which occur in the line
-// before a quotation in any language.
+// written returns the text that a person has written in a reply. It omits quotations, the lines before them,
+// the signature and the footer of a phone. Original is the text of the letter that is replied to. Addresses
+// are the addresses of this server, which occur in the line before a quotation in any language.
 func written(text, original string, addresses ...string) string {
 	lines := strings.Split(normalizeLines(text), "\n")
 	original = squeeze(original)
@@ -47,7 +46,7 @@ func written(text, original string, addresses ...string) string {
 	return strings.Trim(strings.Join(withoutFooter(kept), "\n"), "\n")
 }
 
-// quotation returns how many of the first lines begin with >.
+// quotation returns the number of lines at the beginning that begin with >.
 func quotation(lines []string) (n int) {
 	for n < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[n]), ">") {
 		n++
@@ -55,12 +54,12 @@ func quotation(lines []string) (n int) {
 	return n
 }
 
-// minQuoted is the number of bytes of a line that shows that it is quoted. Shorter ones may be
-// in a letter by chance.
+// minQuoted is the number of bytes from which an equal line shows a quotation. A shorter line may be in a
+// letter by chance.
 const minQuoted = 8
 
-// quotes reports whether lines that begin with > have a line of the original. Otherwise the
-// person has written them.
+// quotes reports whether lines that begin with > contain a line of the original. Otherwise the person has
+// written them.
 func quotes(lines []string, original string) bool {
 	for _, l := range lines {
 		l = squeeze(strings.TrimLeft(l, "> "))
@@ -89,25 +88,24 @@ func normalizeLines(text string) string {
 	}, text)
 }
 
-// wrote matches the line that mail programs write before a quotation, in the languages in
-// which they are used most.
+// wrote matches the line that mail programs write before a quotation, in the most common languages.
 var wrote = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(on|am|le|el|il|em|op|den|dne|w dniu|dnia|il giorno|på|tor|man|fre|ons|tir|søn|lør|kl) .{4,300}` +
 		`( wrote| schrieb| a écrit| escribió| ha scritto| escreveu| schreef| skrev| napsal\(a\)| napsal| napisał\(a\)| napisał| написал\(а\)| írta| kirjoitti| yazdı)( .{0,200})?[:：]$`)
 })
 
-// wroteFirst matches such a line in which the verb comes early, as in Japanese or in
-// "Ana <ana@example.com> schrieb am …:".
+// wroteFirst matches the line before a quotation if the verb comes early, as in Japanese or in "Ana
+// <ana@example.com> schrieb am …:".
 var wroteFirst = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^.{1,200}( schrieb am | wrote on | a écrit le | escribió el | ha scritto il | skrev den | schreef op |のメール| 写道|님이 작성:|さんは書きました).{0,200}[:：]$`)
 })
 
-// dated matches the line of mail programs that name no verb, as in
-// "2026-11-23 14:03 GMT+01:00 Askback <ask@example.com>:".
+// dated matches the line before a quotation if it has no verb, as in "2026-11-23 14:03 GMT+01:00 Askback
+// <ask@example.com>:".
 var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{4}[-/年].{4,80}<[^<>@ ]+@[^<>@ ]+> ?[:：]$`) })
 
-// attribution returns how many of the first lines are the line before a quotation, which mail
-// programs break in up to four, or 0.
+// attribution returns the number of leading lines that form the line before a quotation, or 0. Mail programs
+// break that line into up to four.
 func attribution(lines []string, addresses []string) int {
 	joined := ""
 	for n := 1; n <= min(4, len(lines)); n++ {
@@ -155,12 +153,12 @@ var original = sync.OnceValue(func() *regexp.Regexp {
 		`исходное сообщение|元のメッセージ|原始邮件|reply message|antwort)\s*-{2,}$`)
 })
 
-// isSeparator reports whether a line begins the quoted message in the way of Outlook.
+// isSeparator reports whether a line begins the quoted message as Outlook writes it.
 func isSeparator(line string) bool {
 	return original().MatchString(line) || len(line) >= 20 && strings.Trim(line, "_") == ""
 }
 
-// The names of fields in the header that Outlook and others repeat above a quotation.
+// Names of fields in the header that Outlook and others repeat above a quotation.
 var (
 	fromField = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\*?(from|von|de|da|van|från|fra|od|от|lähettäjä|kimden|feladó|发件人|差出人)\s?\*?\s?[:：]\*? ?\S`)
@@ -171,8 +169,8 @@ var (
 	})
 )
 
-// isHeaderBlock reports whether lines begin with a header as Outlook repeats it: a sender and
-// at least two other fields within the next six lines.
+// isHeaderBlock reports whether lines begin with a header as Outlook repeats it: a sender and at least two
+// other fields in the next six lines.
 func isHeaderBlock(lines []string) bool {
 	if !fromField().MatchString(strings.TrimSpace(lines[0])) {
 		return false
@@ -186,7 +184,7 @@ func isHeaderBlock(lines []string) bool {
 	return fields >= 2
 }
 
-// footer matches a line that mail programs of phones add at the end.
+// footer matches a line that phones add at the end of a mail.
 var footer = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(sent from my \S.{0,40}|sent from (outlook|yahoo|mail|proton|samsung|gmail|aol|blackberry|nine|spark|mobile).{0,60}|get outlook for .{1,40}|` +
 		`sent with .{1,40}|sent via .{1,40}|von mein(em|er) .{1,40} gesendet\.?|gesendet (mit|von|aus) .{1,60}|diese nachricht wurde von mein.{1,60} gesendet.{0,40}|` +
@@ -195,7 +193,7 @@ var footer = sync.OnceValue(func() *regexp.Regexp {
 		`(obtener|télécharger|obtenir|holen sie sich|scarica) outlook .{1,40})( <?https?://\S+>?)?$`)
 })
 
-// withoutFooter returns lines without empty lines and the footers of phones at the end.
+// withoutFooter returns lines without the empty lines and the footers of phones at their end.
 func withoutFooter(lines []string) []string {
 	for len(lines) > 0 {
 		last := strings.TrimSpace(lines[len(lines)-1])

@@ -19,8 +19,8 @@ func publicURL(a askback.Ask) string {
 	return strings.TrimSuffix(a.PageURL, askback.PagePath(a.ID))
 }
 
-// isPersonal reports whether messages to a receiver are for one person. Others go to rooms
-// of a chat, where anyone could use a link that needs no log-in.
+// isPersonal reports whether messages to a receiver are for one person. Other receivers are rooms of a chat,
+// where anyone could use a link that needs no log-in.
 func (r Receiver) isPersonal() bool {
 	return r.Template == Ntfy || r.Template == Pushover || r.Template == Gotify || r.Template == HomeAssistant
 }
@@ -39,8 +39,8 @@ func (c *Channel) link(r Receiver, a askback.Ask, person, public string) string 
 	return a.PageURL
 }
 
-// buttons returns the buttons of a message to a person: one for each choice, if all fit. They
-// publish a token to the reply topic of the receiver or, without one, send it to this server.
+// buttons returns the buttons of a message to a person: one for each choice, if all fit. They publish a token
+// to the reply topic of the receiver. Without a reply topic, they send the token to this server.
 func (c *Channel) buttons(r Receiver, a askback.Ask, person, public string) (buttons []notice.Button) {
 	if r.Template != Ntfy || person == "" {
 		return nil

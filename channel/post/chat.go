@@ -8,15 +8,15 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// The services that show messages in rooms of a chat, where text is markup.
+// Drawings for services that show messages in rooms of a chat, where text is markup.
 
-// discordMaxContent is the number of characters of a message; as UTF-16, which never counts
-// fewer (discord.com/developers/docs/resources/webhook, "Execute Webhook").
+// discordMaxContent is the maximum number of characters of a message. They are counted in UTF-16, which is
+// never fewer than Discord counts (discord.com/developers/docs/resources/webhook, "Execute Webhook").
 const discordMaxContent = 2000
 
-// The flags of a message of Discord.
+// Flags of a message in Discord.
 const (
-	discordSuppressEmbeds        = 1 << 2  // no pictures of pages
+	discordSuppressEmbeds        = 1 << 2  // suppresses previews of pages
 	discordSuppressNotifications = 1 << 12 // silent
 )
 
@@ -26,7 +26,7 @@ type discordMessage struct {
 	AllowedMentions discordMentions `json:"allowed_mentions"`
 }
 
-// discordMentions has an empty list, so that nothing in the text calls anyone.
+// discordMentions has an empty list, so that no text mentions anyone.
 type discordMentions struct {
 	Parse []string `json:"parse"`
 }
@@ -44,12 +44,10 @@ func drawDiscord(r Receiver, m notice.Message) (content, bool) {
 	return content{url: r.URL, body: out}, len(utf16.Encode([]rune(out.Content))) <= discordMaxContent
 }
 
-// escapeDiscord puts a backslash before all that is markup in Discord, where it makes any
-// punctuation plain.
+// escapeDiscord puts a backslash before all markup of Discord, where a backslash makes any punctuation plain.
 func escapeDiscord(s string) string { return escape(s, "\\*_~`|<>#[]():@-.", "") }
 
-// mattermostMaxText is the number of characters of a post (docs.mattermost.com, "Incoming
-// webhooks").
+// mattermostMaxText is the maximum number of characters of a post (docs.mattermost.com, "Incoming webhooks").
 const mattermostMaxText = 16_383
 
 // drawMattermost draws a message for an incoming webhook of Mattermost. It cannot change an
@@ -59,9 +57,8 @@ func drawMattermost(r Receiver, m notice.Message) (content, bool) {
 	return content{url: r.URL, body: map[string]any{"text": text}}, utf8.RuneCountInString(text) <= mattermostMaxText
 }
 
-// escapeMattermost makes markup of Mattermost plain. A backslash does not stop mentions,
-// emoji, hashtags, links and entities, so that their first character gets an invisible space
-// after it.
+// escapeMattermost makes markup of Mattermost plain. A backslash does not stop mentions, emoji, hashtags,
+// links and entities, so an invisible space follows their first character.
 func escapeMattermost(s string) string { return escape(s, "\\*_~`|>#[]().", "@&:#~") }
 
 // zeroWidthSpace separates characters that would be markup together.
@@ -82,8 +79,8 @@ func escape(s, before, after string) string {
 	return b.String()
 }
 
-// teamsMaxBody is less than the 28 KB that Teams documents, because it counts the message
-// after it has changed its form.
+// teamsMaxBody is less than the 28 KB that Teams documents, because Teams measures the message after it has
+// converted it.
 const teamsMaxBody = 20_000
 
 type teamsBlock struct {
@@ -92,7 +89,7 @@ type teamsBlock struct {
 	Inlines []teamsRun `json:"inlines"`
 }
 
-// A teamsRun is text without Markdown, unlike that of a TextBlock.
+// A teamsRun is text without Markdown. The text of a TextBlock would be Markdown.
 type teamsRun struct {
 	Type   string `json:"type"`
 	Text   string `json:"text"`

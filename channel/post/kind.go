@@ -64,7 +64,7 @@ func (s Settings) Test(ctx context.Context, name string, h channels.Host) (repor
 	return fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), name, r.Template.whereToLook()), nil
 }
 
-// whereToLook returns what to check if the message does not arrive.
+// whereToLook returns the things to check if the message does not arrive.
 func (t Template) whereToLook() string {
 	switch t {
 	case Ntfy:

@@ -90,8 +90,8 @@ const hostile = "<!channel> <@U123> <@&42> @everyone @here @all `code` ```\nfenc
 	"{{DATE(2026-01-01T00:00:00Z, SHORT)}} \\n \\_ ${jndi} <t:0:R> <#5> </cmd:1> https://evil.example/track www.evil.example\n" +
 	"Answered by ana: yes\nFrom Askback\x1b[2J\u202etxt.exe\u2066\u200b"
 
-// matrix has the asks of F3 that every template must carry whole, or as a link. Small ones fit
-// every template that does not change their text.
+// matrix has the asks of F3 that every template must carry whole or as a link. Small asks fit every template
+// that does not change their text.
 func matrix() map[string]askback.Ask {
 	multi := question("Which checks should run?", "lint", "unit", "race", "fuzz")
 	multi.MultiSelect, multi.Optional = true, true
@@ -169,8 +169,8 @@ func parts(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// Each template carries each ask whole or, if it does not fit, only who asks and the link; the
-// service takes it as it is and acts on none of its text (F3, T7, T9, T10).
+// Each template carries each ask whole. If an ask does not fit, the message has only the name of the agent
+// and the link. The service takes the message unchanged and acts on none of its text (F3, T7, T9, T10).
 func TestMatrixIsWholeOrALink(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -254,7 +254,7 @@ func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 	}
 }
 
-// What does not fit into a message of each template.
+// Cases that do not fit into a message of each template.
 func TestAsksThatDoNotFit(t *testing.T) {
 	racedetector.Omit(t)
 	want := map[post.Template][]string{
@@ -284,8 +284,8 @@ func TestAsksThatDoNotFit(t *testing.T) {
 	}
 }
 
-// At each size around the limit, a service takes the message as it is: the limits are not
-// larger than those of the service, whatever the text consists of.
+// At each size around the limit, a service takes the message unchanged. So the limits are not larger than the
+// limits of the service, whatever the text consists of.
 func TestSizesAroundTheLimit(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -331,7 +331,7 @@ func TestTitlesFit(t *testing.T) {
 	}
 }
 
-// Home Assistant gets nothing that its app for Android would change.
+// Home Assistant gets no text that its app for Android would change.
 func TestHomeAssistantGetsNoMarkup(t *testing.T) {
 	receiver, service := newReceiver(t, post.HomeAssistant)
 	channel := newChannel(t, receiver)

@@ -1,9 +1,7 @@
-// Package post sends questions to phones and chats by HTTP: to ntfy, Pushover, Gotify, Discord,
-// Teams, Mattermost and Home Assistant.
-//
-// A message has the whole of an ask or, if that does not fit, only who asks and the link (F3).
-// Text of agents is plain text everywhere, and each of its lines has a mark before it, so that
-// it cannot imitate Askback's own lines (T7, T9, T10).
+// Package post sends questions to phones and chats by HTTP: to ntfy, Pushover, Gotify, Discord, Teams,
+// Mattermost and Home Assistant. A message has the whole ask or, if that does not fit, only the name of the
+// agent and the link (F3). Text of agents is plain text everywhere. Each of its lines begins with a mark, so
+// that it cannot imitate lines of Askback (T7, T9, T10).
 package post
 
 import (
@@ -23,20 +21,20 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Receivers map[string]Receiver // by name; each passes [Receiver.Check]
-	// Pages signs the links to the pages of asks, and Replies what buttons publish to reply
+	Receivers map[string]Receiver // receivers by name; each passes [Receiver.Check]
+	// Pages signs the links to the pages of asks, and Replies signs the tokens that buttons publish to reply
 	// topics. Without them, messages have only the links of the asks, and no buttons.
 	Pages, Replies *answerlink.Signer
 	Log            *slog.Logger     // nil logs nothing
 	Now            func() time.Time // for Retry-After; nil: time.Now
-	Version        string           // of Askback, for the User-Agent
+	Version        string           // version of Askback, for the User-Agent
 }
 
 // A Channel sends deliveries to receivers. It is safe for concurrent use.
 type Channel struct {
 	options Options
 	clients map[string]*http.Client
-	// See the constants.
+	// timing of replies; see the constants
 	silence, firstWait time.Duration
 }
 
@@ -84,7 +82,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	return "", c.post(ctx, name, request)
 }
 
-// errUnknown is not final: the operator may add the receiver again.
+// errUnknown is not final, because the operator may add the receiver again.
 var errUnknown = errors.New("the settings have no such receiver under channels.post")
 
 // SendTest posts a test message to the receiver with a name. Its errors are those of Send.
@@ -119,9 +117,9 @@ func (c *Channel) post(ctx context.Context, name string, in Request) error {
 
 func (c *Channel) userAgent() string { return "askback/" + cmp.Or(c.options.Version, "devel") }
 
-// replyError returns nil if a service has accepted a message. A service that found the message
-// itself wrong would do so again, so such a reply is final. One that rejects the token is not:
-// the operator may correct it.
+// replyError returns nil if a service has accepted a message. A rejection of the message itself is final,
+// because the service would repeat it. A rejection of the token is not final: the operator may correct the
+// token.
 func replyError(reply *http.Response, now time.Time) error {
 	err := egress.ReplyError(reply, now)
 	var sending *askback.SendError

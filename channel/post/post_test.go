@@ -84,9 +84,9 @@ func TestRequests(t *testing.T) {
 	golden.Check(t, "testdata/requests.txt", out.String())
 }
 
-// Ntfy shows buttons for a whole ask with few choices; a dangerous call, several answers, or a
-// message that does not fit have only the link (F3). A button of a receiver with a reply topic
-// publishes there, another one sends its choice to the server.
+// Ntfy shows buttons for a whole ask with few choices. A dangerous call, several answers, or a message that
+// does not fit have only the link (F3). With a reply topic, a button publishes there; without one, it sends
+// its choice to the server.
 func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
 	for _, topic := range []string{"", "replies"} {
 		receiver, service := newReceiver(t, post.Ntfy)
@@ -115,8 +115,8 @@ func TestOnlyWholeAsksWithFewChoicesHaveButtons(t *testing.T) {
 	}
 }
 
-// checkButton checks that a button answers with a choice as ana, and that the link of a message
-// opens the page of her alone.
+// checkButton checks that a button answers with a choice as ana, and that the link of a message opens only
+// her page.
 func checkButton(t *testing.T, b posttest.Button, choice int, r post.Receiver) {
 	t.Helper()
 	signer, token, isPage := pageSigner, strings.TrimPrefix(b.URL, "https://ask.example.com/a/"), true
@@ -137,8 +137,8 @@ func checkButton(t *testing.T, b posttest.Button, choice int, r post.Receiver) {
 	}
 }
 
-// A room of a chat gets no link that answers without a log-in, and a receiver that several
-// people read neither that nor buttons.
+// A room of a chat gets no link that answers without a log-in. A receiver that several people read gets
+// neither such a link nor buttons.
 func TestOnlyPersonalMessagesHaveSignedLinks(t *testing.T) {
 	for _, template := range post.Templates {
 		for _, person := range []string{"ana", ""} {
@@ -161,7 +161,7 @@ func TestOnlyPersonalMessagesHaveSignedLinks(t *testing.T) {
 	}
 }
 
-// Two options that look the same, long ones, and calls that are hard to read have no buttons.
+// Options that look the same, long options, and calls that are hard to read have no buttons.
 func TestChoicesAreReadableAndDistinct(t *testing.T) {
 	duplicates := confirmation("deploy", `{"target":"a","Target":"b"}`)
 	several := question("Go?", "Yes", "No")
@@ -180,8 +180,8 @@ func TestChoicesAreReadableAndDistinct(t *testing.T) {
 	}
 }
 
-// After an ask was settled elsewhere, ntfy and Home Assistant replace its message, without its
-// buttons; the other services get a quiet notice. It names the person (E10).
+// After an ask was settled elsewhere, ntfy and Home Assistant replace its message and remove its buttons. The
+// other services get a quiet notice. The message names the person (E10).
 func TestNoticeReplacesTheQuestion(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -201,14 +201,15 @@ func TestNoticeReplacesTheQuestion(t *testing.T) {
 		if len(last.Buttons) > 0 || !strings.Contains(last.Text, "answered by ana") || !strings.Contains(last.Text, "Answer: Yes") {
 			t.Errorf("%s: got notice %+v", template, last)
 		}
-		if !last.Quiet && template != post.Teams && template != post.Mattermost && template != post.HomeAssistant { // these cannot
+		// services that cannot replace messages
+		if !last.Quiet && template != post.Teams && template != post.Mattermost && template != post.HomeAssistant {
 			t.Errorf("%s: the notice makes a sound", template)
 		}
 	}
 }
 
-// A person whose question was passed on gets neither the question again nor buttons, only the
-// notice, which replaces the question.
+// A person whose question was reassigned gets only the notice, which replaces the question: neither the
+// question again nor buttons.
 func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -229,7 +230,7 @@ func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	}
 }
 
-// Outcomes of every kind, with hostile text of people and agents, have a notice that fits.
+// Outcomes of every kind have a notice that fits, even with hostile text of people and agents.
 func TestNoticesFit(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -252,7 +253,7 @@ func TestNoticesFit(t *testing.T) {
 	}
 }
 
-// Without a public address, messages name the computer; nothing has an address of loopback.
+// Without a public address, messages name the computer. No message has a loopback address.
 func TestMessagesWithoutAPublicAddress(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
@@ -272,8 +273,8 @@ func TestMessagesWithoutAPublicAddress(t *testing.T) {
 	}
 }
 
-// A reply decides what happens next: a message that a service found wrong is not sent again,
-// and errors have no text of the service and no secret (T22).
+// The reply of a service decides about a retry: a rejected message is not sent again. Errors contain no text
+// of the service and no secret (T22).
 func TestReplies(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
 	channel := newChannel(t, receiver)
@@ -346,7 +347,7 @@ func TestNtfyToken(t *testing.T) {
 func TestReceiverCheck(t *testing.T) {
 	for _, c := range []struct {
 		in   post.Receiver
-		want string // the setting that is wrong
+		want string // name of the wrong setting
 	}{
 		{post.Receiver{Template: "ntfy", URL: "https://ntfy.sh/a-topic"}, ""},
 		{post.Receiver{Template: "ntfy", URL: "http://192.168.1.5:8080/a_topic/", Token: "tk_1"}, ""},

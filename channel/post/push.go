@@ -10,21 +10,21 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// The services that show notifications on phones. Each limit is that of its documentation, or
-// noted as our own.
+// Drawings for services that show notifications on phones. Each limit is from the documentation of the
+// service, unless it is marked as ours.
 
-// Ntfy takes a message as text if it is shorter than 4096 bytes, and makes a file of a longer
-// one. The whole JSON may have twice as much (docs.ntfy.sh/publish, "Limitations").
+// Ntfy takes a message as text if it is shorter than 4096 bytes, and makes a file of a longer message. The
+// whole JSON may have twice as many bytes (docs.ntfy.sh/publish, "Limitations").
 const (
 	ntfyMaxMessage = 4095
 	ntfyMaxBody    = 8192
 	ntfyMaxActions = 3
 )
 
-// ButtonLimits are what ntfy shows of choices: three actions, and phones cut longer labels.
+// ButtonLimits are the limits of ntfy for choices: three actions, and phones cut longer labels.
 var ButtonLimits = notice.Limits{Choices: ntfyMaxActions, Label: 24}
 
-// The priorities of ntfy.
+// Priorities of ntfy.
 const (
 	ntfyLow     = 2
 	ntfyDefault = 3
@@ -51,8 +51,8 @@ type ntfyAction struct {
 	Clear  bool   `json:"clear"`
 }
 
-// drawNtfy draws a message for ntfy. A notice has the sequence id of the question, so that it
-// replaces it together with its buttons.
+// drawNtfy draws a message for ntfy. A notice has the sequence id of the question, so it replaces the
+// question together with its buttons.
 func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -80,7 +80,7 @@ func drawNtfy(r Receiver, m notice.Message) (content, bool) {
 	return c, len(out.Message) <= ntfyMaxMessage && len(out.Actions) <= ntfyMaxActions
 }
 
-// The limits of Pushover in characters (pushover.net/api, "Message limits").
+// Limits of Pushover in characters (pushover.net/api, "Message limits").
 const (
 	pushoverMaxMessage = 1024
 	pushoverMaxURL     = 512
@@ -118,8 +118,8 @@ func drawPushover(r Receiver, m notice.Message) (content, bool) {
 	return content{url: address, body: out}, utf8.RuneCountInString(out.Message) <= pushoverMaxMessage
 }
 
-// withoutLink returns the message without the address of the link in its text, for a service
-// that opens the link with a tap.
+// withoutLink returns the message without the address of the link in its text. It is for a service that opens
+// the link with a tap.
 func withoutLink(m notice.Message) notice.Message {
 	if m.Link == "" {
 		return m
@@ -135,8 +135,8 @@ func withoutLink(m notice.Message) notice.Message {
 	return m
 }
 
-// Gotify documents no limit, but MySQL cuts texts of more than 65 535 bytes, and a phone is no
-// place for such; the limit is our own.
+// Gotify documents no limit, but MySQL cuts texts of more than 65 535 bytes, and a phone is no place for
+// longer texts. This limit is ours.
 const gotifyMaxMessage = 16_000
 
 // drawGotify draws a message for Gotify, as plain text.
@@ -159,17 +159,17 @@ func drawGotify(r Receiver, m notice.Message) (content, bool) {
 	}, len(text) <= gotifyMaxMessage
 }
 
-// Home Assistant hands messages to the push services of Apple and Google, which take 4096
-// bytes with their own parts; the limit leaves room for these.
+// Home Assistant passes messages to the push services of Apple and Google. They take 4096 bytes, including
+// parts that Home Assistant adds; the limit leaves room for these parts.
 const homeAssistantMaxBody = 3000
 
-// changedByAndroid matches what Home Assistant's app for Android would change: it reads HTML,
-// the escapes of line ends, and names of emoji.
+// changedByAndroid matches text that Home Assistant's app for Android would change: HTML, the escapes of line
+// ends, and names of emoji.
 var changedByAndroid = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[<&]|\\[rn]|:[-+\w|]+:`) })
 
-// drawHomeAssistant draws a message for Home Assistant: for an action notify, or for the
-// webhook of an automation, which finds the same members in trigger.json. A message with the
-// same tag replaces the one before.
+// drawHomeAssistant draws a message for Home Assistant. It is either for an action notify, or for the webhook
+// of an automation, which finds the same members in trigger.json. A message replaces an earlier one with the
+// same tag.
 func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 	for _, l := range m.All() {
 		if changedByAndroid().MatchString(l.Foreign) {
@@ -181,7 +181,7 @@ func drawHomeAssistant(r Receiver, m notice.Message) (content, bool) {
 	}
 	data := map[string]any{"tag": m.Tag, "group": "askback"}
 	if m.Link != "" {
-		data["url"], data["clickAction"] = m.Link, m.Link // iOS, Android
+		data["url"], data["clickAction"] = m.Link, m.Link // for iOS and for Android
 	}
 	if m.Urgent {
 		data["priority"], data["ttl"] = "high", 0

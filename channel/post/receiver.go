@@ -12,26 +12,26 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// A Receiver is where messages go: a phone, or a room of a chat.
+// A Receiver is a destination of messages: a phone, or a room of a chat.
 type Receiver struct {
 	Template Template
-	URL      string // as the service gives it; see [Template]
-	Token    string // if the service has one
-	User     string // of Pushover: the key of the user or the group
-	// ReplyTopic is the topic on the same server of ntfy that buttons publish answers to, and
-	// ReplyToken the token that reads it, if that is not Token.
+	URL      string // address as the service gives it; see [Template]
+	Token    string // token, if the service has one
+	User     string // for Pushover: the key of the user or the group
+	// ReplyTopic is the topic on the same server of ntfy to which buttons publish answers. ReplyToken is the
+	// token that reads the topic; if it is empty, Token is used.
 	ReplyTopic, ReplyToken string
 	Person                 string           // who reads the messages; only this person can answer through ReplyTopic
-	Allow                  []egress.Allowed // addresses to which messages may go although they are not public
+	Allow                  []egress.Allowed // addresses that messages may go to although they are not public
 }
 
-// A Template is the name of a service. It decides the form of the messages.
+// A Template is the name of a service. It determines the form of the messages.
 type Template string
 
 // The templates, with the addresses that they expect.
 const (
 	Ntfy          Template = "ntfy"           // https://ntfy.sh/TOPIC
-	Pushover      Template = "pushover"       // "" is that of Pushover
+	Pushover      Template = "pushover"       // if "", the address of Pushover
 	Gotify        Template = "gotify"         // https://gotify.example.com
 	Discord       Template = "discord"        // https://discord.com/api/webhooks/ID/TOKEN
 	Teams         Template = "teams"          // the address of a workflow "When a Teams webhook request is received"
@@ -45,11 +45,11 @@ var Templates = []Template{Ntfy, Pushover, Gotify, Discord, Teams, Mattermost, H
 // pushoverURL is the only address of Pushover.
 const pushoverURL = "https://api.pushover.net/1/messages.json"
 
-// topic is what ntfy accepts as the name of a topic.
+// topic matches the names of topics that ntfy accepts.
 var topic = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
 
-// Check returns what is wrong with a receiver, and with which of its settings, or "". It does
-// not repeat an address or a token.
+// Check returns the problem of a receiver, with the name of the setting, or "". It does not repeat an address
+// or a token.
 func (r Receiver) Check() (setting, problem string) {
 	switch {
 	case r.Template == "":
@@ -77,7 +77,7 @@ func (r Receiver) Check() (setting, problem string) {
 	return r.checkToken()
 }
 
-// checkReplies returns what is wrong with the reply topic of a receiver, as Check does.
+// checkReplies returns the problem of the reply topic of a receiver, as Check does.
 func (r Receiver) checkReplies() (setting, problem string) {
 	u, err := url.Parse(r.URL)
 	switch {
@@ -102,7 +102,7 @@ func isToken(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c >= 0x7f })
 }
 
-// checkToken returns what is wrong with the token of a receiver, as Check does.
+// checkToken returns the problem of the token of a receiver, as Check does.
 func (r Receiver) checkToken() (setting, problem string) {
 	needed := r.Template == Pushover || r.Template == Gotify || r.Template == HomeAssistant && strings.Contains(r.URL, "/api/services/")
 	inURL := r.Template == Discord || r.Template == Teams || r.Template == Mattermost || r.Template == HomeAssistant && !needed
@@ -117,7 +117,7 @@ func (r Receiver) checkToken() (setting, problem string) {
 	return "", ""
 }
 
-// pathProblem returns what is wrong with the path of the address, or "".
+// pathProblem returns the problem of the path of the address, or "".
 func (r Receiver) pathProblem() string {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r Receiver) pathProblem() string {
 	return ""
 }
 
-// Origin returns the scheme and the host of the address of the receiver: the rest may be
+// Origin returns the scheme and the host of the address of the receiver. The rest of the address may be
 // secret.
 func (r Receiver) Origin() string {
 	address := r.URL

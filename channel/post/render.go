@@ -14,15 +14,13 @@ type Request struct {
 	URL    string
 	Header map[string]string
 	Body   []byte
-	Whole  bool // it has the whole of the ask, and not only the link
+	Whole  bool // true if the message has the whole ask, and not only the link
 }
 
-// Render returns the request that shows an ask to a receiver after an event: as it is now, or
-// how it ended. The receiver passes [Receiver.Check]. The buttons are those of
-// [notice.Choices], in their order, and are left out if they do not fit together with the whole
-// ask, or if the service has none.
-//
-// A message has the whole ask, or says that the whole does not fit and has the link (F3).
+// Render returns the request that shows an ask to a receiver after an event: the ask as it is now, or its
+// outcome. The receiver must pass [Receiver.Check]. A message has the whole ask, or a notice that the ask
+// does not fit and the link (F3). The buttons are the choices of [notice.Choices], in their order. They are
+// left out if they do not fit together with the whole ask, or if the service has none.
 func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice.Button) (Request, error) {
 	if r.Template != Ntfy {
 		buttons = nil // no other service has buttons that send a request
@@ -44,11 +42,11 @@ func Render(r Receiver, event askback.EventType, a askback.Ask, buttons []notice
 // RenderTest returns the request of a test message.
 func RenderTest(r Receiver) (Request, error) { return first(r, notice.Test()) }
 
-// errDoesNotFit is returned if a message is larger than the service accepts, or has text that
-// the service would change.
+// errDoesNotFit is returned if a message is larger than the service accepts, or if the service would change
+// its text.
 var errDoesNotFit = fmt.Errorf("the message does not fit")
 
-// first returns the request of the first message that fits.
+// first returns the request for the first message that fits.
 func first(r Receiver, messages ...notice.Message) (Request, error) {
 	for _, m := range messages {
 		content, fits := drawings[r.Template](r, m)
@@ -71,23 +69,22 @@ func first(r Receiver, messages ...notice.Message) (Request, error) {
 	return Request{}, errDoesNotFit
 }
 
-// A content is what a template makes of a message.
+// A content is the form of a message in a template.
 type content struct {
 	url            string
-	header, secret string // a header with the token; "" for none
-	body           any    // encoded as JSON
-	maxBody        int    // bytes of the JSON; 0: no maximum
+	header, secret string // header with the token; "" for none
+	body           any    // body encoded as JSON
+	maxBody        int    // maximum number of bytes of the JSON; 0 for no maximum
 }
 
-// drawings are the templates. Each returns the content of a message, and whether the message
-// fits the limits of the service.
+// drawings maps each template to a function. The function returns the content of a message, and reports
+// whether the message fits the limits of the service.
 var drawings = map[Template]func(Receiver, notice.Message) (content, bool){
 	Ntfy: drawNtfy, Pushover: drawPushover, Gotify: drawGotify, Discord: drawDiscord,
 	Teams: drawTeams, Mattermost: drawMattermost, HomeAssistant: drawHomeAssistant,
 }
 
-// encode returns a value as JSON, with < and > as they are: escapes count against the limits
-// of services.
+// encode returns a value as JSON, with < and > unescaped: escapes count against the limits of services.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

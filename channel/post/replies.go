@@ -25,16 +25,16 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// An Engine makes the calls of people. Package engine has one.
+// An Engine makes calls for people. Package engine implements it.
 type Engine interface {
-	// Person returns the client of a person who answers through a channel, or
-	// [askback.ErrForbidden] if no such person may answer now.
+	// Person returns the client of a person who answers through a channel. The error is
+	// [askback.ErrForbidden] if this person may not answer now.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
-// Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a
-// signed token there, so that no phone has to reach this server. Whatever else is published
-// is ignored: anyone who knows its name may write to a topic.
+// Run reads the reply topics of all receivers until ctx ends. A button of ntfy publishes a signed token
+// there, so that no phone has to reach this server. Other messages are ignored: anyone who knows the name of
+// a topic may write to it.
 func (c *Channel) Run(ctx context.Context, people Engine) {
 	topics := map[topicKey]*replyTopic{}
 	for name, r := range c.options.Receivers {
@@ -59,7 +59,7 @@ func (c *Channel) Run(ctx context.Context, people Engine) {
 	group.Wait()
 }
 
-// A topicKey is what is needed to read a topic.
+// A topicKey contains the values needed to read a topic.
 type topicKey struct {
 	origin, topic, token, userAgent string
 }
@@ -78,10 +78,10 @@ type replyTopic struct {
 	client    *http.Client
 	log       *slog.Logger
 
-	since   string    // read messages from this time on, or all
-	started time.Time // earlier replies that came too late get no notice: it was sent by then
+	since   string    // messages after this time or id are read; "all" for all
+	started time.Time // late replies before this time get no notice: it was sent by then
 	done    recent    // tokens that have had their effect
-	forged  forgeries // what was logged of these
+	forged  forgeries // what was logged about forged replies
 	lost    bool      // the last attempt to read failed
 }
 
@@ -91,15 +91,15 @@ const (
 	lastWait  = time.Minute
 )
 
-// silence is how long a stream may be without a line. Servers of ntfy send one every 45
-// seconds by default.
+// silence is the longest time without a line in a stream. Servers of ntfy send one every 45 seconds by
+// default.
 const silence = 4 * time.Minute
 
-// overlap is how much is read again after a break. A server may send new messages before it has
-// sent all earlier ones, so that those before the last one may be missing.
+// overlap is the time span that is read again after a break. A server may send new messages before it has
+// sent all earlier ones, so messages before the last one may be missing.
 const overlap = time.Minute
 
-// run reads the topic until ctx ends. After a break it goes on shortly before the last message.
+// run reads the topic until ctx ends. After a break, it resumes shortly before the last message.
 func (t *replyTopic) run(ctx context.Context) {
 	waits := pause.Backoff{First: t.channel.firstWait, Max: lastWait}
 	for {
@@ -174,8 +174,8 @@ func (k topicKey) open(ctx context.Context, client *http.Client, query url.Value
 	return reply, nil
 }
 
-// TestReplies checks that the reply topic of the receiver with a name can be read, if it has
-// one. Its errors are those of Send.
+// TestReplies checks that the reply topic of the receiver with a name can be read, if it has one. It returns
+// the same errors as Send.
 func (c *Channel) TestReplies(ctx context.Context, name string) error {
 	r, ok := c.options.Receivers[name]
 	if !ok || r.ReplyTopic == "" {
@@ -207,7 +207,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// handle handles a line of the stream. An error means that the message must be read again.
+// handle handles a line of the stream. After an error, the message must be read again.
 func (t *replyTopic) handle(ctx context.Context, line []byte) error {
 	var m struct {
 		ID, Event, Message string
@@ -224,8 +224,8 @@ func (t *replyTopic) handle(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// answer gives the answer of a token that was published at some time. The error is that of an
-// answer that may succeed later.
+// answer gives the answer of a token that was published at some time. It returns an error only if the answer
+// may succeed later.
 func (t *replyTopic) answer(ctx context.Context, token string, published time.Time) error {
 	link, err := t.channel.options.Replies.Verify(token)
 	switch {
@@ -260,8 +260,8 @@ func (t *replyTopic) answer(ctx context.Context, token string, published time.Ti
 	return nil
 }
 
-// isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read
-// again: those after it would wait for ever.
+// isFinal reports whether an answer that failed cannot succeed later. Such a reply is not read again: the
+// replies after it would wait for ever.
 func isFinal(err error) bool {
 	for _, final := range []error{askback.ErrNotFound, askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrNotApprover, askback.ErrDamaged, errNoChoice} {
 		if errors.Is(err, final) {
@@ -297,8 +297,8 @@ func (t *replyTopic) send(ctx context.Context, l answerlink.Link) (askback.Ask, 
 	return client.Answer(ctx, a.ID, choices[l.Choice-1].Answer)
 }
 
-// tell shows a message to the person who pressed a button in vain. It is sent once: the
-// outcome, which every receiver of the question gets, is another message.
+// tell shows a message to the person whose button had no effect. The message is sent once. The outcome, which
+// every receiver of the question gets, is another message.
 func (t *replyTopic) tell(ctx context.Context, published time.Time, l answerlink.Link, m notice.Message) {
 	if published.Before(t.started.Truncate(time.Second)) {
 		return
@@ -324,11 +324,11 @@ const maxForged = 10
 
 // forgeries counts what is logged about forged replies.
 type forgeries struct {
-	since time.Time // the begin of the current minute
-	lines int       // in that minute
+	since time.Time // the beginning of the current minute
+	lines int       // forged replies in that minute
 }
 
-// logForged logs that something else than a valid token was published.
+// logForged logs that a message without a valid token was published.
 func (t *replyTopic) logForged() {
 	if now := t.channel.options.Now(); now.Sub(t.forged.since) >= time.Minute {
 		t.forged = forgeries{since: now}

@@ -40,7 +40,7 @@ func (b *syncBuffer) String() string {
 	return b.b.String()
 }
 
-// phone is an engine with a receiver of ntfy, whose buttons publish to a reply topic.
+// phone is an engine with a receiver of ntfy. Its buttons publish to a reply topic.
 type phone struct {
 	t       *testing.T
 	ntfy    *posttest.Ntfy
@@ -49,8 +49,8 @@ type phone struct {
 	log     syncBuffer
 
 	mu      sync.Mutex
-	failing error         // of the next calls of people
-	ahead   time.Duration // of the clock of the channel
+	failing error         // error of the next calls of people
+	ahead   time.Duration // offset of the clock of the channel
 	calls   int
 	stop    func()
 }
@@ -87,7 +87,7 @@ func (p *phone) start() {
 	p.stop = func() { cancel(); <-done; p.stop = func() {} }
 }
 
-// Person implements [post.Engine]. There are ana and ben.
+// Person implements [post.Engine]. The people are ana and ben.
 func (p *phone) Person(_ context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,8 +197,8 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 	}
 }
 
-// A call that needs two approvals has buttons, too. The button of one person is one vote, however
-// often it is pressed; its message then says so, without buttons. One denial denies (F12).
+// A call that needs two approvals has buttons, too. The button of one person is one vote, however often it is
+// pressed. After the vote, the message confirms it and has no buttons. One denial denies (F12).
 func TestButtonsCarryOneVoteOfEachPerson(t *testing.T) {
 	p := newPhone(t)
 	call := func() askback.Ask {
@@ -244,7 +244,7 @@ func TestButtonsCarryOneVoteOfEachPerson(t *testing.T) {
 	}
 }
 
-// Who is late is told who was first, once, however often the button is pressed (E10).
+// A late person learns who was first, once, however often the button is pressed (E10).
 func TestLateButtonIsToldWhoWasFirst(t *testing.T) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
@@ -261,7 +261,7 @@ func TestLateButtonIsToldWhoWasFirst(t *testing.T) {
 		press(t, m.Buttons[0])
 	}
 	p.barrier()
-	if n := len(p.ntfy.Messages()); n != 3 { // that of the barrier is the third
+	if n := len(p.ntfy.Messages()); n != 3 { // the message of the barrier is the third
 		t.Errorf("got %d messages, want no second notice", n)
 	}
 	if o := p.outcome(a); o.Actor.Name != "ben" {
@@ -333,8 +333,8 @@ func TestReplyDoesNotDecideDangerousCalls(t *testing.T) {
 	}
 }
 
-// What was pressed while the server was down, or while the connection was lost, is read
-// afterwards. A server of ntfy that lost its cache, and one that fails, change nothing.
+// A press while the server is down, or while the connection is lost, is read afterwards. A server of ntfy
+// that lost its cache, or that fails, changes nothing.
 func TestRepliesAreReadAfterABreak(t *testing.T) {
 	p := newPhone(t)
 	p.barrier()
@@ -386,7 +386,7 @@ func TestReplyIsReadAgainUntilItIsSaved(t *testing.T) {
 	p.waitOutcome(a)
 }
 
-// A stream that says nothing any more is replaced.
+// A stream that has become silent is replaced.
 func TestSilentStreamIsReplaced(t *testing.T) {
 	p := newPhone(t)
 	p.stop()
@@ -395,8 +395,8 @@ func TestSilentStreamIsReplaced(t *testing.T) {
 	eventually(t, "the topic is read again", func() bool { _, total := p.ntfy.Streams(); return total >= 3 })
 }
 
-// A person who may no longer answer gets a notice, and so does one whose reply can never succeed:
-// the replies after it do not wait.
+// A person who may no longer answer gets a notice, and so does the author of a reply that can never succeed.
+// The replies after it do not wait.
 func TestReplyOfAPersonWhoLeft(t *testing.T) {
 	for _, err := range []error{askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged} {
 		t.Run(err.Error(), func(t *testing.T) { testRefusedReply(t, err) })
@@ -417,7 +417,7 @@ func testRefusedReply(t *testing.T, refusal error) {
 	}
 }
 
-// A reply topic that cannot be read is an error of the test, without secrets.
+// For a reply topic that cannot be read, the test reports an error without secrets.
 func TestReplyTopicThatCannotBeRead(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	receiver := receiverAt(t, post.Ntfy, service.URL)
@@ -437,7 +437,7 @@ func TestReplyTopicThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// The topic is read with the token for it, else with that of the receiver.
+// The topic is read with its own token, or with the token of the receiver if it has none.
 func TestReplyTopicIsReadWithItsToken(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		service := posttest.NewNtfy(t)

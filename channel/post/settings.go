@@ -16,11 +16,10 @@ type Settings []NamedReceiver
 // A NamedReceiver is a phone or a room of a chat that gets the questions of a person.
 type NamedReceiver struct {
 	Name     string
-	Receiver // with the Person who reads it; "" is the user of the server
+	Receiver // has the Person who reads it; "" is the user of the server
 }
 
-// receiverName is what the names of receivers consist of, so that they can be written in a
-// command.
+// receiverName matches the names of receivers. They can be written in a command.
 var receiverName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`) })
 
 // readSettings reads channels.post: receivers by name.
@@ -84,7 +83,7 @@ func readReceiver(r *settings.Reader, v settings.Value, here settings.Position) 
 	return to, true
 }
 
-// fixes are what to write for the settings of a receiver.
+// fixes maps a setting of a receiver to the correction in a problem.
 var fixes = map[string]string{
 	"template": "write one of " + strings.Join(templates(), ", "),
 	"url":      "write the address that the service gives, as in https://ntfy.sh/a-long-random-topic",

@@ -28,7 +28,7 @@ type desk struct {
 	receiver *askbacktest.Receiver
 	api      http.Handler
 	tokens   map[string]string
-	got      int // messages of the receiver that were read
+	got      int // messages of the receiver read so far
 }
 
 func newDesk(t *testing.T) *desk {
@@ -81,7 +81,7 @@ func (d *desk) next() askbacktest.Message {
 	return d.receiver.Wait(d.got)[d.got-1]
 }
 
-// post sends an answer to the address of a message with a token.
+// post sends an answer with a token to the address of a message.
 func (d *desk) post(m askbacktest.Message, token, text string) (status int, reply string) {
 	d.t.Helper()
 	path, ok := strings.CutPrefix(m.AnswerURL, channeltest.Pages)
@@ -110,7 +110,7 @@ func (t handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// text returns an answer as the text for the address of a message, or "" if it has parts that
+// text returns an answer as the text for the address of a message. It returns "" if the answer has parts that
 // only the API takes.
 func text(a askback.Answer) string {
 	if len(a.Answers) != 1 || a.Answers[0].Notes != "" || a.Answers[0].Other != "" || len(a.Answers[0].Selected) != 1 {
@@ -119,9 +119,9 @@ func text(a askback.Answer) string {
 	return a.Answers[0].Selected[0]
 }
 
-// A program that is called answers with a token of a person: one option at the address of the
-// message, everything else over the API. Each answer is the same as one of that person
-// elsewhere, and the program gets the outcome (E3).
+// A called program answers with the token of a person. One option goes to the address of the message,
+// everything else over the API. Each answer equals the same answer given elsewhere by that person, and the
+// program gets the outcome (E3).
 func TestProgramsAnswerAskedByWebhook(t *testing.T) {
 	d := newDesk(t)
 	short := 0
@@ -167,13 +167,13 @@ func (d *desk) engineAnswer(m askbacktest.Message, a askback.Answer) {
 	}
 }
 
-// given returns what two outcomes of the same answer have in common.
+// given returns the parts of an outcome that are equal for equal answers.
 func given(o *askback.Outcome) askback.Outcome {
 	return askback.Outcome{Status: o.Status, Answers: o.Answers, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest, Reason: o.Reason}
 }
 
-// Of two programs that answer at the same moment, one wins, and a late, a forged and a foreign
-// answer change nothing (F6, T18).
+// Of two programs that answer at the same time, one wins. A late, a forged and a foreign answer change
+// nothing (F6, T18).
 func TestOneProgramWinsAtTheAnswerURL(t *testing.T) {
 	d := newDesk(t)
 	question := askback.Request{Questions: []askback.Question{{Text: "Go on?", Options: askback.Options("Yes", "No"), NoOther: true}}}

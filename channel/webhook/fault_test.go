@@ -32,8 +32,8 @@ func sendTo(t *testing.T, ctx context.Context, to *askbacktest.Receiver, secret,
 	return send(ctx, c, d, someAsk, to.URL()+"/calls?key=secret")
 }
 
-// Each failure of a receiver has its error, which says what happened and what to do next. The
-// next attempt succeeds. The receiver records the message once (E3, T16).
+// Each failure of a receiver has its own error, with the cause and the next step. The next attempt succeeds.
+// The receiver records the message once (E3, T16).
 func TestFailuresOfReceiver(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	other := askbacktest.NewReceiver(t, nil)
@@ -44,7 +44,7 @@ func TestFailuresOfReceiver(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		fault    askbacktest.Fault
-		want     string // the error; "" if the message is accepted
+		want     string // expected error; "" if the message is accepted
 		final    bool
 		min, max time.Duration // RetryAfter
 	}{
@@ -129,9 +129,8 @@ func TestFailuresOfConnection(t *testing.T) {
 	}
 }
 
-// A receiver that fails for three days, in another way each time, gets every message of an ask
-// and a session, signed anew for each attempt, in order and with the same ids. The clock is
-// moved (E3, F9).
+// A receiver fails for three days, in another way each time. It gets every message of an ask and a session,
+// in order and with the same ids, signed anew for each attempt. The test moves the clock (E3, F9).
 func TestReceiverThatFailsForThreeDays(t *testing.T) {
 	var instance *askbacktest.Instance
 	now := func() time.Time { return instance.Now() }

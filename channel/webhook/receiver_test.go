@@ -22,8 +22,8 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// The receivers in docs/webhooks.md accept what a channel sends, each message once, and
-// nothing that is forged, changed or old (E3, T17).
+// The receivers in docs/webhooks.md accept each message of a channel once. They accept nothing that is
+// forged, changed or old (E3, T17).
 func TestReceiversOfTheDocumentation(t *testing.T) {
 	page, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
@@ -131,7 +131,7 @@ func tryReceiver(t *testing.T, program, file, source string) {
 	const want = "question_pending\nquestion_answeredhaiku\nsession_completed\n"
 	printed := func() string { return strings.NewReplacer("[", "", "]", "", "'", "", " ", "").Replace(out.String()) }
 	for limit := time.Now().Add(time.Minute); len(printed()) < len(want) && time.Now().Before(limit); {
-		runtime.Gosched() // the output of a program arrives after its reply
+		runtime.Gosched() // a program may print after it has replied
 	}
 	if got := printed(); got != want {
 		t.Errorf("got output %q, want that of three messages", out.String())

@@ -8,8 +8,8 @@ import (
 
 // Settings configure the webhooks that the server sends.
 type Settings struct {
-	URL    string // receives the events of asks that name no callback; "" for none
-	Secret string // signs messages to endpoints without a secret of their own; "": each gets one
+	URL    string // address that receives the events of asks without a callback; "" for none
+	Secret string // signs messages to endpoints without a secret of their own; if "", each endpoint gets a secret
 	Allow  []egress.Allowed
 }
 
@@ -23,8 +23,8 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	return s
 }
 
-// ReadSecret returns a function that reads a secret into dst. Its problems do not repeat it, and
-// name a variable that could have it.
+// ReadSecret returns a function that reads a secret into dst. Its problems do not repeat the secret; they
+// name a variable that could contain it.
 func ReadSecret(r *settings.Reader, dst *string, variable string) func(settings.Value) {
 	example := `a variable with the secret, as in "${` + variable + `}"`
 	return func(v settings.Value) {

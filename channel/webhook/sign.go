@@ -14,7 +14,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// The lengths in bytes of secrets, without their encoding. Standard Webhooks allows 24 to 64.
+// Lengths of secrets in bytes, without their encoding. Standard Webhooks allows 24 to 64.
 const (
 	newSecret = 32
 	minSecret = 24
@@ -32,7 +32,7 @@ func NewSecret(random io.Reader) (string, error) {
 	return secretPrefix + base64.StdEncoding.EncodeToString(b), nil
 }
 
-// CheckSecret returns what is wrong with a secret, or "". It does not repeat the secret.
+// CheckSecret returns the problem of a secret, or "". It does not repeat the secret.
 func CheckSecret(secret string) (problem string) {
 	encoded, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
@@ -48,9 +48,9 @@ func CheckSecret(secret string) (problem string) {
 	return ""
 }
 
-// sign adds the headers of Standard Webhooks for a message that is sent at a time, with a
-// signature for each of the secrets. One that is "" is the secret of the channel, which is
-// also used without secrets.
+// sign adds the headers of Standard Webhooks for a message that is sent at a time. They have a signature for
+// each of the secrets. The secret "" stands for the secret of the channel, which is also used if there are no
+// secrets.
 func (c *Channel) sign(h http.Header, id string, at time.Time, body []byte, secrets []string) error {
 	if strings.Contains(id, ".") {
 		return fmt.Errorf("the id %q has a dot, which would make its signature ambiguous", id)
@@ -66,7 +66,7 @@ func (c *Channel) sign(h http.Header, id string, at time.Time, body []byte, secr
 		}
 		w, err := standardwebhooks.NewWebhook(secret)
 		if err != nil {
-			return errors.New("the secret is not valid") // the cause may have a part of it
+			return errors.New("the secret is not valid") // the cause may contain a part of the secret
 		}
 		signature, err := w.Sign(id, at, body)
 		if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// The limits of Slack for a message with blocks. Lengths are counted in UTF-16, which is
-// never less than what Slack counts. The limit for all blocks together is not documented;
-// this value is below those that were observed.
+// Limits of Slack for a message with blocks. Lengths are counted in UTF-16, which is never less than Slack
+// counts. The limit for all blocks together is not documented; this value is below the observed limits.
 const (
 	maxSlackText   = 3000
 	maxSlackHeader = 150
@@ -22,7 +21,7 @@ const (
 	maxSlackTotal  = 12_000
 )
 
-// isSlack reports whether an address is that of an incoming webhook of Slack.
+// isSlack reports whether an address is an incoming webhook of Slack.
 func isSlack(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && strings.EqualFold(strings.TrimSuffix(u.Hostname(), "."), "hooks.slack.com")
@@ -44,8 +43,8 @@ type slackBlock struct {
 type slackText struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
-	Emoji    *bool  `json:"emoji,omitempty"`    // of plain_text: whether :name: becomes a picture
-	Verbatim bool   `json:"verbatim,omitempty"` // of mrkdwn: names and addresses do not become links
+	Emoji    *bool  `json:"emoji,omitempty"`    // of plain_text: true if :name: becomes a picture
+	Verbatim bool   `json:"verbatim,omitempty"` // of mrkdwn: true if names and addresses do not become links
 }
 
 func plainText(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: new(bool)} }
@@ -76,12 +75,12 @@ func encodeSlack(m slackMessage) ([]byte, error) {
 
 // A slackWriter collects the parts of a message.
 type slackWriter struct {
-	event    string   // what happened, in our words
-	headline string   // the same with the names of those who did it
+	event    string   // the event, in Askback's words
+	headline string   // the event, with the names of the people who caused it
 	agent    string   // the label of the agent
 	summary  string   // the text of the first question or the like, for the notification
 	sections []string // safe text
-	action   string   // what to do on the page
+	action   string   // the action to take on the page
 }
 
 // message returns the message, with a link to a page if its address is not "".
@@ -121,7 +120,7 @@ func (w *slackWriter) blocks(sections []string) []slackBlock {
 	return blocks
 }
 
-// fits reports whether Slack accepts these blocks and one more with a link.
+// fits reports whether Slack accepts these blocks and another one with a link.
 func fits(blocks []slackBlock) bool {
 	total := 0
 	for _, b := range blocks {
@@ -142,7 +141,7 @@ func length(s string) (n int) {
 	return n
 }
 
-// add adds sections with safe text. Empty ones are left out: Slack rejects them.
+// add adds sections with safe text. It omits empty sections, which Slack rejects.
 func (w *slackWriter) add(sections ...string) {
 	for _, s := range sections {
 		if strings.TrimSpace(s) != "" {
@@ -170,7 +169,7 @@ func (w *slackWriter) addList(lines []string) {
 
 func block(s string) string { return safetext.Block(s).String() }
 
-// labeled returns a text of others after a label, or "" without a text.
+// labeled returns text of others after a label, or "" if there is no text.
 func labeled(label, s string) string {
 	if strings.TrimSpace(s) == "" {
 		return ""
@@ -178,11 +177,10 @@ func labeled(label, s string) string {
 	return label + ": " + indent(block(s))
 }
 
-// indent indents each line of a text but the first, so that it cannot imitate the lines
-// around it.
+// indent indents every line of a text after the first, so that no line can imitate the lines around it.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n     ") }
 
-// pretty returns JSON with line breaks as safe text, or "" for null and for an empty object.
+// pretty returns JSON with line breaks as safe text. It returns "" for null and for an empty object.
 func pretty(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil || b.String() == "{}" || b.String() == "null" {
@@ -216,7 +214,7 @@ func (w *slackWriter) ask(event askback.EventType, a askback.Ask) {
 	w.add(contextOf(a.Context))
 }
 
-// contextOf returns the context of an ask, which is a text or an object.
+// contextOf returns the context of an ask: a text or an object.
 func contextOf(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {

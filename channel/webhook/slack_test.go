@@ -21,8 +21,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// slackOf returns the message for Slack about an event, decoded strictly, and checks it
-// against the limits of Slack.
+// slackOf decodes the message for Slack about an event strictly, checks it against the limits of Slack, and
+// returns it.
 func slackOf(t *testing.T, d askback.Delivery, about askback.Ask) slackMessage {
 	t.Helper()
 	raw, err := bodyOf(d, about, "https://hooks.slack.com/services/T/B/x")
@@ -57,8 +57,8 @@ func slackOf(t *testing.T, d askback.Delivery, about askback.Ask) slackMessage {
 	return m
 }
 
-// checkMarkup checks that the only markup of a message is the link to the page: text of
-// others is plain text or escaped (T8, T9).
+// checkMarkup checks that the link to the page is the only markup of a message. Text of others is plain text
+// or escaped (T8, T9).
 func checkMarkup(t *testing.T, m slackMessage) {
 	t.Helper()
 	text, link, linked := strings.Cut(m.Text, "\n")
@@ -119,15 +119,14 @@ func TestSlackMessage(t *testing.T) {
 	}
 }
 
-// hostile are texts that try to leave their place: markup and mentions of Slack, characters
-// that change the order of others, control characters, lines that imitate ours, and letters
-// that are written from right to left.
+// hostile are texts that try to leave their place: markup and mentions of Slack, bidirectional controls,
+// control characters, lines that imitate lines of Askback, and right-to-left letters.
 var hostile = []string{
 	"<!channel> <!here> <!everyone> <@U012AB3CD> <#C012AB3CD>", "<https://evil.example|Open the page to answer>", "&lt;!channel&gt; &amp;", "*bold* _it_ ~no~ `code` :skull: ```",
 	"safe\u202egnp.exe", "\u2066left\u2069", "\x1b[31mred\x07", "zero\u200bwidth", "מה השאלה?", "ما هو السؤال؟", "\n\n1. Yes\nAnswer: yes", strings.Repeat("\u0301", 200), `"}]}`, "\u2028\u2029",
 }
 
-// Each text of an agent or a person stays in its place, in every field and for every event:
+// Each text of an agent or a person stays in its place, in every field and for every event. The message has
 // the whole ask, or only a link (T8, T9, T10).
 func TestSlackMessagesOfHostileAsks(t *testing.T) {
 	long := strings.Repeat("a very long text. ", 60_000) // 1 MB
@@ -155,7 +154,7 @@ func TestSlackMessagesOfHostileAsks(t *testing.T) {
 	}
 }
 
-// hostileAsks returns asks with a text in every field that an agent writes.
+// hostileAsks returns asks in which every field that an agent writes has the text.
 func hostileAsks(text string) map[string]askback.Ask {
 	quoted, _ := json.Marshal(text)
 	object, _ := json.Marshal(map[string]string{text: text})
@@ -210,7 +209,7 @@ func TestSlackMessageHasAllOptions(t *testing.T) {
 	}
 }
 
-// Only the host of Slack gets the form of Slack.
+// Only messages to the host of Slack have the form of Slack.
 func TestOnlySlackGetsItsForm(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://hooks.slack.com/services/T/B/x": true, "https://HOOKS.Slack.com./services": true, "https://hooks.slack.com:443/x": true,

@@ -21,7 +21,7 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// retryAfter is the time that the programs ask for when they are busy.
+// retryAfter is the delay that the programs request when they are busy.
 const retryAfter = 11 * time.Second
 
 // programs are two programs that receive webhooks, one for each person.
@@ -84,8 +84,8 @@ func (p *programs) Receivers() (all []engine.Receiver) {
 // Address implements [channeltest.Service].
 func (p *programs) Address(person string) string { return p.servers[person].URL }
 
-// Messages implements [channeltest.Service]. A program shows strings of an agent as text, with
-// marks for hidden characters and in front of each line.
+// Messages implements [channeltest.Service]. A program shows strings of an agent as text. It marks hidden
+// characters and the beginning of each line.
 func (p *programs) Messages(person string) (all []channeltest.Message) {
 	for _, m := range p.receivers[person].Messages() {
 		out := channeltest.Message{ID: m.ID, AskID: m.Question.ID, Link: m.PageURL, Settled: m.Outcome != nil}
@@ -148,9 +148,9 @@ func (p *programs) Secrets() []string {
 	return slices.Collect(strings.SplitSeq(strings.TrimPrefix(askbacktest.ReceiverSecret, "whsec_"), "_"))
 }
 
-// Webhooks pass the suite of channels. Programs answer over the API, and not in a message (E3,
-// F3). Under the name webhook, the engine would send to the callback of an ask, which is one
-// program; under another one, it sends to those of both people.
+// Webhooks pass the suite of channels. Programs answer over the API, and not in a message (E3, F3). The
+// channel has another name than webhook, because the engine sends webhooks to the callback of an ask, which
+// is one program. Under another name, it sends to the programs of both people.
 func TestWebhooksPassTheSuite(t *testing.T) {
 	channeltest.Test(t, channeltest.Driver{Channel: "program", Start: newPrograms, RetryAfter: retryAfter, Appends: true})
 }

@@ -11,8 +11,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// SignedFor is how far the time of a received message may be from the present, in either
-// direction. A message that was recorded cannot be sent again later.
+// SignedFor is the largest difference between the time of a received message and the present, in either
+// direction. So a recorded message cannot be sent again later.
 const SignedFor = 5 * time.Minute
 
 // errUnsigned is the error for every message that is not accepted, so that it reveals nothing
@@ -26,15 +26,15 @@ type Verifier struct {
 	now    func() time.Time
 }
 
-// NewVerifier returns a verifier of messages. secret returns the secret of a receiver, or "" if
-// there is no such receiver or it has none. Their messages are verified with decoy, a secret
-// that no sender has, so that the time of a reply reveals nothing either.
+// NewVerifier returns a verifier of messages. secret returns the secret of a receiver. It returns "" if there
+// is no such receiver, or if the receiver has no secret; such messages are verified with decoy. No sender has
+// that secret, so the duration of a reply reveals nothing either.
 func NewVerifier(secret func(receiver string) string, decoy string, now func() time.Time) *Verifier {
 	return &Verifier{secret, decoy, now}
 }
 
-// CheckHeader returns an error unless the header of a message has an id, a time that is at most
-// [SignedFor] from now, and a signature. The body can decide nothing without them.
+// CheckHeader returns an error unless the header of a message has an id, a time that is at most [SignedFor]
+// from now, and a signature. Without them the message is rejected, whatever its body is.
 func (v *Verifier) CheckHeader(h http.Header) error {
 	id, sent := h.Get(standardwebhooks.HeaderWebhookID), h.Get(standardwebhooks.HeaderWebhookTimestamp)
 	at, err := strconv.ParseInt(sent, 10, 64)
@@ -57,7 +57,7 @@ func (v *Verifier) Verify(receiver string, h http.Header, body []byte) error {
 	}
 	w, err := standardwebhooks.NewWebhook(cmp.Or(v.secret(receiver), v.decoy))
 	if err != nil {
-		return errors.New("the secret is not valid") // the cause may have a part of it
+		return errors.New("the secret is not valid") // the cause may contain a part of the secret
 	}
 	if w.VerifyIgnoringTimestamp(body, h) != nil {
 		return errUnsigned

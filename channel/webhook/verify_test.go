@@ -34,8 +34,8 @@ func signed(t interface{ Fatal(...any) }, secret, id string, at time.Time, body 
 	return h
 }
 
-// Only a message that the receiver's secret has signed within five minutes is accepted. Every
-// other one has the same error, also that to a receiver without a secret (T41).
+// Only a message that the receiver's secret has signed within five minutes is accepted. Every other message
+// gets the same error, even a message to a receiver without a secret (T41).
 func TestForgedOldAndUnknownMessagesAreRefusedAlike(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	secrets := map[string]string{"poem": poemSecret}

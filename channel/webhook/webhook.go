@@ -1,9 +1,7 @@
-// Package webhook sends events of asks and sessions to programs by HTTP POST, signed as Standard Webhooks
-// 1.0 (standardwebhooks.com) requires. docs/wire.md §8 has the form.
-//
-// A message goes only to addresses that are public, or that the operator allows. The
-// address is checked when the connection is made, so that a name cannot change what it means
-// after the check.
+// Package webhook sends events of asks and sessions to programs by HTTP POST, signed as Standard Webhooks 1.0
+// (standardwebhooks.com) requires. docs/wire.md §8 specifies the messages. A message goes only to addresses
+// that are public, or that the operator allows. The address is checked when the connection is made, so a name
+// cannot resolve to another address after the check.
 package webhook
 
 import (
@@ -22,10 +20,10 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	Secret  string           // signs messages to endpoints without a secret of their own; [CheckSecret] accepts it; "": none
-	Allow   []egress.Allowed // addresses to which messages may go although they are not public
-	Now     func() time.Time // for the timestamps; nil: time.Now
-	Version string           // of Askback, for the User-Agent
+	Secret  string           // signs messages to endpoints without a secret of their own; must pass [CheckSecret]; "" for none
+	Allow   []egress.Allowed // addresses that messages may go to although they are not public
+	Now     func() time.Time // for the timestamps; nil means time.Now
+	Version string           // version of Askback, for the User-Agent
 }
 
 // A Channel sends deliveries to the callbacks of asks and sessions. It is safe for concurrent use.
@@ -52,10 +50,10 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// Send posts a notification to its address, once, with a signature for each of its secrets or,
-// if it has none, with that of the channel. The receiver has it if the error is nil. Otherwise
-// the error has no text of the receiver and no secret; it is an [askback.SendError] if there
-// was a reply, or if the address is not valid. There is no receipt.
+// Send posts a notification to its address, once. It signs with each secret of the notification or, if there
+// is none, with the secret of the channel. The receiver has the message if the error is nil. Otherwise the
+// error has no text of the receiver and no secret. It is an [askback.SendError] if there was a reply, or if
+// the address is not valid. There is no receipt.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	body, err := bodyOf(n.Delivery, n.Ask, n.Address)
 	if err != nil {
@@ -65,14 +63,14 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	return "", err
 }
 
-// SendTest sends a test message with an id to an address of an endpoint, once. It returns the
-// status of the reply, or 0 if there was none. The error is like that of Send.
+// SendTest sends a test message with an id to an address of an endpoint, once. It returns the status of the
+// reply, or 0 if there was none. It returns the same errors as Send.
 func (c *Channel) SendTest(ctx context.Context, id, endpoint, address string, secrets []string) (code int, err error) {
 	content := struct {
 		Event    string `json:"event"`
 		Endpoint string `json:"endpoint_id"`
 		At       string `json:"at"`
-		Text     string `json:"text"` // for Slack, which requires it
+		Text     string `json:"text"` // Slack requires it
 	}{"test", endpoint, c.now().UTC().Format(time.RFC3339), "This is a test message of Askback."}
 	body, err := json.Marshal(content)
 	if err != nil {
@@ -116,8 +114,8 @@ func (c *Channel) post(ctx context.Context, id, session, trace, address string, 
 	return reply.StatusCode, egress.ReplyError(reply, now)
 }
 
-// bodyOf returns the body of a delivery about an ask or, with d.Session, about a session. An
-// address of Slack gets a message for a channel of Slack.
+// bodyOf returns the body of a delivery about an ask or, if d.Session is set, about a session. An address of
+// Slack gets a message in the form of Slack.
 func bodyOf(d askback.Delivery, about askback.Ask, address string) ([]byte, error) {
 	switch {
 	case isSlack(address):

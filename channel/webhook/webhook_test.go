@@ -61,8 +61,7 @@ func newChannel(t *testing.T, server *httptest.Server) *Channel {
 	return c
 }
 
-// The message has the form of docs/wire.md §8, and its signature is that of Standard
-// Webhooks (E3).
+// The message has the form of docs/wire.md §8, and a signature of Standard Webhooks (E3).
 func TestMessage(t *testing.T) {
 	var got *http.Request
 	var body []byte
@@ -97,7 +96,7 @@ func TestMessage(t *testing.T) {
 		}],
 		"answer_url": "https://ask.example.com/agent/answer/ses_1", "page_url": "https://ask.example.com/asks/ask_1"
 	}`), &want)
-	delete(content.(map[string]any), "questions") // those of the API
+	delete(content.(map[string]any), "questions") // they have the form of the API
 	delete(want.(map[string]any), "questions")
 	if diff := cmp.Diff(want, content); diff != "" {
 		t.Errorf("body -want +got:\n%s", diff)
@@ -109,7 +108,7 @@ func TestMessage(t *testing.T) {
 	if err := verifier.Verify(body, got.Header); err != nil {
 		t.Error(err)
 	}
-	// The same by hand: the library signs too.
+	// The test computes the signature without the library, because the channel uses the library.
 	mac := hmac.New(sha256.New, []byte("01234567890123456789012345678901"))
 	fmt.Fprintf(mac, "dlv_1.%s.%s", got.Header.Get("Webhook-Timestamp"), body)
 	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); got.Header.Get("Webhook-Signature") != want {
@@ -120,7 +119,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// The message about a session has the session as it was after the event.
+// The message about a session has the session in its state after the event.
 func TestMessageAboutASession(t *testing.T) {
 	var got *http.Request
 	var body []byte
@@ -178,8 +177,7 @@ func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
 	}
 }
 
-// A reply other than 2xx is an error, which says what to do next. Redirects are not followed
-// (T16).
+// A reply other than 2xx is an error with the next step. Redirects are not followed (T16).
 func TestReplies(t *testing.T) {
 	var followed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
@@ -233,10 +231,10 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// An attempt without a reply has an error without any text of the receiver and without its
-// address: agents read it (T16).
+// If there is no reply, the error contains neither text of the receiver nor its address, because agents read
+// it (T16).
 func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
-	speaks := func(text string) string { // the address of a receiver that sends a text
+	speaks := func(text string) string { // address of a receiver that sends a text
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -255,7 +253,7 @@ func TestErrorsHaveNoTextOfTheReceiver(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	free := speaks("")
-	holder, err := net.Dial("tcp", speaks("")) // holds its own port, so that no server gets it
+	holder, err := net.Dial("tcp", speaks("")) // keeps the port occupied, so that no server gets it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +366,7 @@ func answerName(conn net.Conn, lookups *atomic.Int64) {
 		for query[end] != 0 {
 			end += int(query[end]) + 1
 		}
-		end += 5 // the zero, the type and the class
+		end += 5 // the zero byte, the type and the class
 		reply := append([]byte{query[0], query[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, query[12:end]...)
 		if query[end-3] == 1 { // type A
 			last := byte(1)
@@ -396,8 +394,8 @@ func TestInvalidSecretsAreRejected(t *testing.T) {
 	}
 }
 
-// An agent that names an address learns from the error neither whether the address of a name
-// is private nor whether the name exists. The cause is for the log of operators (T16).
+// An agent that sends an address cannot learn from the error whether a name exists, or whether its address is
+// private. The cause is for the log of operators (T16).
 func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 	c, err := New(Options{Secret: secret})
 	if err != nil {
@@ -428,7 +426,7 @@ func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 	}
 }
 
-// A reply is its status. A body that never ends delays the next message by about a second.
+// Only the status of a reply counts. A body that never ends delays the next message by about a second.
 func TestEndlessBodyDoesNotHoldTheMessage(t *testing.T) {
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -451,14 +449,14 @@ func TestEndlessBodyDoesNotHoldTheMessage(t *testing.T) {
 		t.Error(err)
 	}
 	select {
-	case <-ended: // Send has closed the connection, and did not wait for the end of the reply
+	case <-ended: // Send has closed the connection, and has not waited for the end of the reply
 	case <-time.After(time.Minute):
 		t.Error("the connection is still open")
 	}
 }
 
-// Each secret of an endpoint has its signature, so that a receiver with one of them accepts
-// the message. Without one, the secret of the channel signs.
+// The message has a signature by each secret of an endpoint, so a receiver that has one of the secrets
+// accepts it. If the endpoint has no secret, the secret of the channel signs.
 func TestMessageHasASignatureForEachSecret(t *testing.T) {
 	var header http.Header
 	var body []byte

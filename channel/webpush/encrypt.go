@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	// maxBody is how many bytes a push service accepts at least (RFC 8030, section 7.2), and
-	// most accept no more.
+	// maxBody is the number of bytes that every push service accepts (RFC 8030, section 7.2). Most accept no
+	// more.
 	maxBody = 4096
 	// overhead is what encryption adds: the header of 86 bytes (RFC 8188, section 2.1), the
 	// delimiter and the tag.
 	overhead = saltSize + 4 + 1 + keySize + 1 + tagSize
 	// maxMessage is the maximum size of a message in bytes.
 	maxMessage = maxBody - overhead
-	// padding is the unit to which messages are padded, so that the push service learns
-	// little about what was asked from the length.
+	// padding is the unit to which messages are padded, so that the length reveals little about the question
+	// to the push service.
 	padding = 512
 
 	saltSize = 16
-	keySize  = 65 // of a point that is not compressed
+	keySize  = 65 // size of an uncompressed point
 	tagSize  = 16
 	authSize = 16
 )
 
-// encrypt returns the body of a push message, which only the browser with this subscription
-// can read (RFC 8291). The message has at most maxMessage bytes. Key is made for this message
-// only, and salt is random.
+// encrypt returns the body of a push message that only the browser with this subscription can read (RFC
+// 8291). The message has at most maxMessage bytes. Key is used for this message only, and salt is random.
 func encrypt(message []byte, to subscription, key *ecdh.PrivateKey, salt []byte) ([]byte, error) {
 	shared, err := key.ECDH(to.key)
 	if err != nil {
@@ -61,7 +60,7 @@ func encrypt(message []byte, to subscription, key *ecdh.PrivateKey, salt []byte)
 	if err != nil {
 		return nil, fmt.Errorf("encrypt a message: %w", err)
 	}
-	// One record, which is the last one: its delimiter is 2.
+	// There is one record. It is the last one, so its delimiter is 2.
 	body := binary.BigEndian.AppendUint32(slices.Clone(salt), maxBody)
 	body = append(append(body, keySize), own...)
 	return aead.Seal(body, nonce, append(slices.Clone(message), 2), nil), nil

@@ -41,7 +41,7 @@ func TestEncryptionIsThatOfTheRFC(t *testing.T) {
 	}
 }
 
-// Each message has one of a few sizes, and the longest fits into what push services take.
+// Each message has one of a few sizes, and push services take the longest one.
 func TestMessagesArePadded(t *testing.T) {
 	sizes := map[int]bool{}
 	for n := range maxMessage + 1 {

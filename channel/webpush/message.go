@@ -10,21 +10,21 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// A message is what the service worker of the pages gets. It shows a notification, which
-// replaces an earlier one with the same tag.
+// A message is the data that the service worker of the pages receives. The service worker shows it as a
+// notification, which replaces an earlier one with the same tag.
 type message struct {
 	Tag   string `json:"tag"`   // the id of the ask
 	Title string `json:"title"` // Askback's own words, with the label of the agent
 	Body  string `json:"body"`
-	Path  string `json:"path"` // of the page that a click opens
-	// Urgent is set for a dangerous call: the notification stays until it is clicked.
+	Path  string `json:"path"` // address of the page that a click opens
+	// Urgent is true for a dangerous call: the notification stays until it is clicked.
 	Urgent bool `json:"urgent,omitempty"`
-	// Settled is set if the ask needs no answer any more.
+	// Settled is true if the ask needs no answer any more.
 	Settled bool `json:"settled,omitempty"`
 }
 
-// render returns the JSON of the message about an ask: whole, or only who asks and what it is
-// called, if the whole is longer than maxMessage (F3).
+// render returns the JSON of the message about an ask. If the whole ask is longer than maxMessage, the
+// message has only the agent and the title (F3).
 func render(event askback.EventType, a askback.Ask) ([]byte, error) {
 	switch {
 	case a.Settled():
@@ -35,8 +35,8 @@ func render(event askback.EventType, a askback.Ask) ([]byte, error) {
 	return fits(a.ID, notice.Pending(a, nil), notice.Short(a, true), notice.Short(a, false))
 }
 
-// fits returns the JSON of the first of several messages that is not too long. The last one
-// has no text of others, so it always fits.
+// fits returns the JSON of the first of several messages that is not too long. The last message has no text
+// of others, so it always fits.
 func fits(id string, forms ...notice.Message) (b []byte, err error) {
 	for _, m := range forms {
 		m.Footer = nil // a click opens the page
@@ -59,9 +59,9 @@ func marshal(m message) ([]byte, error) {
 	return []byte(strings.TrimSpace(b.String())), err
 }
 
-// topic returns the topic of messages about an ask: one that the push service has not delivered
-// yet is replaced by the next. It has 32 characters of base64url (RFC 8030, section 5.4), and
-// does not tell the service which ask it is.
+// topic returns the topic of messages about an ask. A push service replaces an undelivered message by the
+// next message with the same topic. The topic has 32 characters of base64url (RFC 8030, section 5.4), and
+// does not reveal the ask to the service.
 func topic(id string) string {
 	sum := sha256.Sum256([]byte("askback topic " + id))
 	return base64.RawURLEncoding.EncodeToString(sum[:24])

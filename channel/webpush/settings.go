@@ -8,7 +8,7 @@ import (
 
 // Settings configure notifications in browsers.
 type Settings struct {
-	Subject string // see [Options]; "": the public address of the server
+	Subject string // see [Options]; if "", the public address of the server
 	Allow   []egress.Allowed
 }
 

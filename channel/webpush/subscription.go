@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A subscription is where a browser receives push messages, and how they are encrypted. It is
-// made by the browser: see PushSubscription.toJSON of the Push API.
+// A subscription has the destination of push messages to a browser, and the keys that encrypt them. The
+// browser makes it: see PushSubscription.toJSON of the Push API.
 type subscription struct {
 	endpoint string // an address of the push service of the browser
 	key      *ecdh.PublicKey
@@ -64,7 +64,7 @@ func decodeBase64(s string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(s, "="))
 }
 
-// String returns the JSON of a subscription, which is the same for equal ones.
+// String returns the JSON of a subscription. Equal subscriptions have the same JSON.
 func (s subscription) String() string {
 	var w wireSubscription
 	w.Endpoint = s.endpoint
@@ -73,6 +73,6 @@ func (s subscription) String() string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(w) // strings only
+	_ = e.Encode(w) // a struct of strings cannot fail
 	return strings.TrimSpace(b.String())
 }

@@ -18,14 +18,14 @@ import (
 // is bound to it.
 type Key struct {
 	private *ecdsa.PrivateKey
-	public  []byte // a point that is not compressed
+	public  []byte // uncompressed point
 }
 
 // minSecret is the size of the shortest secret that a key is made from, in bytes.
 const minSecret = 16
 
-// NewKey returns the key that follows from a secret of the server. The same secret gives the
-// same key, so that subscriptions survive a restart.
+// NewKey returns the key that is derived from a secret of the server. The same secret gives the same key, so
+// subscriptions survive a restart.
 func NewKey(secret []byte) (*Key, error) {
 	if len(secret) < minSecret {
 		return nil, fmt.Errorf("the secret for the key of push messages has %d bytes; at least %d", len(secret), minSecret)
@@ -37,7 +37,7 @@ func NewKey(secret []byte) (*Key, error) {
 		}
 		private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), raw)
 		if err != nil {
-			continue // one of 2³² values is no key
+			continue // one of 2³² values is not a valid key
 		}
 		public, err := private.PublicKey.ECDH()
 		if err != nil {
@@ -50,12 +50,12 @@ func NewKey(secret []byte) (*Key, error) {
 // Public returns the public key as browsers expect it: applicationServerKey of the Push API.
 func (k *Key) Public() string { return base64.RawURLEncoding.EncodeToString(k.public) }
 
-// tokenTime is how long the token of a request is valid. A push service rejects more than 24
-// hours; the clocks may differ.
+// tokenTime is the validity of the token of a request. A push service rejects more than 24 hours, and the
+// clocks may differ.
 const tokenTime = 12 * time.Hour
 
-// authorization returns the header that shows a push service who sends (RFC 8292, section 3).
-// The subject is how its operator reaches the operator of this server, or "".
+// authorization returns the header that identifies the sender to a push service (RFC 8292, section 3). The
+// subject is the contact of the operator of this server, or "".
 func (k *Key) authorization(origin, subject string, now time.Time) (string, error) {
 	claims, err := json.Marshal(struct {
 		Audience string `json:"aud"`
@@ -72,13 +72,13 @@ func (k *Key) authorization(origin, subject string, now time.Time) (string, erro
 	if err != nil {
 		return "", fmt.Errorf("sign for the push service: %w", err)
 	}
-	var signature [64]byte // JSON Web Algorithms (RFC 7518, section 3.4): not ASN.1
+	var signature [64]byte // as JSON Web Algorithms requires (RFC 7518, section 3.4): not ASN.1
 	r.FillBytes(signature[:32])
 	s.FillBytes(signature[32:])
 	return "vapid t=" + signed + "." + encode(signature[:]) + ", k=" + k.Public(), nil
 }
 
-// parsePoint returns the public key of a point that is not compressed.
+// parsePoint returns the public key in an uncompressed point.
 func parsePoint(b []byte) (*ecdh.PublicKey, error) {
 	if len(b) != keySize {
 		return nil, fmt.Errorf("the key has %d bytes, not %d", len(b), keySize)

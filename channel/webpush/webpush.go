@@ -1,10 +1,8 @@
-// Package webpush shows notifications in the browsers of people, by the push services of the
-// browsers (RFC 8030). Messages are encrypted for the browser (RFC 8291), and signed by the
-// server (VAPID, RFC 8292).
-//
-// A browser is a contact of a person; its address is the subscription that the browser made. A
-// message has the whole of an ask or, if that does not fit, only who asks; a click on the
-// notification opens the page of the ask (F3).
+// Package webpush shows notifications in the browsers of people, by the push services of the browsers (RFC
+// 8030). Messages are encrypted for the browser (RFC 8291), and signed by the server (VAPID, RFC 8292). A
+// browser is a contact of a person; its address is the subscription that the browser made. A message has the
+// whole ask or, if that does not fit, only the agent and the title. A click on the notification opens the
+// page of the ask (F3).
 package webpush
 
 import (
@@ -33,15 +31,15 @@ import (
 
 // Options configure a [Channel].
 type Options struct {
-	// Subject is how the operator of a push service reaches the operator of this server: an
-	// address that begins with mailto: or https:. Apple's service requires one.
+	// Subject is the contact of the operator of this server for the operator of a push service: an address
+	// that begins with mailto: or https:. Apple's service requires one.
 	Subject string
-	Allow   []egress.Allowed // addresses to which messages may go although they are not public
-	Roots   *x509.CertPool   // of the certificates of push services; nil: those of the system
-	Rand    io.Reader        // nil: crypto/rand
-	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil: nothing is logged
-	Version string           // of Askback, for the User-Agent
+	Allow   []egress.Allowed // addresses that messages may go to although they are not public
+	Roots   *x509.CertPool   // authorities for the certificates of push services; nil means the system's
+	Rand    io.Reader        // nil means crypto/rand
+	Now     func() time.Time // nil means time.Now
+	Log     *slog.Logger     // nil logs nothing
+	Version string           // version of Askback, for the User-Agent
 }
 
 // Name is the name of the channel in deliveries and contacts.
@@ -51,8 +49,8 @@ const Name = "webpush"
 type Channel struct {
 	options Options
 	client  *http.Client
-	key     *Key          // when ready is closed
-	ready   chan struct{} // closed by Run
+	key     *Key          // set when ready is closed
+	ready   chan struct{} // Run closes it
 	once    sync.Once
 }
 
@@ -80,15 +78,14 @@ func New(o Options) (*Channel, error) {
 // Close closes idle connections.
 func (c *Channel) Close() { c.client.CloseIdleConnections() }
 
-// A Keeper keeps the secret from which the key of the server follows. Package engine
-// implements it.
+// A Keeper keeps the secret from which the key of the server is derived. Package engine implements it.
 type Keeper interface {
 	// ChannelSecret returns the same random bytes for a channel in each call.
 	ChannelSecret(ctx context.Context, channel string) ([]byte, error)
 }
 
-// Run gets the key of the server, which nothing is sent without, and returns when ctx ends. It
-// tries again if that fails.
+// Run gets the key of the server, and returns when ctx ends. Nothing is sent without the key. Run tries again
+// if it cannot get the key.
 func (c *Channel) Run(ctx context.Context, k Keeper) {
 	for pauses := (pause.Backoff{First: time.Second, Max: time.Minute}); ctx.Err() == nil; {
 		secret, err := k.ChannelSecret(ctx, Name)
@@ -107,7 +104,7 @@ func (c *Channel) Run(ctx context.Context, k Keeper) {
 	}
 }
 
-// use makes the key of a secret that of the channel, unless it has one.
+// use derives the key of the channel from a secret, unless the channel has a key.
 func (c *Channel) use(secret []byte) error {
 	key, err := NewKey(secret)
 	if err == nil {
@@ -119,7 +116,7 @@ func (c *Channel) use(secret []byte) error {
 	return err
 }
 
-// keyTime is how long a caller waits for the key, which Run gets when the server starts.
+// keyTime is how long a caller waits for the key. Run gets the key when the server starts.
 const keyTime = 5 * time.Second
 
 var errNoKey = errors.New("the key of the server for push messages is not known yet")
@@ -147,8 +144,7 @@ func (c *Channel) PublicKey(ctx context.Context) (string, error) {
 	return key.Public(), nil
 }
 
-// CheckAddress returns the form of a subscription in which it is stored. The error is an
-// [askback.Invalid].
+// CheckAddress returns the form in which a subscription is stored. The error is an [askback.Invalid].
 func (c *Channel) CheckAddress(address string) (string, error) {
 	s, err := parseSubscription(address)
 	if err != nil {
@@ -157,8 +153,8 @@ func (c *Channel) CheckAddress(address string) (string, error) {
 	return s.String(), nil
 }
 
-// maxTTL is how long a push service stores a message at most: that of Google takes no more
-// than four weeks.
+// maxTTL is the longest time that a push service stores a message. Google's service takes no more than four
+// weeks.
 const maxTTL = 28 * 24 * time.Hour
 
 // Send sends a notification about an ask to the subscription in its address, once. The push
@@ -215,8 +211,8 @@ func (c *Channel) post(ctx context.Context, to subscription, a askback.Ask, body
 	return replyError(reply, now)
 }
 
-// timeToLive returns how long a push service stores a message: until the deadline of the ask,
-// or as long as it can. The outcome is stored as long as the question may be shown.
+// timeToLive returns how long a push service stores a message: until the deadline of the ask, or as long as
+// the service can. The outcome is stored as long as the question may be shown.
 func timeToLive(a askback.Ask, now time.Time) time.Duration {
 	if a.Settled() || a.Deadline.IsZero() {
 		return maxTTL
@@ -224,8 +220,8 @@ func timeToLive(a askback.Ask, now time.Time) time.Duration {
 	return max(min(a.Deadline.Sub(now), maxTTL), time.Minute)
 }
 
-// urgency returns whether a phone that saves power gets a message at once (RFC 8030, section
-// 5.3). An agent waits for the answer; the outcome can wait.
+// urgency returns the urgency of a message for a phone that saves power (RFC 8030, section 5.3). A question
+// is urgent because an agent waits for the answer; an outcome can wait.
 func urgency(a askback.Ask) string {
 	if a.Settled() {
 		return "normal"
@@ -241,7 +237,7 @@ func replyError(reply *http.Response, now time.Time) error {
 		return err
 	}
 	switch reply.StatusCode {
-	case http.StatusNotFound, http.StatusGone: // RFC 8030, section 7.3: the subscription has ended
+	case http.StatusNotFound, http.StatusGone: // the subscription has ended (RFC 8030, section 7.3)
 		sending.Err = fmt.Errorf("%w: this browser does not want notifications any more", sending.Err)
 		sending.Final, sending.Gone = true, true
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
@@ -252,7 +248,7 @@ func replyError(reply *http.Response, now time.Time) error {
 	return err
 }
 
-// SubjectProblem returns what is wrong with [Options.Subject], or "".
+// SubjectProblem returns the problem of an [Options.Subject], or "".
 func SubjectProblem(subject string) string {
 	if address, ok := strings.CutPrefix(subject, "mailto:"); ok {
 		if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address {

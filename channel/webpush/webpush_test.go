@@ -25,7 +25,7 @@ func TestChannelPassesTheSuite(t *testing.T) {
 
 var now = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 
-// newChannel returns a channel to a service, which it may reach.
+// newChannel returns a channel that may send to a service.
 func newChannel(t *testing.T, s *webpushtest.Service) *webpush.Channel {
 	t.Helper()
 	s.Now = func() time.Time { return now }
@@ -97,9 +97,9 @@ func send(t *testing.T, c *webpush.Channel, address string, a askback.Ask) error
 	return err
 }
 
-// The question and its outcome have one tag and one topic, so that a browser shows one
-// notification, and a browser that was off gets only the last one. The question is stored until
-// its deadline, and the phone gets it at once.
+// The question and its outcome have one tag and one topic. So a browser shows one notification, and a browser
+// that was off gets only the last message. The question is stored until its deadline, and is sent with high
+// urgency.
 func TestOutcomeReplacesQuestion(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -139,7 +139,7 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 	}
 }
 
-// A person whose question was passed on gets a notice that replaces it, and not the question again.
+// A person whose question was reassigned gets a notice that replaces it, and not the question again.
 func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -157,7 +157,7 @@ func TestReassignedQuestionIsNotShownAgain(t *testing.T) {
 	}
 }
 
-// A message is whole up to the last byte that fits, and otherwise has no part of the question.
+// A message has the whole question if it fits to the last byte. Otherwise it has no part of the question.
 func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -187,7 +187,7 @@ func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 	}
 }
 
-// What a push service replies decides what happens next. Its text is in no error.
+// The reply of a push service decides about a retry. No error contains its text.
 func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -224,7 +224,7 @@ func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 	}
 }
 
-// The key follows from the secret of the server, and only from that.
+// The key depends only on the secret of the server.
 func TestKeyFollowsFromTheSecret(t *testing.T) {
 	var keys []string
 	for _, secret := range []string{"a secret of the tests, 32 bytes!", "a secret of the tests, 32 bytes!", "another secret of some server..."} {
@@ -270,8 +270,8 @@ func TestOnlyPublicPushServicesAreReached(t *testing.T) {
 	}
 }
 
-// An address is stored only if it is a subscription with an https address and usable keys.
-// Equal subscriptions have one form.
+// An address is stored only if it is a subscription with an https address and valid keys. Equal subscriptions
+// have one form.
 func TestOnlySubscriptionsAreAddresses(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
@@ -303,7 +303,7 @@ func TestOnlySubscriptionsAreAddresses(t *testing.T) {
 	}
 }
 
-// A subject is what push services take.
+// Only subjects that push services take are accepted.
 func TestSubjectsAreChecked(t *testing.T) {
 	for subject, want := range map[string]bool{
 		"mailto:ops@example.com": true, "https://ask.example.com": true, "ops@example.com": false, "http://ask.example.com": false,
@@ -341,7 +341,7 @@ func (k *keeper) ChannelSecret(context.Context, string) ([]byte, error) {
 	return []byte("a secret of the tests, 32 bytes!"), nil
 }
 
-// Nothing is sent before the key of the server is known; then it is, also if the store failed at
+// Nothing is sent before the key of the server is known. Then messages are sent, even if the store failed at
 // first.
 func TestMessagesWaitForTheKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

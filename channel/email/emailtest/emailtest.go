@@ -1,6 +1,5 @@
-// Package emailtest runs a mail server on loopback: SMTP for the messages that Askback sends,
-// and IMAP for a mailbox with replies. It behaves as RFC 5321 and RFC 9051 say, and fails as a
-// test wants.
+// Package emailtest runs a mail server on loopback: SMTP for the messages that Askback sends, and IMAP for a
+// mailbox with replies. It behaves as RFC 5321 and RFC 9051 require, and fails when a test wants it to.
 package emailtest
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// The user of both servers.
+// Name and password of the user of both servers.
 const (
 	User     = "askback"
 	Password = "pass word/%#:@"
@@ -49,18 +48,18 @@ type Options struct {
 	MaxBytes   int64
 }
 
-// A Message is one that the server has accepted.
+// A Message is a message that the server has accepted.
 type Message struct {
 	From string
 	To   []string
 	Raw  []byte
 }
 
-// A Failure is how the server fails once. Only one of the fields is set.
+// A Failure describes how the server fails once. Only one of the fields is set.
 type Failure struct {
-	Mail int // the reply code to the sender
-	Rcpt int // to the recipient
-	Data int // to the message
+	Mail int // reply code to the sender
+	Rcpt int // reply code to the recipient
+	Data int // reply code to the message
 	// LostReply accepts a message, and closes the connection before the reply.
 	LostReply bool
 	// LostEnd accepts a message, and closes the connection after the reply.
@@ -73,7 +72,7 @@ type Failure struct {
 type Server struct {
 	SMTPAddress string // host and port
 	IMAPAddress string
-	Roots       *x509.CertPool // that sign its certificate; nil without encryption
+	Roots       *x509.CertPool // authorities that sign the certificate; nil without encryption
 
 	mailbox *imapmemserver.User
 	smtp    *smtp.Server
@@ -81,7 +80,7 @@ type Server struct {
 	mu       sync.Mutex
 	accepted []Message
 	failures []Failure
-	unknown  map[string]int // reply codes to recipients, each time
+	unknown  map[string]int // reply codes by recipient, for every message
 	changed  chan struct{}
 	ended    chan struct{}
 	marked   chan struct{}
@@ -183,8 +182,8 @@ func (m *mailboxSession) Store(w *imapserver.FetchWriter, which imap.NumSet, fla
 	return err
 }
 
-// Idle implements [imapserver.Session]. That of the mailbox in memory misses what arrives
-// before it begins.
+// Idle implements [imapserver.Session]. The Idle of the mailbox in memory misses messages that arrive before
+// it begins.
 func (m *mailboxSession) Idle(w *imapserver.UpdateWriter, stop <-chan struct{}) error {
 	for {
 		m.s.mu.Lock()
@@ -231,9 +230,8 @@ func (s *Server) Fail(f ...Failure) {
 	s.failures = append(s.failures, f...)
 }
 
-// FailAs lets the next messages be accepted, as many as skip, and the next ones fail, as many as
-// count. It replaces what failed before. The function that it returns returns how many have
-// failed.
+// FailAs lets skip messages be accepted, and makes the next count of them fail. It replaces earlier failures.
+// The function that it returns returns the number of failures so far.
 func (s *Server) FailAs(f Failure, skip, count int) (failed func() int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +301,7 @@ func (s *Server) Unseen(t testing.TB) int {
 	return int(*data.NumUnseen)
 }
 
-// Unmark removes the marks of all messages, as if the program had crashed before it set them.
+// Unmark removes the marks of all messages, as if the program had crashed before it set the marks.
 func (s *Server) Unmark(t testing.TB) {
 	t.Helper()
 	client, err := imapclient.DialInsecure(s.IMAPAddress, nil)
@@ -339,7 +337,7 @@ type session struct {
 	user   bool
 	now    Message
 	fail   Failure
-	resets int // since the message
+	resets int // resets since the last message
 }
 
 func (c *session) AuthMechanisms() []string { return []string{sasl.Plain} }
@@ -413,7 +411,7 @@ func (c *session) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset is called after a message, and when the client asks for it.
+// Reset is called after a message, and when the client requests it.
 func (c *session) Reset() {
 	if c.resets++; c.fail.LostEnd && c.now.Raw != nil && c.resets > 1 {
 		c.conn.Conn().Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/emersion/go-message"
 )
 
-// A Letter is a decoded message with a text and the same as HTML.
+// A Letter is a decoded message with its plain text and its HTML.
 type Letter struct {
 	Header       mail.Header
 	Text, Markup string
@@ -33,7 +33,7 @@ func (l Letter) ReplyTo() string {
 	return a.Address
 }
 
-// Decode decodes a message. It must have exactly a text and HTML.
+// Decode decodes a message. The message must have exactly one text and one HTML part.
 func (m Message) Decode(t testing.TB) Letter {
 	t.Helper()
 	parsed, err := mail.ReadMessage(bytes.NewReader(m.Raw))

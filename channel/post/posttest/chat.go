@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// render shows a text with backslashes as a chat does, and finds what the chat would act on,
-// and the addresses of which it makes links.
-// Escapable are the characters that a backslash makes plain, and live those that are markup
-// without one.
+// render shows a text with backslashes as a chat does. It also returns the text that the chat would act on,
+// and the addresses that become links. Escapable reports whether a backslash makes a character plain; live
+// matches text that is markup without a backslash.
 func render(text string, escapable func(rune) bool, live *regexp.Regexp) (shown string, markup, links []string) {
 	const hidden = "\x00" // a character with a backslash is no markup
 	var plain, rest strings.Builder

@@ -20,10 +20,10 @@ import (
 	"github.com/askback/askback/internal/message/answerlink"
 )
 
-// long are the cases that fit into no message of a service.
+// long lists the cases that fit into no message of a service.
 var long = []string{"1 MB", "call of 20 kB", "call of 1 MB"}
 
-// short are the other cases that do not fit.
+// short lists the other cases that do not fit.
 var short = map[post.Template][]string{
 	post.Ntfy:          {"quotes and newlines", "10 000 characters"},
 	post.Gotify:        nil,
@@ -34,10 +34,10 @@ var short = map[post.Template][]string{
 	post.HomeAssistant: {"quotes and newlines", "10 000 characters", "3 800 characters", "hostile", "hostile call", "call with lines"},
 }
 
-// replaces are the templates whose messages about an ask replace each other.
+// replaces lists the templates whose messages about an ask replace each other.
 var replaces = []post.Template{post.Ntfy, post.HomeAssistant}
 
-// inPlace are the answers that the buttons of ntfy give.
+// inPlace lists the answers that the buttons of ntfy give.
 var inPlace = []string{
 	"single/choice", "other/choice", "previews/choice", "right to left/choice", "context/choice", "context object/choice", "long label/choice", "3 800 characters/choice",
 	"call/approve", "call/deny", "call with lines/approve", "call with lines/deny", "hostile call/approve",
@@ -173,7 +173,7 @@ func (p *phones) Messages(person string) (all []channeltest.Message) {
 // replyTopic is the topic to which the buttons of ntfy publish.
 const replyTopic = "replies"
 
-// Answer implements [channeltest.Service]. It publishes what the button for the answer does.
+// Answer implements [channeltest.Service]. It publishes the token of the button for the answer.
 func (p *phones) Answer(ctx context.Context, person string, m channeltest.Message, a askback.Answer) (string, error) {
 	label := map[askback.Decision]string{askback.Approve: "Approve", askback.Deny: "Deny"}[a.Decision]
 	if a.Decision == "" && len(a.Answers) == 1 && len(a.Answers[0].Selected) == 1 {

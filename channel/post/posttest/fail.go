@@ -8,16 +8,16 @@ import (
 	"github.com/askback/askback/channel/channeltest"
 )
 
-// RetryAfter is the time that the services ask for when they are busy.
+// RetryAfter is the delay that the services request when they are busy.
 const RetryAfter = 7 * time.Second
 
-// FailAs lets skip requests to publish succeed, and then lets count of them fail, as
+// FailAs lets skip requests to publish succeed, and makes the next count of them fail, as
 // [channeltest.Failing.Fail] does.
 func (s *Service) FailAs(how channeltest.Failure, skip, count int) (failed func() int) {
 	return s.failing.Fail(how, skip, count)
 }
 
-// fail lets a request fail with the next status of [Service.Fail], and reports whether it did.
+// fail makes a request fail with the next status of [Service.Fail], and reports whether it did.
 func (s *Service) fail(w http.ResponseWriter) bool {
 	status := s.nextFailure()
 	if status == 0 {

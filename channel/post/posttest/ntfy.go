@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// Ntfy is a server of ntfy with its cache of messages: it publishes JSON and plain text, and
-// streams topics (docs.ntfy.sh/publish, docs.ntfy.sh/subscribe/api).
+// Ntfy is a server of ntfy with its cache of messages. It publishes JSON and plain text, and streams topics
+// (docs.ntfy.sh/publish, docs.ntfy.sh/subscribe/api).
 type Ntfy struct {
-	Service           // URL is the address of the topic "questions", and Messages are those of it
-	Server     string // the address without a topic
+	Service           // URL is the address of the topic "questions", and Messages returns the messages of that topic
+	Server     string // address without a topic
 	Disconnect func() // closes all connections
-	Token      string // if it is not empty, reading and publishing JSON need it
+	Token      string // if not empty, required to read and to publish JSON
 
-	published chan struct{} // closed by the next message
+	published chan struct{} // closed when the next message arrives
 	cached    []cachedMessage
 	streams   int    // connections that read a topic now
 	reads     int    // requests to read a topic so far
-	since     string // of the last of them
+	since     string // parameter since of the last of them
 }
 
 // A cachedMessage is a message as subscribers read it.
@@ -149,7 +149,7 @@ func (n *Ntfy) cache(topic, text string) string {
 	return id
 }
 
-// Forget empties the cache, as a server without a disk does when it restarts.
+// Forget empties the cache, as a restart does for a server without a disk.
 func (n *Ntfy) Forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -161,7 +161,8 @@ func (n *Ntfy) Forget() {
 // Publish publishes a text to a topic.
 func (n *Ntfy) Publish(topic, text string) { n.cache(topic, text) }
 
-// Streams returns how many connections read a topic now, and how many requests did so far.
+// Streams returns the number of connections that read a topic now, and the number of requests to read one so
+// far.
 func (n *Ntfy) Streams() (now, total int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -175,8 +176,8 @@ func (n *Ntfy) Since() string {
 	return n.since
 }
 
-// subscribe streams the messages of a topic after the query parameter since, which is all, a
-// time, a duration or the id of a message.
+// subscribe streams the messages of a topic after the query parameter since: all, a time, a duration or the
+// id of a message.
 func (n *Ntfy) subscribe(w http.ResponseWriter, r *http.Request, topic string) {
 	n.count(1)
 	defer n.count(-1)
@@ -219,8 +220,7 @@ func (n *Ntfy) subscribe(w http.ResponseWriter, r *http.Request, topic string) {
 	}
 }
 
-// position returns the index of the first message after since. After an id that is not known,
-// it is 0.
+// position returns the index of the first message after since. After an unknown id, it is 0.
 func (n *Ntfy) position(since string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

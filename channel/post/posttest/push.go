@@ -83,7 +83,7 @@ func parseGotify(r *http.Request, body []byte) (Message, error) {
 	return m, nil
 }
 
-// The texts that Home Assistant's app for Android changes.
+// Texts that Home Assistant's app for Android changes.
 var (
 	lineEnd = regexp.MustCompile(`(\r\n|\r|\n)|(\\r\\n|\\r|\\n)`)
 	tag     = regexp.MustCompile(`<[^>]*>`)
@@ -120,7 +120,7 @@ func parseHomeAssistant(r *http.Request, body []byte) (Message, error) {
 	if in.Data.URL != in.Data.ClickAction {
 		m.Damage = append(m.Damage, "iOS and Android open different pages")
 	}
-	if len(body) > 3584 { // of 4096 that push services take, Home Assistant needs a part
+	if len(body) > 3584 { // push services take 4096 bytes, and Home Assistant needs a part of them
 		return Message{}, problem{http.StatusInternalServerError, "the payload is too large for the push service"}
 	}
 	return m, nil

@@ -1,6 +1,6 @@
-// Package posttest has services that behave as ntfy, Pushover, Gotify, Discord, Teams,
-// Mattermost and Home Assistant are documented, for tests. They reject what the real ones
-// reject, and show messages as the real ones do.
+// Package posttest has fake services for tests. They behave as ntfy, Pushover, Gotify, Discord, Teams,
+// Mattermost and Home Assistant are documented: they reject what the real services reject, and show messages
+// in the same way.
 package posttest
 
 import (
@@ -21,18 +21,18 @@ import (
 
 // A Message is a message as a person sees it.
 type Message struct {
-	ID       string // by the service
+	ID       string // id that the service gave
 	Topic    string // of ntfy
-	Tag      string // messages with the same one replace each other
+	Tag      string // messages with the same tag replace each other
 	Title    string
 	Text     string
 	Link     string   // opened by a tap
-	Links    []string // in the text of a chat
+	Links    []string // links in the text of a chat
 	Buttons  []Button
 	Quiet    bool     // without a sound
-	Damage   []string // what is not as it was written: files instead of text, cut parts
-	Markup   []string // what the service would act on: mentions, formats, pictures
-	Password string   // the token that came with it
+	Damage   []string // differences from the text as sent: files instead of text, cut parts
+	Markup   []string // text that the service would act on: mentions, formats, pictures
+	Password string   // token that the request contained
 }
 
 // A Button is a button of a message. A tap sends Body to URL by a POST or, if View is set,
@@ -42,9 +42,9 @@ type Button struct {
 	View             bool
 }
 
-// A Service is one of the services.
+// A Service is the fake of one service.
 type Service struct {
-	URL string // what the settings of a receiver need
+	URL string // values that the settings of a receiver need
 
 	mu       sync.Mutex
 	messages []Message
@@ -65,7 +65,7 @@ type problem struct {
 
 func (p problem) Error() string { return p.text }
 
-// NewService starts the service with a name, until the test ends. [NewNtfy] has more of ntfy.
+// NewService starts the service with a name. The service ends with the test. [NewNtfy] supports more of ntfy.
 func NewService(t testing.TB, name string) *Service {
 	t.Helper()
 	if name == "ntfy" {
@@ -158,7 +158,7 @@ func (s *Service) Messages() []Message {
 	return slices.Clone(s.messages)
 }
 
-// Shown returns the messages that a phone shows now: of those with the same tag, the last.
+// Shown returns the messages that a phone shows now. Of messages with the same tag, it shows the last one.
 func (s *Service) Shown() []Message {
 	var shown []Message
 	for _, m := range s.Messages() {
@@ -170,20 +170,20 @@ func (s *Service) Shown() []Message {
 	return shown
 }
 
-// Rejected returns why the service rejected requests.
+// Rejected returns the reasons why the service rejected requests.
 func (s *Service) Rejected() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.rejected)
 }
 
-// address matches the addresses in a text, of which services make links.
+// address matches the addresses in a text that services turn into links.
 var address = regexp.MustCompile(`(?i)\b(https?://|www\.)[^\s>)\]\x00\x{200b}]+`)
 
 // Links returns the addresses in a text.
 func Links(text string) []string { return address.FindAllString(text, -1) }
 
-// decode reads JSON. Members that it does not know are an error if strict is set.
+// decode decodes JSON. Unknown members are an error if strict is true.
 func decode(body []byte, strict bool, v any) error {
 	d := json.NewDecoder(strings.NewReader(string(body)))
 	if strict {

@@ -18,7 +18,7 @@ import (
 	"testing"
 )
 
-// A Browser has subscribed to push messages of one server.
+// A Browser is a browser with a subscription to push messages of one server.
 type Browser struct {
 	Endpoint  string
 	serverKey []byte
@@ -28,16 +28,16 @@ type Browser struct {
 	mu      sync.Mutex
 	gone    bool
 	offline bool
-	stored  []Message // while it is offline
+	stored  []Message // messages stored while the browser is offline
 	shown   []Message
 }
 
-// A Message is what a browser got.
+// A Message is a message that a browser received.
 type Message struct {
 	Topic   string
 	Urgency string
 	TTL     string
-	Size    int    // of the encrypted message
+	Size    int    // size of the encrypted message
 	Text    []byte // decrypted
 }
 
@@ -51,7 +51,7 @@ func (s *Service) Subscribe(t testing.TB, serverKey string) *Browser {
 	return b
 }
 
-// AddBrowser is like Subscribe, for other programs than tests.
+// AddBrowser is like Subscribe, for programs that are not tests.
 func (s *Service) AddBrowser(serverKey string) (*Browser, error) {
 	key, err := decode(serverKey)
 	if err != nil || len(key) != 65 {
@@ -74,7 +74,7 @@ func (s *Service) AddBrowser(serverKey string) (*Browser, error) {
 // Subscription returns the JSON of the subscription, as PushSubscription.toJSON does.
 func (b *Browser) Subscription() string {
 	encode := base64.RawURLEncoding.EncodeToString
-	out, _ := json.Marshal(map[string]any{ // strings only
+	out, _ := json.Marshal(map[string]any{ // a struct of strings cannot fail
 		"endpoint": b.Endpoint, "expirationTime": nil,
 		"keys": map[string]string{"p256dh": encode(b.private.PublicKey().Bytes()), "auth": encode(b.auth)},
 	})
@@ -99,7 +99,7 @@ func (b *Browser) ended() bool {
 	return b.gone
 }
 
-// SetOffline lets the service store messages, or deliver those that it has stored.
+// SetOffline makes the service store messages, or deliver the stored messages.
 func (b *Browser) SetOffline(offline bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -108,16 +108,16 @@ func (b *Browser) SetOffline(offline bool) {
 	}
 }
 
-// Messages returns what the browser got, in order.
+// Messages returns the messages that the browser received, in order.
 func (b *Browser) Messages() []Message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.shown)
 }
 
-// take decrypts a message. A service could not, but then the browser would drop the message
-// without a word; the rejection shows it to the test. A message that is stored is replaced by
-// one with the same topic (RFC 8030, section 5.4).
+// take decrypts a message. A real service could not, and the browser would drop a wrong message silently; the
+// rejection shows the error to the test. A stored message is replaced by a message with the same topic (RFC
+// 8030, section 5.4).
 func (b *Browser) take(topic string, h http.Header, body []byte) *rejection {
 	text, err := b.decrypt(body)
 	if err != nil {
@@ -153,7 +153,7 @@ func (b *Browser) decrypt(body []byte) ([]byte, error) {
 	}
 	info := "WebPush: info\x00" + string(b.private.PublicKey().Bytes()) + string(sender)
 	derive := func(secret, salt []byte, info string, n int) []byte {
-		out, _ := hkdf.Key(sha256.New, secret, salt, info, n) // fails only for longer ones
+		out, _ := hkdf.Key(sha256.New, secret, salt, info, n) // it fails only for longer keys
 		return out
 	}
 	secret := derive(shared, b.auth, info, 32)

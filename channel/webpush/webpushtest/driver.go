@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// short are the cases that do not fit into 4 KB.
+// short lists the cases that do not fit into 4 KB.
 var short = []string{"1 MB", "call of 20 kB", "call of 1 MB", "quotes and newlines", "10 000 characters", "3 800 characters"}
 
 // Driver returns the driver for the suite of channels.
@@ -28,7 +28,7 @@ func Driver() channeltest.Driver {
 	}
 }
 
-// driver has a browser for each person.
+// driver is a service with a browser for each person.
 type driver struct {
 	t        testing.TB
 	settings channeltest.Settings
@@ -71,7 +71,7 @@ func (d *driver) Join(ctx context.Context, e *engine.Engine, person string) erro
 // Address implements [channeltest.Service].
 func (d *driver) Address(person string) string { return d.browsers[person].Subscription() }
 
-// A Notification is what a browser shows: the service worker of the pages replaces one with
+// A Notification is a notification that a browser shows. The service worker of the pages replaces one with
 // the same tag.
 type Notification struct {
 	Tag, Title, Body, Path string

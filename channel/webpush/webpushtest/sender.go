@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// claims are what a server says about itself and its request (RFC 8292, section 2).
+// claims are the claims of a server about itself and its request (RFC 8292, section 2).
 type claims struct {
 	Audience string `json:"aud"`
 	Expires  int64  `json:"exp"`
 	Subject  string `json:"sub"`
 }
 
-// checkSender checks the header Authorization of a request to a service with an origin. The
-// server must be the one with the key with which the browser subscribed.
+// checkSender checks the header Authorization of a request to a service with an origin. The server must have
+// the key with which the browser subscribed.
 func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	c, key, why := readSender(header)
 	switch expires := time.Unix(c.Expires, 0); {
@@ -33,15 +33,15 @@ func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	case expires.Sub(now) > 24*time.Hour:
 		return &rejection{http.StatusForbidden, "the token is valid for more than a day"}
 	case !strings.HasPrefix(c.Subject, "mailto:") && !strings.HasPrefix(c.Subject, "https://"):
-		return &rejection{http.StatusForbidden, "the token has no subject"} // as Apple's service
+		return &rejection{http.StatusForbidden, "the token has no subject"} // Apple's service requires it
 	case !bytes.Equal(key, want):
 		return &rejection{http.StatusForbidden, "the key is not the one of the subscription"}
 	}
 	return nil
 }
 
-// readSender returns the claims and the key of a header, if the signature is right, and else
-// what is wrong.
+// readSender returns the claims and the key of a header if the signature is right. Otherwise it returns the
+// problem.
 func readSender(header string) (c claims, key []byte, why string) {
 	fields, ok := strings.CutPrefix(header, "vapid ")
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The example of RFC 8292, section 2.4, is accepted at its time.
+// The example of RFC 8292, section 2.4, is accepted at the time of the example.
 func TestSenderOfTheRFCIsAccepted(t *testing.T) {
 	const header = "vapid t=eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0." +
 		"i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA, " +

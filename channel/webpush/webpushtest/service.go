@@ -1,6 +1,6 @@
-// Package webpushtest has a push service for tests that behaves as those of browsers are
-// documented (RFC 8030, RFC 8188, RFC 8291 and RFC 8292), and browsers that decrypt what they
-// get. Replies of the services of Google, Mozilla and Apple were followed where they differ.
+// Package webpushtest has a push service for tests, and browsers that decrypt the messages. The service
+// behaves as the push services of browsers are documented (RFC 8030, RFC 8188, RFC 8291 and RFC 8292). Where
+// they differ, its replies follow the services of Google, Mozilla and Apple.
 package webpushtest
 
 import (
@@ -28,15 +28,15 @@ const maxBody = 4096
 
 // A Service is a push service with the browsers that have subscribed.
 type Service struct {
-	URL   string         // of the service, without a slash at the end
-	Roots *x509.CertPool // of its certificate
+	URL   string         // address of the service, without a slash at the end
+	Roots *x509.CertPool // authority of its certificate
 	PEM   []byte         // its certificate
 	Now   func() time.Time
 
 	mu       sync.Mutex
-	browsers map[string]*Browser // by the last part of the endpoint
+	browsers map[string]*Browser // browsers by the last part of the endpoint
 	failing  channeltest.Failing
-	problems []string // why messages were rejected
+	problems []string // reasons why messages were rejected
 }
 
 // NewService starts a service, which ends with the test.
@@ -70,7 +70,7 @@ func (s *Service) Allow(t testing.TB) []egress.Allowed {
 	return []egress.Allowed{a}
 }
 
-// Problems returns why the service has rejected messages.
+// Problems returns the reasons why the service has rejected messages.
 func (s *Service) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// reject replies with an error, and with text of which the sender must repeat nothing.
+// reject replies with an error. The sender must not repeat any of its text.
 func (s *Service) reject(w http.ResponseWriter, r *http.Request, no rejection) {
 	s.mu.Lock()
 	s.problems = append(s.problems, fmt.Sprintf("%d %s", no.status, no.why))
@@ -124,7 +124,7 @@ func (s *Service) reject(w http.ResponseWriter, r *http.Request, no rejection) {
 	http.Error(w, "text of the service: "+r.URL.Path, no.status)
 }
 
-// check returns the browser that a request is for, or why it is rejected.
+// check returns the browser that a request is for, or the rejection.
 func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 	s.mu.Lock()
 	b := s.browsers[r.PathValue("id")]
@@ -153,11 +153,11 @@ func (s *Service) check(r *http.Request) (*Browser, *rejection) {
 	return b, checkSender(h.Get("Authorization"), s.URL, b.serverKey, s.Now())
 }
 
-// RetryAfter is the time that the service asks for when it is busy.
+// RetryAfter is the delay that the service requests when it is busy.
 const RetryAfter = 9 * time.Second
 
-// FailAs lets skip requests succeed, and then lets count of them fail, as
-// [channeltest.Failing.Fail] does.
+// FailAs lets skip requests succeed and makes the next count of them fail, as [channeltest.Failing.Fail]
+// does.
 func (s *Service) FailAs(how channeltest.Failure, skip, count int) (failed func() int) {
 	return s.failing.Fail(how, skip, count)
 }
