@@ -14,16 +14,16 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// where is a conversation, and the member who acts there.
+// where is a conversation and the member who acts there.
 type where struct{ channel, thread, user string }
 
-// An interaction is an action of a member, in the time that Slack allows.
+// An interaction is an action of a member, with the time limit of Slack.
 type interaction struct {
 	*Channel
 	slack.InteractionCallback
 	engine Engine
 	where  where
-	name   string // of the person
+	name   string // client of the person
 	client askback.PersonClient
 }
 
@@ -39,8 +39,8 @@ const (
 	textLost      = "Your answer was not recorded, because the ask is settled:"
 )
 
-// interact performs the payload of an interaction. It returns when what it records is committed,
-// or when the time is up. The reply is for Slack, in the acknowledgement; it may be nil.
+// interact performs the payload of an interaction. It returns when the result is committed, or when the time
+// is up. The reply is for Slack, in the acknowledgement; it may be nil.
 func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (reply any) {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Budget)
 	defer cancel()
@@ -68,7 +68,7 @@ func (c *Channel) interact(ctx context.Context, engine Engine, payload []byte) (
 	return nil
 }
 
-// identify finds the person who acts. Otherwise it returns what to tell the member.
+// identify returns the person who acts. If there is none, it returns a text for the member.
 func (in *interaction) identify(ctx context.Context) (refusal string) {
 	member := in.User.ID
 	if in.Team.ID != in.options.Team || in.User.TeamID != in.options.Team {
@@ -88,7 +88,7 @@ func (in *interaction) identify(ctx context.Context) (refusal string) {
 	return ""
 }
 
-// explain returns what to tell a person whose answer was not recorded.
+// explain returns the text for a person whose answer was not recorded.
 func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	var invalid askback.Invalid
 	switch {
@@ -111,7 +111,7 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	return textFailed
 }
 
-// lost returns who settled an ask, and how, for a person who came too late.
+// lost returns the text for a person who came too late: who settled the ask, and how.
 func lost(a askback.Ask) string {
 	lines := []string{textLost}
 	for _, l := range notice.Settled(a, true, false).Lines {
@@ -120,7 +120,7 @@ func lost(a askback.Ask) string {
 	return strings.Join(lines, "\n")
 }
 
-// record settles an ask, and returns when that is committed or the time is up.
+// record settles an ask. It returns when the answer is committed, or when the time is up.
 func (in *interaction) record(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
 	type result struct {
 		ask askback.Ask
@@ -177,7 +177,7 @@ func (in *interaction) press(ctx context.Context, b slack.BlockAction) {
 	}
 }
 
-// pressed returns the answer of a button, or what to tell the member instead.
+// pressed returns the answer of a button, or a text for the member.
 func (in *interaction) pressed(a askback.Ask, action string) (answer askback.Answer, problem string) {
 	if !a.Settled() && !answerable(a) {
 		return answer, textForged
@@ -290,7 +290,7 @@ func (in *interaction) submitted(a askback.Ask) (askback.Answer, map[string]stri
 	return in.answer(a, s)
 }
 
-// submission returns the reply to a form whose answer was recorded, or was not.
+// submission returns the reply to a submitted form, whether or not its answer was recorded.
 func (in *interaction) submission(a askback.Ask, err error) any {
 	var invalid askback.Invalid
 	switch {
@@ -304,7 +304,7 @@ func (in *interaction) submission(a askback.Ask, err error) any {
 		}
 	}
 	text := in.explain(err, a, in.name)
-	if text == textLate || text == textFailed { // the form stays, with what was typed
+	if text == textLate || text == textFailed { // the form stays, with the typed text
 		block := partReason
 		if in.View.CallbackID == callbackAnswer {
 			block = part(0, partNotes)
@@ -325,5 +325,5 @@ func replaced(text string) any {
 	return slack.NewUpdateViewSubmissionResponse(&v)
 }
 
-// age is how old a request of Slack may be.
+// age is the maximum age of a request of Slack.
 const age = 5 * time.Minute

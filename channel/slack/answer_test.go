@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// Two people press different buttons of one message at once: one answer counts, and the other
-// person is told in private who was first and with what.
+// Two people press different buttons of one message at the same time. One answer counts. The other person
+// reads in private who was first and with which answer.
 func TestTwoPeoplePressAtOnce(t *testing.T) {
 	f := newFixture(t, nil)
 	for range 30 {
@@ -48,7 +48,7 @@ func TestTwoPeoplePressAtOnce(t *testing.T) {
 	}
 }
 
-// When Slack has the acknowledgement, the answer is committed.
+// The answer is committed before Slack gets the acknowledgement.
 func TestAnswerIsCommittedBeforeItIsAcknowledged(t *testing.T) {
 	f := newFixture(t, nil)
 	for range 20 {
@@ -59,7 +59,7 @@ func TestAnswerIsCommittedBeforeItIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A stalledClient commits nothing until it is released, whatever the context says.
+// A stalledClient commits nothing until it is released, even if the context ends.
 type stalledClient struct {
 	askback.PersonClient
 	release chan struct{}
@@ -80,8 +80,8 @@ func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (
 	return stalledClient{c, s.release}, err
 }
 
-// If the store stalls, Slack gets its acknowledgement in time, and the person is told that
-// nothing was recorded.
+// If the store stalls, Slack gets its acknowledgement in time, and the person reads that nothing was
+// recorded.
 func TestStalledStoreIsNotRecorded(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Budget = 100 * time.Millisecond })
 	release := make(chan struct{})
@@ -108,7 +108,7 @@ func TestStalledStoreIsNotRecorded(t *testing.T) {
 	}
 }
 
-// A member without a person, and an account of another workspace whose id is that of a person.
+// A member who is no person, and an account of another workspace with the id of a person.
 func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	f := newFixture(t, func(o *Options) {
 		o.Person = func(member string) (string, bool) { return "ana", member != slacktest.Stranger.ID }
@@ -133,7 +133,7 @@ func TestMembersWhoMayNotAnswerAreRefused(t *testing.T) {
 	}
 }
 
-// What a person who is not addressed does in the message of another one has no effect.
+// A person who is not addressed cannot act in the message of another person.
 func TestOnlyAddressedPeopleAnswer(t *testing.T) {
 	f := newFixture(t, nil)
 	r := choice("PostgreSQL", "SQLite")
@@ -156,8 +156,8 @@ func TestOnlyAddressedPeopleAnswer(t *testing.T) {
 	}
 }
 
-// The person who started the session sees the message in the room, and learns why another one must
-// decide. It is not an error of the server.
+// The person who started the session sees the message in the room, and learns why another person must decide.
+// This is not an error of the server.
 func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	f := newFixture(t, nil)
 	s := engine.Settings{
@@ -183,7 +183,7 @@ func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	}
 }
 
-// A trigger is valid for a time, which the clock passes while Slack holds the call.
+// A trigger expires. The clock passes its end while Slack holds the call.
 func TestExpiredTriggerIsExplained(t *testing.T) {
 	f := newFixture(t, nil)
 	var offset atomic.Int64
@@ -194,7 +194,7 @@ func TestExpiredTriggerIsExplained(t *testing.T) {
 	f.slack.Fail(slacktest.Fault{Method: "views.open", Hold: hold})
 	done := make(chan slacktest.Ack)
 	go func() {
-		defer close(done) // also if it cannot be pressed
+		defer close(done) // closed even if the button cannot be pressed
 		done <- f.slack.Press(slacktest.Ana, m, "Other", nil)
 	}()
 	f.slack.Wait("views.open", func() bool {
@@ -214,7 +214,7 @@ func TestExpiredTriggerIsExplained(t *testing.T) {
 	}
 }
 
-// Each problem of an answer is at its field, and the corrected form is accepted.
+// Each problem of an answer is shown at its field. The corrected form is accepted.
 func TestFormHasErrorsAtTheirFields(t *testing.T) {
 	f := newFixture(t, nil)
 	many := askback.Question{Text: "Which checks?", Options: askback.Options("lint", "unit"), MultiSelect: true}
@@ -250,7 +250,7 @@ func TestFormHasErrorsAtTheirFields(t *testing.T) {
 	}
 }
 
-// A form that another member sends, or for another ask, is refused and logged.
+// A form from another member or for another ask is refused and logged.
 func TestForgedFormIsRefused(t *testing.T) {
 	f := newFixture(t, nil)
 	a, b := f.ask(choice("PostgreSQL", "SQLite")), f.ask(choice("PostgreSQL", "SQLite"))
@@ -284,7 +284,7 @@ func TestForgedFormIsRefused(t *testing.T) {
 	}
 }
 
-// A form that is sent after another person has answered shows who did, and with what.
+// A form that is sent after another person has answered shows who answered, and how.
 func TestLateFormShowsWhoAnswered(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))

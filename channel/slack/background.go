@@ -2,12 +2,12 @@ package slack
 
 import "sync"
 
-// A background counts goroutines. Unlike with a [sync.WaitGroup], one may start while another
-// goroutine waits: a person may press a button at any time. The zero value is ready to use.
+// A background counts goroutines. Unlike with a [sync.WaitGroup], a goroutine may start while another one
+// waits, because a person may press a button at any time. The zero value is ready to use.
 type background struct {
 	mu      sync.Mutex
 	running int
-	idle    chan struct{} // closed when none runs any more; nil: none runs
+	idle    chan struct{} // closed when the last goroutine ends; nil if none runs
 }
 
 // Go calls f in a goroutine.

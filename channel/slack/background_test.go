@@ -5,8 +5,7 @@ import (
 	"testing/synctest"
 )
 
-// A goroutine may start while another waits for those that run, and is waited for by the next
-// one.
+// A goroutine may start while another one waits. The next call of Wait waits for it.
 func TestBackgroundStartsWhileItIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b background

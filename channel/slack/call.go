@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// receiptSeparator is between the parts of a receipt: the channel, the timestamp of the message
-// and, in a thread, that of the first message there.
+// receiptSeparator separates the parts of a receipt: the channel, the timestamp of the message and, in a
+// thread, the timestamp of its first message.
 const receiptSeparator = ":"
 
 func parseReceipt(receipt string) (channel, ts, thread string) {
@@ -25,8 +25,8 @@ func parseReceipt(receipt string) (channel, ts, thread string) {
 	return parts[0], parts[1], parts[2]
 }
 
-// post posts a message to a conversation, in a thread if parent is not "". A reply in a thread
-// is also shown in the channel, so that it is not hidden there.
+// post posts a message to a conversation, in a thread if parent is not "". A reply in a thread is also shown
+// in the channel, so that people see it.
 func (c *Channel) post(ctx context.Context, conversation, parent string, m message) (receipt string, err error) {
 	if err := c.pacer.wait(ctx, conversation); err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
 	return nil
 }
 
-// tell shows a text to one member, in the conversation and the thread where they acted.
+// tell shows a text to one member, in the conversation and the thread where the member acted.
 func (c *Channel) tell(w where, text string) {
 	c.working.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), tellTime)
@@ -79,10 +79,10 @@ func (c *Channel) tell(w where, text string) {
 	})
 }
 
-// tellTime is how long a note to a member may take.
+// tellTime is the time limit for a note to a member.
 const tellTime = 10 * time.Second
 
-// failures are what an operator can do about errors of Slack.
+// failures maps errors of Slack to the action that an operator can take.
 var failures = map[string]string{
 	"not_in_channel":        "invite the app to the channel: /invite @Askback",
 	"channel_not_found":     "check channels.slack.channel, and invite the app to the channel if it is private: /invite @Askback",
@@ -105,7 +105,7 @@ var failures = map[string]string{
 	"msg_blocks_too_long":   "the message is too long",
 }
 
-// final are the errors after which the same call would fail again.
+// final lists the errors after which the same call would fail again.
 var final = []string{
 	"message_not_found", "cant_update_message", "edit_window_closed", "user_not_found", "user_disabled", "cannot_dm_bot",
 	"invalid_blocks", "msg_too_long", "msg_blocks_too_long", "no_text",
@@ -117,10 +117,10 @@ type callError struct {
 	code string
 }
 
-// Unwrap returns the part that the engine reads.
+// Unwrap returns the error that the engine understands.
 func (e *callError) Unwrap() error { return &e.SendError }
 
-// failed returns an error of the Web API without text of the service, for the engine.
+// failed converts an error of the Web API for the engine, without text of the service.
 func (c *Channel) failed(method string, err error) error {
 	var limited *slack.RateLimitedError
 	var reply slack.SlackErrorResponse
@@ -177,7 +177,7 @@ func noThread(err error) bool {
 	}, reply.Err)
 }
 
-// A pacer lets calls for the same key through with a pause in between.
+// A pacer delays calls so that calls for the same key have a pause in between.
 type pacer struct {
 	pause time.Duration
 	now   func() time.Time
@@ -185,13 +185,14 @@ type pacer struct {
 	next  map[string]time.Time
 }
 
-// maxPaced is the number of keys after which those without a wait are forgotten.
+// maxPaced is the number of keys after which keys without a wait are removed.
 const maxPaced = 1000
 
-// maxPause is the longest time that a call waits. Others are tried again later.
+// maxPause is the longest time that a call waits. A call that would wait longer fails, and is tried again
+// later.
 const maxPause = 20 * time.Second
 
-// wait returns when a call may begin, or an error if that is in a long time.
+// wait returns when a call may begin. It returns an error if that takes too long.
 func (p *pacer) wait(ctx context.Context, key string) error {
 	p.mu.Lock()
 	now := p.now()

@@ -16,21 +16,21 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// The limits of Slack for elements, and the most options that are shown as buttons.
+// Limits of Slack for elements, and the maximum number of options that are shown as buttons.
 const (
 	maxLabel    = 75
-	maxFew      = 10 // radio buttons, checkboxes
+	maxFew      = 10 // for radio buttons and checkboxes
 	maxButtons  = 5
 	buttonLabel = 30 // cells of the longest label of a button
 	maxModal    = 100
 	codeBytes   = 16
 )
 
-// The actions of the elements in a message. Those of several buttons in a block have an index,
-// as in "choose.2".
+// Actions of the elements in a message. If a block has several buttons, their actions have an index, as in
+// "choose.2".
 const (
 	actChoose  = "choose"
-	actPick    = "pick" // an element in which options are marked; actSend sends them
+	actPick    = "pick" // an element in which people mark options; actSend sends them
 	actSend    = "send"
 	actForm    = "form"
 	actApprove = "approve"
@@ -38,15 +38,15 @@ const (
 	actReason  = "reason"
 )
 
-// code returns what a button or an option carries: a text that means something only to this
-// app, for one ask and one action. It names neither an answer nor arguments.
+// code returns the value of a button or an option. Only this app can make the value, for one ask and one
+// action. The value contains neither an answer nor arguments.
 func (c *Channel) code(ask string, parts ...string) string {
 	sum := mac.Sum(c.key, "slack", append([]string{c.options.Team, ask}, parts...)...)
 	return base64.RawURLEncoding.EncodeToString(sum[:codeBytes])
 }
 
-// oldCode returns the code as earlier releases made it. Their messages are in channels as long as the asks
-// are open, which may be weeks.
+// oldCode returns the code that earlier releases made. Their messages stay in channels while the asks are
+// open, which may be weeks.
 func (c *Channel) oldCode(ask string, parts ...string) string {
 	var text []byte
 	for _, p := range append([]string{c.options.Team, ask}, parts...) {
@@ -61,8 +61,8 @@ func (c *Channel) is(value, ask string, parts ...string) bool {
 	return hmac.Equal([]byte(value), []byte(c.code(ask, parts...))) || hmac.Equal([]byte(value), []byte(c.oldCode(ask, parts...)))
 }
 
-// answerable reports whether an ask may be answered in Slack. What is dangerous or hard to see
-// is answered on its page.
+// answerable reports whether an ask may be answered in Slack. Dangerous calls, and calls with text that is
+// hard to see, are answered on the page.
 func answerable(a askback.Ask) bool {
 	v := view.Of(a)
 	if a.Settled() || v.Hidden {
@@ -71,8 +71,8 @@ func answerable(a askback.Ask) bool {
 	return a.Confirmation == nil || v.Together()
 }
 
-// controls returns the blocks with which people answer an ask, or none if it must be answered
-// on its page.
+// controls returns the blocks with which people answer an ask. It returns none if the ask must be answered on
+// its page.
 func (c *Channel) controls(a askback.Ask) []slack.Block {
 	switch {
 	case !answerable(a), a.Confirmation == nil && len(a.Questions) == 0:
@@ -103,7 +103,7 @@ func (c *Channel) controls(a askback.Ask) []slack.Block {
 	return append(blocks, form...)
 }
 
-// decision returns Approve and Deny, apart, each with a dialog of Slack in between.
+// decision returns Approve and Deny, in separate blocks, each with a dialog of Slack.
 func (c *Channel) decision(a askback.Ask) []slack.Block {
 	approve := c.button(a.ID, actApprove, "Approve", slack.StylePrimary)
 	approve.Confirm = dialog("Approve this call?", "It runs with exactly the arguments in the message.", "Approve")
@@ -120,7 +120,7 @@ func dialog(title, text, yes string) *slack.ConfirmationBlockObject {
 	return slack.NewConfirmationBlockObject(plain(title), plain(text), plain(yes), plain("Back"))
 }
 
-// button returns a button. Its words are Askback's own, or safe text.
+// button returns a button. Its label is text of Askback, or safe text.
 func (c *Channel) button(ask, action, words string, style slack.Style) *slack.ButtonBlockElement {
 	b := slack.NewButtonBlockElement(action, c.code(ask, action), plain(words))
 	b.Style = style
@@ -135,8 +135,8 @@ func (c *Channel) formButton(a askback.Ask, words string) []slack.Block {
 	return []slack.Block{slack.NewActionBlock(blockID(a.ID, actForm), c.button(a.ID, actForm, words, ""))}
 }
 
-// choices returns a button for each option of a question, or nil if it has many or long ones or
-// allows several.
+// choices returns a button for each option of a question. It returns nil if the question has many or long
+// options, or allows several.
 func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 	if q.MultiSelect || len(q.Options) > maxButtons {
 		return nil
@@ -151,8 +151,8 @@ func (c *Channel) choices(ask string, q askback.Question) slack.Block {
 	return slack.NewActionBlock(blockID(ask, actChoose), buttons...)
 }
 
-// picker returns the element in which the options of a question are marked, followed by extra
-// ones: radio buttons, checkboxes or a list, by their number.
+// picker returns the element in which people mark the options of a question, followed by extra options.
+// Depending on their number, it is radio buttons, checkboxes or a list.
 func (c *Channel) picker(ask string, question int, q askback.Question, extra []*slack.OptionBlockObject) slack.BlockElement {
 	var options []*slack.OptionBlockObject
 	for i, label := range labels(q) {
@@ -185,8 +185,8 @@ func optionsOf(e slack.BlockElement) []*slack.OptionBlockObject {
 	return nil
 }
 
-// labels returns the labels of the options of a question. If one is too long for Slack, or
-// looks like another, all have the number that they have in the message, where they are whole.
+// labels returns the labels of the options of a question. If a label is too long for Slack, or looks like
+// another one, each label gets the number that it has in the message. The message has the whole labels.
 func labels(q askback.Question) []string {
 	all := make([]string, len(q.Options))
 	seen, number := map[string]bool{}, false
@@ -218,7 +218,7 @@ func cut(s string, limit int) string {
 	return s[:end] + "…"
 }
 
-// blockID returns the id of a block: the ask and what the block is for.
+// blockID returns the id of a block from the ask and the purpose of the block.
 func blockID(ask, use string) string { return ask + "." + use }
 
 // indexed returns an action with an index.

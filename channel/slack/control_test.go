@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
-// An earlier release made the code.
+// The expected code is from an earlier release.
 func TestCodeOfAnEarlierReleaseIsValid(t *testing.T) {
 	const ask = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 	c := Channel{options: Options{Team: "T0TEAM"}, key: []byte("xoxb-1-abc")}

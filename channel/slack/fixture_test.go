@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A fixture is an engine that sends to a Slack.
+// A fixture is an engine that sends to a fake Slack.
 type fixture struct {
 	testing.TB
 	slack  *slacktest.Server
@@ -44,7 +44,7 @@ func (b *lockedBuffer) text() string {
 	return b.String()
 }
 
-// newFixture starts an engine that sends to a Slack and takes answers over HTTP.
+// newFixture starts an engine that sends to a fake Slack and takes answers over HTTP.
 func newFixture(t testing.TB, change func(*Options)) *fixture {
 	t.Helper()
 	f := &fixture{TB: t, slack: slacktest.New(t), log: &lockedBuffer{}}
@@ -121,7 +121,7 @@ func (f *fixture) message(a askback.Ask, channel string, ready func(slacktest.Me
 	return found
 }
 
-// live returns the message about an ask when it can be answered.
+// live returns the message about an ask once people can answer in it.
 func (f *fixture) live(a askback.Ask) slacktest.Message {
 	f.Helper()
 	return f.message(a, slacktest.Room, slacktest.Message.HasElements)

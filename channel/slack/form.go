@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// The parts of a form. The blocks of a question have its number before, as in "1.other".
+// The parts of a form. The names of the blocks of a question begin with its number, as in "1.other".
 const (
 	partOptions = "options"
 	partOther   = "other"
@@ -19,14 +19,14 @@ const (
 	partReason  = "reason"
 )
 
-// Which form was submitted.
+// The kinds of forms.
 const (
 	callbackAnswer = "answer"
 	callbackDeny   = "deny"
-	callbackNote   = "note" // it has no inputs
+	callbackNote   = "note" // has no inputs
 )
 
-// maxTyped is the length of the longest text that Slack lets a person type.
+// maxTyped is the longest text that Slack lets a person type.
 const maxTyped = 3000
 
 // form returns the form with all questions of an ask, for a member, and reports whether it fits.
@@ -66,7 +66,7 @@ func (c *Channel) denial(a askback.Ask, member string) slack.ModalViewRequest {
 	return v
 }
 
-// noteView returns a form with a text only, such as who has answered before.
+// noteView returns a form with only a text, such as the name of the person who has answered before.
 func noteView(text string) slack.ModalViewRequest {
 	v := modal("Askback", "", callbackNote, notePlain(text).body)
 	v.Submit, v.Close = nil, plain("Close")
@@ -80,8 +80,8 @@ func modal(title, submit, callback string, blocks []slack.Block) slack.ModalView
 	}
 }
 
-// metadata returns what a form carries: the ask, and a code for it and the member that opened
-// the form.
+// metadata returns the metadata of a form: the ask, and a code for the ask and the member that opened the
+// form.
 func (c *Channel) metadata(ask, callback, member string) string {
 	return ask + "." + c.code(ask, "view", callback, member)
 }
@@ -101,8 +101,8 @@ func otherLabel(q askback.Question) string {
 	return "Or your own answer"
 }
 
-// pickInput returns the input with the options of a question. Radio buttons cannot be unmarked,
-// so there is an option for an answer in the person's own words.
+// pickInput returns the input with the options of a question. Radio buttons cannot be unmarked, so one option
+// stands for an answer in the person's own words.
 func (c *Channel) pickInput(ask string, i int, q askback.Question) slack.Block {
 	var extra []*slack.OptionBlockObject
 	switch {
@@ -132,10 +132,10 @@ func textInput(block, label string, optional bool) slack.Block {
 	return b
 }
 
-// A state is what a person has marked and typed, by block and action.
+// A state contains the marked options and typed texts, by block and action.
 type state map[string]map[string]slack.BlockAction
 
-// typed returns the text in a block, as it was typed, or "" if it has no visible character.
+// typed returns the text typed into a block, or "" if it has no visible character.
 func (s state) typed(block string) string {
 	text := s[block]["text"].Value
 	if strings.TrimSpace(text) == "" {
@@ -156,10 +156,10 @@ func (s state) picked(block string) (values []string) {
 	return values
 }
 
-// errForged is the error of input that this app has not offered.
+// errForged is returned for input that this app has not offered.
 var errForged = fmt.Errorf("this choice was not offered")
 
-// answer reads the answer to all questions of a form. The problems are for people, by block.
+// answer returns the answer to all questions of a form. The problems are texts for people, by block.
 func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems map[string]string, err error) {
 	problems = map[string]string{}
 	for i, q := range a.Questions {
@@ -191,8 +191,8 @@ func (c *Channel) answer(a askback.Ask, s state) (out askback.Answer, problems m
 	return out, problems, nil
 }
 
-// chosen returns the answer with the options whose codes were sent, in the order of the
-// question. The error is errForged if a code is not one of them.
+// chosen returns the answer with the options whose codes were sent, in the order of the question. It returns
+// errForged if a code belongs to none of them.
 func (c *Channel) chosen(ask string, i int, q askback.Question, codes []string) (out askback.QuestionAnswer, err error) {
 	out.ID = q.ID
 	known := 0
@@ -209,7 +209,7 @@ func (c *Channel) chosen(ask string, i int, q askback.Question, codes []string) 
 	return out, nil
 }
 
-// explain returns problems of an answer by the block of the form that they are about.
+// explain returns the problems of an answer by the block of the form.
 func explain(a askback.Ask, invalid askback.Invalid) map[string]string {
 	out := map[string]string{}
 	for _, p := range invalid {

@@ -17,14 +17,13 @@ import (
 	"time"
 )
 
-// maxRequest is the size in bytes of the largest request that is read. Slack sends the form or
-// the message with each action. A form has at most 250 KB (the error view_too_large), which are
-// up to three times as many when they are encoded; the rest is for what the person has typed.
+// maxRequest is the maximum size in bytes of a request. Slack sends the form or the message with each action.
+// A form has at most 250 KB (the error view_too_large), up to three times as much when encoded. The rest is
+// for typed text.
 const maxRequest = 1 << 20
 
-// Handler returns the handler for requests of Slack: actions, forms and the check of the
-// address. It performs only requests that the signing secret has signed in the last five
-// minutes, each once.
+// Handler returns the handler for requests of Slack: actions, forms and the check of the address. It performs
+// only requests that the signing secret has signed in the last five minutes, and each of them once.
 func (c *Channel) Handler(engine Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -55,8 +54,8 @@ func (c *Channel) Handler(engine Engine) http.Handler {
 	})
 }
 
-// refuse refuses a request that is not from Slack. It closes the connection: otherwise the
-// server waits for the rest of a body before it replies.
+// refuse rejects a request that is not from Slack. It closes the connection, because the server would
+// otherwise wait for the rest of the body before it replies.
 func (c *Channel) refuse(w http.ResponseWriter, err error) {
 	if c.forged.mayLog(c.options.Now()) {
 		c.options.Log.Warn("a request to the address for Slack was refused", "error", err)
@@ -73,7 +72,7 @@ func (c *Channel) serve(ctx context.Context, w http.ResponseWriter, engine Engin
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			io.WriteString(w, event.Challenge)
 		}
-		return // the app subscribes to no events, so others are only acknowledged
+		return // the app subscribes to no events, so other events are only acknowledged
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || form.Get("payload") == "" {
@@ -90,14 +89,14 @@ func (c *Channel) serve(ctx context.Context, w http.ResponseWriter, engine Engin
 	}
 }
 
-// A signature is that of a request, which is neither too old nor from the future.
+// A signature is the signature of a request that is neither too old nor from the future.
 type signature struct {
 	at    time.Time
-	stamp string // at, as it was sent
+	stamp string // time of the request, as it was sent
 	code  []byte
 }
 
-// signatureOf returns the signature in the header of a request, or an error if Slack did not send
+// signatureOf returns the signature in the header of a request. It returns an error if Slack cannot have sent
 // the request, whatever its body is.
 func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	if c.options.SigningSecret == "" {
@@ -118,11 +117,9 @@ func (c *Channel) signatureOf(header http.Header) (s signature, err error) {
 	return s, nil
 }
 
-// verify checks the signature of a body, and that the request did not come before.
-//
-// What came before is forgotten by a restart. Then a request of the last five minutes can come
-// again: it gives the same answer of the same person again, which settles nothing. A late answer
-// may then be in the history twice.
+// verify checks the signature of a body, and that the request is not a repeat. A restart loses the earlier
+// requests. After it, a request of the last five minutes can be repeated: it gives the same answer of the
+// same person again, which settles nothing. A late answer may then be in the history twice.
 func (c *Channel) verify(s signature, body []byte) error {
 	mac := hmac.New(sha256.New, []byte(c.options.SigningSecret))
 	fmt.Fprintf(mac, "v0:%s:%s", s.stamp, body)
@@ -132,15 +129,15 @@ func (c *Channel) verify(s signature, body []byte) error {
 	return c.seen.add([sha256.Size]byte(s.code), s.at.Add(age))
 }
 
-// maxForged is how many refused requests are logged in a minute: anyone who knows the address
-// could fill the log.
+// maxForged is the number of refused requests that are logged in a minute. Anyone who knows the address could
+// fill the log otherwise.
 const maxForged = 10
 
-// forgeries counts what is logged about refused requests.
+// forgeries counts the logged refused requests.
 type forgeries struct {
 	mu    sync.Mutex
-	since time.Time // the begin of the current minute
-	lines int       // in that minute
+	since time.Time // the beginning of the current minute
+	lines int       // refused requests in that minute
 }
 
 // mayLog reports whether a refused request is logged now.
@@ -154,18 +151,18 @@ func (f *forgeries) mayLog(now time.Time) bool {
 	return f.lines <= maxForged
 }
 
-// seen has the signatures of requests that are not too old yet.
+// seen contains the signatures of requests that are not too old yet.
 type seen struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	ends map[[sha256.Size]byte]time.Time
 }
 
-// maxSeen is more than the number of requests that Slack sends in ten minutes. Only verified
-// requests are counted.
+// maxSeen is more than the number of requests that Slack sends in ten minutes. Only verified requests are
+// counted.
 const maxSeen = 100_000
 
-// add remembers a signature until a time. It returns an error if it was there already.
+// add stores a signature until a time. It returns an error if the signature is already stored.
 func (s *seen) add(signature [sha256.Size]byte, until time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
-// The example of docs.slack.dev/authentication/verifying-requests-from-slack.
+// The example is from docs.slack.dev/authentication/verifying-requests-from-slack.
 var published = struct {
 	at        int64
 	signature string
@@ -129,14 +129,14 @@ func TestWholeSignatureIsCompared(t *testing.T) {
 	}
 }
 
-// A full memory forgets only requests that are too old to come again.
+// A full memory drops only requests that are too old to be accepted again.
 func TestFullMemoryOfRequestsKeepsRecentOnes(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
 	body := []byte("payload=1")
 	header := slacktest.Sign(slacktest.SigningSecret, time.Unix(now, 0), body)
 	must(t, c.check(header, body))
-	for i := range maxSeen - 1 { // of earlier requests
+	for i := range maxSeen - 1 { // signatures of earlier requests
 		must(t, c.seen.add([32]byte{byte(i), byte(i >> 8), byte(i >> 16)}, time.Unix(now, 0)))
 	}
 	now++
@@ -149,7 +149,7 @@ func TestFullMemoryOfRequestsKeepsRecentOnes(t *testing.T) {
 	}
 }
 
-// A request counts once while it is not too old, and is too old after that.
+// A request is accepted once while it is not too old, and never after that.
 func TestRequestIsAcceptedOnce(t *testing.T) {
 	now := published.at
 	c := verifier(t, slacktest.SigningSecret, func() time.Time { return time.Unix(now, 0) })
@@ -220,8 +220,8 @@ func TestHandlerRefusesOtherRequests(t *testing.T) {
 	}
 }
 
-// A body is not read if the header shows that the request is not from Slack, or that it is larger
-// than any of Slack; and never more than that.
+// A body is not read if the header shows that Slack did not send the request, or that the body is larger than
+// any body of Slack. No more than that size is read.
 func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 	c := verifier(t, slacktest.SigningSecret, timeAt(published.at))
 	at := func(seconds int64) http.Header {
@@ -261,7 +261,7 @@ func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 	}
 }
 
-// A forged request gets its reply although its body never comes.
+// A forged request gets its reply although its body never arrives.
 func TestForgedRequestIsRefusedBeforeItsBodyComes(t *testing.T) {
 	s := httptest.NewServer(verifier(t, slacktest.SigningSecret, timeAt(published.at)).Handler(nil))
 	defer s.Close()
@@ -284,7 +284,7 @@ func TestForgedRequestIsRefusedBeforeItsBodyComes(t *testing.T) {
 	}
 }
 
-// A countedBody is a body that counts what is read of it.
+// A countedBody is a body that counts the bytes read.
 type countedBody struct{ left, read int64 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
@@ -297,14 +297,15 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return int(n), nil
 }
 
-// A restart forgets which requests came. One that is repeated within five minutes changes nothing:
-// no answer, no vote and no message. At most its sender gets a private note again.
+// After a restart, a request that is repeated within five minutes changes nothing: no answer, no vote and no
+// message. At most, its sender gets a private note again.
 func TestReplayAfterARestartChangesNothing(t *testing.T) {
 	f := newFixture(t, nil)
 	single, voted := f.ask(choice("PostgreSQL", "SQLite")), call(`{"command":"make deploy"}`)
 	voted.To, voted.Quorum = []string{"ana", "ben"}, 2
 	two := f.ask(voted)
-	f.message(two, "D"+slacktest.Ben.ID[1:], slacktest.Message.HasElements) // else it may come between the two states
+	// otherwise the request could arrive between the two states
+	f.message(two, "D"+slacktest.Ben.ID[1:], slacktest.Message.HasElements)
 	var requests [][]byte
 	for text, m := range map[string]slacktest.Message{"SQLite": f.live(single), "Approve": f.message(two, "D"+slacktest.Ana.ID[1:], slacktest.Message.HasElements)} {
 		e, block, ok := m.Button(text)

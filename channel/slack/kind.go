@@ -13,7 +13,7 @@ import (
 // Name is the name of the channel.
 const Name = "slack"
 
-// Path receives what Slack sends over HTTP.
+// Path is the path that receives requests of Slack over HTTP.
 const Path = "/channels/slack"
 
 // Kind describes the channel to the program.
@@ -59,7 +59,7 @@ func memberOf(people []askback.Person, member string) (name string, ok bool) {
 	return "", false
 }
 
-// Receivers returns the channel in Slack. People whom an ask names get direct messages instead.
+// Receivers returns the channel in Slack. If an ask names people, they get direct messages instead.
 func (s Settings) Receivers(string) []channels.Receiver {
 	return []channels.Receiver{{Channel: Name, Name: Room}}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// The limits of Slack for a message. Lengths are those of the text after &, < and > were
-// escaped, in UTF-16, which is never less than what Slack counts. The limit for all blocks
-// together is not documented; this value is below those that were observed.
+// Limits of Slack for a message. Lengths are counted in UTF-16 after &, < and > are escaped, which is never
+// less than Slack counts. The limit for all blocks together is not documented; this value is below the
+// observed limits.
 const (
 	maxHeader = 150
 	maxText   = 3000
@@ -22,11 +22,11 @@ const (
 	maxTotal  = 12_000
 )
 
-// A message is what the channel posts.
+// A message is a message that the channel posts.
 type message struct {
 	title    string        // safe text, for the notification and the header
 	body     []slack.Block // text
-	controls []slack.Block // what people answer with
+	controls []slack.Block // blocks with which people answer
 	footer   []slack.Block
 }
 
@@ -37,15 +37,15 @@ func (m message) blocks() []slack.Block {
 	return append(all, m.footer...)
 }
 
-// options returns the options of a call with the message. The text is for notifications; it is
-// in Slack's markup, so it is escaped.
+// options returns the options of a call with the message. The text is for notifications. It is markup of
+// Slack, so it is escaped.
 func (m message) options() []slack.MsgOption {
 	return []slack.MsgOption{
 		slack.MsgOptionText(m.title, true), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
 	}
 }
 
-// withoutControls returns the message as it is before its buttons are added.
+// withoutControls returns the message before its buttons are added.
 func (m message) withoutControls() message {
 	m.controls = nil
 	return m
@@ -67,8 +67,8 @@ func headerBlocks(title string) []slack.Block {
 	return []slack.Block{slack.NewHeaderBlock(plain(title))}
 }
 
-// pending returns the message about an open ask: whole, with controls if it may be answered
-// here, or only the link.
+// pending returns the message about an open ask. It is whole, with controls if it may be answered here, or it
+// has only the link.
 func (c *Channel) pending(a askback.Ask) message {
 	n := notice.Pending(a, nil)
 	m := message{title: n.Title}
@@ -106,7 +106,7 @@ func weight(controls []slack.Block) (total int) {
 	return total
 }
 
-// short returns the message for an ask whose whole does not fit.
+// short returns the message for an ask that does not fit in one message.
 func short(a askback.Ask) message {
 	n := notice.Short(a, true)
 	body, ok := draw(n.Lines)
@@ -132,8 +132,8 @@ func settled(a askback.Ask) message {
 	return m
 }
 
-// reminder returns a message that says why an ask is mentioned again, and that it was open at this
-// time. It has no part of the question, which is in an earlier message.
+// reminder returns a message with the reason why an ask is mentioned again. The message states that the ask
+// was open at this time. It has no part of the question, which is in an earlier message.
 func (c *Channel) reminder(a askback.Ask, why string) message {
 	n := notice.Short(a, true)
 	text := "Open at " + c.options.Now().UTC().Format("2006-01-02 15:04 UTC") + ". The question is above."
@@ -164,10 +164,10 @@ func names(people []string) (names []string) {
 	return names
 }
 
-// maxNames is how many people a message lists.
+// maxNames is the maximum number of people that a message lists.
 const maxNames = 5
 
-// test returns the message of askback notify test.
+// test returns the message that askback notify test sends.
 func test() message {
 	n := notice.Test()
 	body, _ := draw(n.Lines)
@@ -201,15 +201,15 @@ func footer(link string, controls bool) []slack.Block {
 	return []slack.Block{linkBlock("Answer on the page: ", link)}
 }
 
-// linkBlock returns words and a link, which is not markup.
+// linkBlock returns a block with words and a link. The words are not markup.
 func linkBlock(words, link string) slack.Block {
 	return slack.NewRichTextBlock("", slack.NewRichTextSection(
 		slack.NewRichTextSectionTextElement(words, nil), slack.NewRichTextSectionLinkElement(link, "", nil),
 	))
 }
 
-// draw returns lines as blocks without markup: exact lines as preformatted text, without the
-// gutter since they have a frame, and others as sections. It reports whether each line fits.
+// draw returns lines as blocks without markup, and reports whether each line fits. Exact lines are
+// preformatted text in a frame, without the gutter; other lines are sections.
 func draw(lines []notice.Line) (blocks []slack.Block, ok bool) {
 	var part []string
 	var exact bool

@@ -70,7 +70,7 @@ func TestElementDependsOnOptions(t *testing.T) {
 	}
 }
 
-// A label that is too long for Slack is cut visibly, has the number that it has in the text, and
+// A label that is too long for Slack is cut visibly, and has the number that it has in the text. It still
 // stands for the same option.
 func TestCutLabelIsTheSameOption(t *testing.T) {
 	f := newFixture(t, nil)
@@ -88,7 +88,7 @@ func TestCutLabelIsTheSameOption(t *testing.T) {
 	}
 }
 
-// What buttons and options carry is short, and has no answer and no argument in it.
+// Values of buttons and options are short, and contain no answer and no argument.
 func TestValuesAreOpaque(t *testing.T) {
 	f := newFixture(t, nil)
 	seen := map[string]bool{}
@@ -117,7 +117,7 @@ func call(input string) askback.Request {
 	return askback.Request{Agent: "bot", Confirmation: &askback.Confirmation{ToolName: "deploy", Input: json.RawMessage(input)}}
 }
 
-// The arguments of a call are exact. Approve and Deny are apart, and Slack asks again.
+// The arguments of a call are exact. Approve and Deny are in separate blocks, and Slack asks again.
 func TestApprovalShowsExactArguments(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(call(`{"target":"<!channel> *bold* <https://evil.example|ok>","n":1.50}`))
@@ -164,8 +164,8 @@ func TestDangerousCallHasOnlyTheLink(t *testing.T) {
 	}
 }
 
-// The first message of a session begins a thread, and the others reply in it and are shown in
-// the channel as well. If the first one is deleted, the next one begins a new thread.
+// The first message of a session begins a thread. Later messages reply in it and are also shown in the
+// channel. If the first message is deleted, the next one begins a new thread.
 func TestSessionHasOneThread(t *testing.T) {
 	var f *fixture
 	f = newFixture(t, func(o *Options) {
@@ -187,7 +187,7 @@ func TestSessionHasOneThread(t *testing.T) {
 	check("first", first, "")
 	second := next("run-7")
 	check("second", second, first.TS)
-	for range threadAsks + 2 { // the first one is not among those that are examined
+	for range threadAsks + 2 { // the first one is not examined
 		check("later", next("run-7"), first.TS)
 	}
 	check("another session", next("run-8"), "")
@@ -209,8 +209,8 @@ func TestSessionHasOneThread(t *testing.T) {
 	check("the one after that", next("run-7"), begun.TS)
 }
 
-// A reminder is a message of its own, in the thread of the question, and has no buttons. It is
-// not posted twice if its receipt was stored.
+// A reminder is a separate message in the thread of the question, and has no buttons. It is not posted twice
+// if its receipt was stored.
 func TestReminderIsInTheThread(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
@@ -232,7 +232,7 @@ func TestReminderIsInTheThread(t *testing.T) {
 	f.done(a)
 }
 
-// A person who is not asked any more has no buttons, and reads who is.
+// A person who is not asked any more has no buttons, and reads who is asked.
 func TestReassignedAskHasNoButtons(t *testing.T) {
 	f := newFixture(t, nil)
 	r := choice("PostgreSQL", "SQLite")
@@ -301,8 +301,7 @@ func TestErrorsOfSlackAreExplained(t *testing.T) {
 	}
 }
 
-// A message that someone deleted needs no change, and Slack that does not know a form of blocks
-// gets the link.
+// A message that someone deleted needs no change. If Slack does not know a form of blocks, it gets the link.
 func TestDeletedAndRejectedMessages(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
@@ -310,7 +309,7 @@ func TestDeletedAndRejectedMessages(t *testing.T) {
 	f.slack.Delete(m)
 	f.slack.Press(slacktest.Ana, m, "SQLite", nil)
 	settled := f.ask(choice("x", "y"))
-	f.live(settled) // the outcome of the first one was tried before, or fails below
+	f.live(settled) // the outcome of the first message was tried before, or fails below
 	got, err := f.engine.As(askback.Principal{Kind: askback.Operator, Name: "op"}).Deliveries(t.Context(), askback.DeliveryQuery{AskID: a.ID})
 	must(t, err)
 	for _, d := range got.Items {
@@ -325,7 +324,7 @@ func TestDeletedAndRejectedMessages(t *testing.T) {
 	}
 }
 
-// Slack allows one message per second and channel. Several asks at once respect that.
+// Slack allows one message per second and channel. Several concurrent asks respect this limit.
 func TestAsksAtOnceAreNotTooFast(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Pace = 0 })
 	f.slack.Strict = true

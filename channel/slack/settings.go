@@ -14,11 +14,11 @@ import (
 // Settings configure the app in a workspace of Slack.
 type Settings struct {
 	BotToken      string
-	SigningSecret string // for requests over HTTP
+	SigningSecret string // verifies requests over HTTP
 	AppToken      string // for Socket Mode
-	Channel       string // an id, or a name with #
+	Channel       string // id, or name with #
 	Team          string // the id of the workspace
-	APIURL        string // of the Web API, with a slash at the end; "": that of slack.com
+	APIURL        string // address of the Web API, with a slash at the end; if "", the address of slack.com
 }
 
 var (

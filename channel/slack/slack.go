@@ -1,11 +1,8 @@
-// Package slack asks people in Slack: in one channel of a workspace or, if an ask is addressed
-// to people, in their direct messages. Answers come back over Socket Mode, which needs no
-// public address, or over HTTP.
-//
-// A message has the whole of an ask or, if that does not fit, only who asks and the link (F3).
-// Text of agents is plain text everywhere, so it cannot mention people, link or imitate
-// Askback's own lines (T7, T9, T10). What buttons carry names no answer: it is a code that only
-// this app can make for this ask.
+// Package slack asks people in Slack: in one channel of a workspace or, if an ask is addressed to people, in
+// their direct messages. Answers arrive over Socket Mode, which needs no public address, or over HTTP. A
+// message has the whole ask or, if that does not fit, only the agent and the link (F3). Text of agents is
+// plain text everywhere, so it cannot mention people, link or imitate lines of Askback (T7, T9, T10). The
+// value of a button contains no answer: it is a code that only this app can make for this ask.
 package slack
 
 import (
@@ -25,34 +22,34 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// Room is the address of deliveries to the channel of the settings. Other addresses are ids of
-// members, who get direct messages.
+// Room is the address of deliveries to the channel of the settings. Other addresses are ids of members, who
+// get direct messages.
 const Room = "channel"
 
 // Options configure a [Channel].
 type Options struct {
-	BotToken      string // of the installed app, xoxb-…
-	SigningSecret string // verifies requests over HTTP; "": all are refused
-	AppToken      string // for Socket Mode, xapp-…; "": none
-	Channel       string // the id of the channel
-	Team          string // the id of the workspace; accounts of another one are refused
-	// Person returns the name of the person with a member id, and whether there is one.
+	BotToken      string // token of the installed app, xoxb-…
+	SigningSecret string // verifies requests over HTTP; if "", all requests are refused
+	AppToken      string // token for Socket Mode, xapp-…; "" for none
+	Channel       string // id of the channel
+	Team          string // id of the workspace; accounts of other workspaces are refused
+	// Person returns the name of the person with a member id, and reports whether there is one.
 	Person func(member string) (name string, ok bool)
-	// Thread returns the receipt of an earlier message of the session of an ask at the same
-	// address, or "", as [ThreadOf] does. Nil: every message stands alone.
+	// Thread returns the receipt of an earlier message of the session of an ask at the same address, or "",
+	// as [ThreadOf] does. If Thread is nil, no message is in a thread.
 	Thread func(ctx context.Context, n askback.Notification) (receipt string)
-	// Link returns the address of the page where a person can answer, or "". It is for direct
-	// messages. Nil: the page of the ask.
+	// Link returns the address of the page where a person can answer, or "". It is used in direct messages.
+	// If Link is nil, messages have the page of the ask.
 	Link func(a askback.Ask, person string) string
 
-	Log *slog.Logger     // nil: nothing is logged
-	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil logs nothing
+	Now func() time.Time // nil means time.Now
 
-	APIURL string        // of the Web API; it ends with a slash; "": that of slack.com
-	Budget time.Duration // how long recording an answer may take; 0: 2.5 s, since Slack waits for 3
-	Pace   time.Duration // between posts to one channel; 0: 1 s, as Slack requires
-	// Reconnect is the pause before Run connects again after Slack has rejected the app. It
-	// doubles with each attempt. 0: 5 s.
+	APIURL string        // address of the Web API, with a slash at the end; if "", the address of slack.com
+	Budget time.Duration // time limit for recording an answer; 0 means 2.5 s, because Slack waits for 3 s
+	Pace   time.Duration // pause between posts to one channel; 0 means 1 s, as Slack requires
+	// Reconnect is the first pause before Run connects again after Slack has rejected the app. The pause
+	// doubles with each attempt. Zero means 5 s.
 	Reconnect time.Duration
 }
 
@@ -65,8 +62,8 @@ const (
 
 // An Engine gives access to asks in the name of a person.
 type Engine interface {
-	// Person returns what a person can do. The error is [askback.ErrForbidden] if the person
-	// may not answer now.
+	// Person returns the client of a person. The error is [askback.ErrForbidden] if the person may not answer
+	// now.
 	Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error)
 }
 
@@ -75,11 +72,11 @@ type Channel struct {
 	options Options
 	api     *slack.Client
 	http    *http.Client
-	key     []byte // of the codes in buttons
+	key     []byte // signs the codes in buttons
 	pacer   pacer
 	seen    seen
 	forged  forgeries
-	working background // messages that follow an acknowledgement
+	working background // messages sent after an acknowledgement
 }
 
 // New returns a Channel, or an error if the options are not complete.
@@ -103,7 +100,7 @@ func New(o Options) (*Channel, error) {
 	o.Pace = cmp.Or(o.Pace, defaultPace)
 	o.Reconnect = cmp.Or(o.Reconnect, defaultReconnect)
 	c := &Channel{options: o, pacer: pacer{pause: o.Pace, now: o.Now}, seen: seen{now: o.Now}}
-	c.key = []byte(o.BotToken) // the same after a restart, and secret
+	c.key = []byte(o.BotToken) // the key is secret, and the same after a restart
 	c.http = egress.NewClient(nil, nil)
 	settings := []slack.Option{slack.OptionAppLevelToken(o.AppToken)}
 	if o.APIURL != "" {
@@ -120,12 +117,10 @@ func (c *Channel) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Send posts a delivery about an ask, or changes the message of the question. The receipt is the
-// channel, the timestamp of the message and, if it is in a thread, that of the first message there.
-//
-// The question is posted without buttons, its receipt is recorded, and then the buttons are
-// added. So a message that a crash leaves behind has no buttons. An outcome without a receipt of
-// the question follows such a message, so it is posted.
+// Send posts a delivery about an ask, or changes the message of the question. The receipt is the channel, the
+// timestamp of the message and, in a thread, the timestamp of its first message. The question is posted
+// without buttons, its receipt is recorded, and then the buttons are added. So a message that a crash leaves
+// behind has no buttons. An outcome is posted as a new message if there is no receipt of the question.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Session != nil {
 		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
@@ -146,7 +141,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	case n.Event == askback.EventQuestionReminded && n.Earlier != "" && !n.Ask.Settled():
 		return c.remind(ctx, n)
 	case receipt == "" && n.Ask.Settled() && !n.Event.Settles():
-		return "", nil // nothing is there to change, and nothing is needed any more
+		return "", nil // there is no message to change, and no answer is needed
 	case receipt == "":
 		return c.question(ctx, n)
 	}
@@ -155,7 +150,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 		err = nil // someone deleted the message, with its buttons
 	}
 	if err == nil && n.Event == askback.EventQuestionPending && n.Receipt == "" && !n.Ask.Settled() {
-		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again")) // after it was reassigned twice
+		_, err = c.inThread(ctx, receipt, c.reminder(n.Ask, "This is here again")) // the ask was reassigned twice
 	}
 	return receipt, err
 }
@@ -186,8 +181,8 @@ func (c *Channel) question(ctx context.Context, n askback.Notification) (receipt
 	return receipt, c.show(ctx, receipt, n.Ask, full)
 }
 
-// remind posts that an ask is still open, in the thread of its message. It has no buttons: those
-// are in the message, which is changed when the ask is settled.
+// remind posts that an ask is still open, in the thread of its message. The reminder has no buttons. The
+// buttons are in the message of the question, which is changed when the ask is settled.
 func (c *Channel) remind(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Receipt != "" { // it was posted before a crash
 		return n.Receipt, nil
@@ -205,8 +200,8 @@ func (c *Channel) inThread(ctx context.Context, of string, m message) (receipt s
 	return c.post(ctx, conversation, cmp.Or(thread, ts), m)
 }
 
-// show replaces a message by another one or, if that does not fit, by less: first without
-// buttons, then without the question.
+// show replaces a message by another one. If that does not fit, it leaves out the buttons, and then the
+// question.
 func (c *Channel) show(ctx context.Context, receipt string, a askback.Ask, m message) error {
 	err := c.edit(ctx, receipt, m)
 	if tooLong(err) && len(m.controls) > 0 {
@@ -256,8 +251,8 @@ func (c *Channel) addressOf(address string) (string, error) {
 	return "", &askback.SendError{Err: errors.New("this is not the id of a member of Slack"), Final: true}
 }
 
-// SendTest posts a test message to the channel, after it has checked that the token belongs to
-// the workspace of the settings.
+// SendTest posts a test message to the channel. It first checks that the token belongs to the workspace of
+// the settings.
 func (c *Channel) SendTest(ctx context.Context) error {
 	if err := c.checkTeam(ctx); err != nil {
 		return err

@@ -12,11 +12,11 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// maxReconnect is the longest pause between attempts to connect after the library has given up,
-// because of a token that Slack rejects or the like. Options.Reconnect is the first one.
+// maxReconnect is the longest pause between attempts to connect after the library has given up, for example
+// because Slack rejected the token. Options.Reconnect is the first pause.
 const maxReconnect = 5 * time.Minute
 
-// maxHandled is how many actions are performed at once over Socket Mode.
+// maxHandled is the maximum number of concurrent actions over Socket Mode.
 const maxHandled = 64
 
 // Run receives actions over Socket Mode until the context ends. Without an app token it only
@@ -54,7 +54,7 @@ func (c *Channel) connect(ctx context.Context, engine Engine) error {
 		select {
 		case err := <-ended:
 			cancel()
-			for range maxHandled { // wait for those that are being performed
+			for range maxHandled { // wait for actions that are being performed
 				slots <- struct{}{}
 			}
 			return err

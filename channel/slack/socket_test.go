@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/channel/slack/slacktest"
 )
 
-// overSocket lets actions arrive over Socket Mode.
+// overSocket makes actions arrive over Socket Mode.
 func (f *fixture) overSocket(e Engine) (stop func()) {
 	f.Helper()
 	f.slack.SendTo("")
@@ -25,8 +25,8 @@ func (f *fixture) overSocket(e Engine) (stop func()) {
 
 func socketMode(o *Options) { o.AppToken, o.SigningSecret = slacktest.AppToken, "" }
 
-// Slack asks to reconnect about once an hour, and a network fails without a word. After each,
-// there is a new connection, over which the next answer arrives.
+// Slack asks to reconnect about once an hour, and a network may fail silently. After each break there is a
+// new connection, and the next answer arrives over it.
 func TestSocketModeConnectsAgain(t *testing.T) {
 	f := newFixture(t, socketMode)
 	f.overSocket(f.engine)
@@ -50,8 +50,8 @@ func TestSocketModeConnectsAgain(t *testing.T) {
 	}
 }
 
-// A token that Slack rejects for a while, as during an installation of the app, ends what the
-// library does. Run connects again, and the next answer arrives.
+// If Slack rejects a token for a while, as during an installation of the app, the library gives up. Run
+// connects again, and the next answer arrives.
 func TestRunConnectsAgainAfterARejectedToken(t *testing.T) {
 	f := newFixture(t, func(o *Options) { socketMode(o); o.Reconnect = time.Millisecond })
 	f.overSocket(f.engine)
@@ -71,8 +71,8 @@ func TestRunConnectsAgainAfterARejectedToken(t *testing.T) {
 	}
 }
 
-// Slack sends an envelope again if it got no acknowledgement. An answer that comes twice is
-// recorded once, and the second one is no error.
+// Slack sends an envelope again if it got no acknowledgement. A repeated answer is recorded once, and the
+// repeat is no error.
 func TestRepeatedActionIsHarmless(t *testing.T) {
 	f := newFixture(t, socketMode)
 	f.overSocket(f.engine)
@@ -100,7 +100,7 @@ func TestEventsAreAcknowledged(t *testing.T) {
 	}
 }
 
-// A token that Slack rejects is an error in the log, with what to do.
+// A rejected token is an error in the log, with the action to take.
 func TestRejectedTokenIsExplained(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.AppToken = "xapp-wrong" })
 	err := f.failed("apps.connections.open", f.connect(t.Context(), f.engine))
@@ -109,7 +109,7 @@ func TestRejectedTokenIsExplained(t *testing.T) {
 	}
 }
 
-// The token of another workspace would post there.
+// The token of another workspace is rejected, because messages would be posted there.
 func TestTokenOfAnotherWorkspaceIsReported(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Team = "T0000002" })
 	if err := f.SendTest(t.Context()); err == nil || !strings.Contains(err.Error(), "team: T0000002") {

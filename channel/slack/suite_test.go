@@ -38,7 +38,7 @@ func options(s *slacktest.Server) Options {
 	}
 }
 
-// A service is Slack for the suite, over Socket Mode or over HTTP.
+// A service is a fake Slack for the suite, over Socket Mode or over HTTP.
 type service struct {
 	*slacktest.Server
 	settings channeltest.Settings
@@ -47,7 +47,7 @@ type service struct {
 
 	mu     sync.Mutex
 	handle http.Handler
-	taken  *sync.Cond // handle is set
+	taken  *sync.Cond // signals that handle is set
 	last   func()     // repeats the last action
 	fault  slacktest.Fault
 	skip   int
@@ -141,7 +141,7 @@ func (s *service) Messages(person string) (all []channeltest.Message) {
 	return all
 }
 
-// posted returns the message of Slack for one of the suite, as the suite saw it.
+// posted returns the message of Slack that the suite saw as m.
 func (s *service) posted(m channeltest.Message) slacktest.Message {
 	for _, p := range s.Server.Messages() {
 		if p.TS == m.ID {
@@ -185,7 +185,7 @@ func (s *service) Handle(_ context.Context, person string, m channeltest.Message
 	return err
 }
 
-// give does what a person does to give an answer.
+// give gives an answer as a person does.
 func (s *service) give(u slacktest.User, m slacktest.Message, a askback.Answer) error {
 	press := func(text string, state slacktest.State) error {
 		e, block, ok := m.Button(text)
@@ -317,7 +317,7 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	return nil
 }
 
-// next returns what the next call of a method does.
+// next returns the fault of the next call of a method.
 func (s *service) next(method string) (slacktest.Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

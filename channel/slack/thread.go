@@ -6,19 +6,19 @@ import (
 	"github.com/askback/askback"
 )
 
-// A History lists what was asked and what was sent.
+// A History lists the asks and the deliveries of a session.
 type History interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 	Deliveries(ctx context.Context, q askback.DeliveryQuery) (askback.DeliveryPage, error)
 }
 
-// threadAsks is how many asks before the present one are examined. Each of them that is in Slack
-// leads to the thread, so that the last few suffice.
+// threadAsks is the number of earlier asks that are examined. Each of them that is in Slack leads to the
+// thread, so the last few suffice.
 const threadAsks = 10
 
-// ThreadOf returns the receipt of an earlier message of the session of an ask at the same place,
-// or "". A receipt has the thread of its message, so any of them leads to the first one. Nothing
-// else is stored: the deliveries of a session are the memory of its thread.
+// ThreadOf returns the receipt of an earlier message of the session of an ask at the same place, or "". A
+// receipt has the thread of its message, so any receipt leads to the first message. Nothing else is stored:
+// the thread follows from the deliveries of the session.
 func ThreadOf(ctx context.Context, h History, n askback.Notification) (receipt string) {
 	page, err := h.List(ctx, askback.Query{SessionID: n.SessionID, Status: askback.AnyStatus, Limit: threadAsks})
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// A State is what a person has chosen and typed, by block and action.
+// A State contains the options chosen and the texts typed, by block and action.
 type State map[string]map[string]any
 
-// An Ack is how the app acknowledged an action.
+// An Ack is the acknowledgement of an action by the app.
 type Ack struct {
-	OK     bool              // in time; otherwise the person sees a warning
+	OK     bool              // whether it came in time; otherwise the person sees a warning
 	Status int               // over HTTP
-	Errors map[string]string // of a modal, by block
+	Errors map[string]string // errors of a modal, by block
 	Bad    error             // a reply that Slack would reject
 }
 
@@ -69,8 +69,7 @@ func (s *Server) Send(body []byte, contentType string, header http.Header) (Ack,
 	return Ack{OK: err == nil && reply.StatusCode == http.StatusOK, Status: reply.StatusCode}, content
 }
 
-// Event sends an event to the app, again up to three times if it is not acknowledged, and
-// returns the reply.
+// Event sends an event to the app, again up to three times if it is not acknowledged, and returns the reply.
 func (s *Server) Event(payload []byte) (ack Ack, reply []byte) {
 	for retry := range 4 {
 		if s.request == "" {
@@ -90,7 +89,7 @@ func (s *Server) Event(payload []byte) (ack Ack, reply []byte) {
 	return ack, reply
 }
 
-// Button returns the button of a message whose text begins so, and its block.
+// Button returns the button of a message whose label begins with text, and its block.
 func (m Message) Button(text string) (Element, string, bool) {
 	for _, b := range m.Blocks {
 		for _, e := range b.Elements {
@@ -112,8 +111,8 @@ func (m Message) HasElements() bool {
 	return false
 }
 
-// Press presses the button of a message whose text begins so. The message may be older than
-// what Slack has now.
+// Press presses the button of a message whose label begins with text. The message may be older than the one
+// that Slack has now.
 func (s *Server) Press(u User, m Message, text string, state State) Ack {
 	s.t.Helper()
 	e, block, ok := m.Button(text)
@@ -158,7 +157,7 @@ func account(u User) map[string]any {
 	return map[string]any{"id": u.ID, "username": u.Name, "name": u.Name, "team_id": u.Team}
 }
 
-// Submit submits a modal with the state that a person gave it.
+// Submit submits a modal with the state that a person entered.
 func (s *Server) Submit(u User, v View, state State) Ack {
 	for _, b := range v.Blocks {
 		if b.Type == "input" && !b.Optional && state[b.BlockID] == nil {
@@ -205,7 +204,7 @@ func empty(e Element) map[string]any {
 	return map[string]any{"selected_options": []any{}}
 }
 
-// Choose chooses the options of an element in a block whose texts begin so.
+// Choose chooses options of an element in a block: for each of texts, the option that begins with it.
 func (s State) Choose(blocks []Block, block string, texts ...string) error {
 	b := find(blocks, block)
 	if b == nil {

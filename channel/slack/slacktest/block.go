@@ -67,8 +67,8 @@ type Block struct {
 	Dispatch bool            `json:"dispatch_action,omitempty"`
 	Raw      json.RawMessage `json:"elements,omitempty"`
 
-	Elements []Element `json:"-"` // of actions and context
-	Rich     []Rich    `json:"-"` // of rich_text
+	Elements []Element `json:"-"` // for actions and context
+	Rich     []Rich    `json:"-"` // for rich_text
 }
 
 // A Rich is one element of a rich text.
@@ -86,8 +86,8 @@ type RichPart struct {
 	Style map[string]bool `json:"style,omitempty"`
 }
 
-// The limits of docs.slack.dev/reference/block-kit. The total of a message is not documented;
-// Slack replies msg_blocks_too_long somewhat above it.
+// Limits from docs.slack.dev/reference/block-kit. The total of a message is not documented. Slack replies
+// msg_blocks_too_long somewhat above this value.
 const (
 	maxMessageBlocks = 50
 	maxViewBlocks    = 100
@@ -99,7 +99,7 @@ const (
 // length returns the length of a text as Slack counts it: after it has escaped &, < and >.
 func length(s string) int { return len(utf16.Encode([]rune(html.EscapeString(s)))) }
 
-// parseBlocks reads blocks strictly: what Slack does not know, it rejects.
+// parseBlocks parses blocks strictly. It rejects everything that Slack does not know.
 func parseBlocks(raw string, most int) ([]Block, error) {
 	var blocks []Block
 	if err := strict([]byte(raw), &blocks); err != nil {
@@ -365,7 +365,7 @@ func (b Block) Shown() string {
 // markup matches what Slack acts on in a text with markup.
 var markup = regexp.MustCompile(`<[^>]*>`)
 
-// live returns what Slack would act on in the markup of a message: mentions and links.
+// live returns the parts of a markup on which Slack would act: mentions and links.
 func live(text string, blocks []Block) (found []string) {
 	found = markup.FindAllString(text, -1)
 	look := func(t *Text) {

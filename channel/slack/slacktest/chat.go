@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// conversation returns the conversation that an argument names: a channel with the app, or the
-// direct messages of a user.
+// conversation returns the conversation in an argument: a channel with the app, or the direct messages of a
+// user.
 func conversation(channel string) (string, error) {
 	switch {
 	case channel == Room || channel == RoomName:
@@ -26,7 +26,7 @@ func conversation(channel string) (string, error) {
 	return "", failure("channel_not_found")
 }
 
-// content reads what a message shows into m.
+// content reads the content of a message into m.
 func (s *Server) content(m *Message, args map[string]string) error {
 	if args["link_names"] != "" || args["parse"] == "full" {
 		return fmt.Errorf("names and addresses in the text become links")
@@ -54,11 +54,11 @@ func (s *Server) content(m *Message, args map[string]string) error {
 	return nil
 }
 
-// burst is the pause between two messages to one channel below which Slack asks to slow down. It
-// allows one message per second, and tolerates short bursts.
+// burst is the shortest pause between two messages to one channel that is accepted. Slack allows one message
+// per second, and tolerates short bursts.
 const burst = 500 * time.Millisecond
 
-// post is chat.postMessage.
+// post implements chat.postMessage.
 func (s *Server) post(args map[string]string) (map[string]any, error) {
 	channel, err := conversation(args["channel"])
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Server) post(args map[string]string) (map[string]any, error) {
 	return map[string]any{"channel": channel, "ts": m.TS, "message": map[string]any{"text": m.Text}}, nil
 }
 
-// update is chat.update. It does not accept the id of a user as a channel.
+// update implements chat.update. It does not accept the id of a user as a channel.
 func (s *Server) update(args map[string]string) (map[string]any, error) {
 	if strings.HasPrefix(args["channel"], "U") {
 		return nil, failure("channel_not_found")
@@ -103,7 +103,7 @@ func (s *Server) update(args map[string]string) (map[string]any, error) {
 	return map[string]any{"channel": m.Channel, "ts": m.TS, "text": m.Text}, nil
 }
 
-// ephemeral is chat.postEphemeral.
+// ephemeral implements chat.postEphemeral.
 func (s *Server) ephemeral(args map[string]string) (map[string]any, error) {
 	channel, err := conversation(args["channel"])
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Server) ephemeral(args map[string]string) (map[string]any, error) {
 	return map[string]any{"message_ts": "1.1"}, nil
 }
 
-// Links returns the addresses of the links in a message, one a line.
+// Links returns the addresses of the links in a message, one per line.
 func (m Message) Links() string {
 	var all []string
 	for _, b := range m.Blocks {

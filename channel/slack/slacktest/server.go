@@ -1,5 +1,5 @@
-// Package slacktest has a Slack for tests: the Web API, interactivity over HTTP with
-// signatures, and Socket Mode. It rejects what Slack is documented to reject.
+// Package slacktest has a fake Slack for tests: the Web API, interactivity over HTTP with signatures, and
+// Socket Mode. It rejects requests that Slack is documented to reject.
 package slacktest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The secrets and ids of the app that a [Server] knows.
+// Secrets and ids of the app that a [Server] knows.
 const (
 	BotToken      = "xoxb-1-test"
 	AppToken      = "xapp-1-test"
@@ -29,7 +29,7 @@ const (
 	AppID         = "A0000001"
 )
 
-// A User is a member of a workspace. Team is the one where the account is.
+// A User is a member of a workspace. Team is the workspace of the account.
 type User struct{ ID, Team, Name string }
 
 // Users of the workspace, and one of another workspace in a shared channel.
@@ -48,7 +48,7 @@ type Message struct {
 	Blocks              []Block
 	Edits               int
 	Unfurl              bool     // Slack would fetch its links
-	Live                []string // mentions and links that its markup has
+	Live                []string // mentions and links in its markup
 }
 
 // Shown returns the message as a person sees it.
@@ -60,17 +60,17 @@ func (m Message) Shown() string {
 	return w.String()
 }
 
-// An Ephemeral is a message that one person sees.
+// An Ephemeral is a message that only one person sees.
 type Ephemeral struct {
 	User, Channel, Thread, Text string
 }
 
-// A Fault is what the next call of a method does instead of, or after, what it should.
+// A Fault replaces or follows the effect of the next call of a method.
 type Fault struct {
 	Method     string
-	Status     int           // of the reply; 0: 200
-	Error      string        // of a reply with the status 200
-	RetryAfter int           // seconds, with the status 429
+	Status     int           // status of the reply; 0 means 200
+	Error      string        // error code of a reply with the status 200
+	RetryAfter int           // seconds of a Retry-After, with the status 429
 	Lost       bool          // the call takes effect, and its reply is lost
 	Hold       chan struct{} // the call waits until it is closed
 }
@@ -78,20 +78,20 @@ type Fault struct {
 // A Server is a Slack with one workspace and one app. It is safe for concurrent use.
 type Server struct {
 	URL string // for the option of the client; it ends with a slash
-	// AckTime is how long it waits for the acknowledgement of an action, and TriggerTime how long
-	// a modal can be opened after it. Slack's three seconds may be too few for a busy machine, so
-	// New sets two minutes.
+	// AckTime is how long the server waits for the acknowledgement of an action. TriggerTime is how long a
+	// modal can be opened after an action. Slack's three seconds may be too few for a busy machine, so New
+	// sets two minutes.
 	AckTime, TriggerTime time.Duration
 
 	Now    func() time.Time // for timestamps and triggers; it may be set before the first call
-	Strict bool             // refuse messages that follow another one in a channel too fast
-	// Fault returns what the next call does instead, after the faults of Fail. It may be nil.
+	Strict bool             // reject messages that follow another message in a channel too fast
+	// Fault returns the fault of the next call, after the faults of Fail. It may be nil.
 	Fault func(method string) (Fault, bool)
 
 	t        testing.TB
 	web      *httptest.Server
 	mu       sync.Mutex
-	clock    int64 // of timestamps of messages
+	clock    int64 // last timestamp of a message
 	messages map[string]*Message
 	order    []string
 	private  []Ephemeral
@@ -116,7 +116,7 @@ type trigger struct {
 	user  string
 }
 
-// New starts a Slack until the test ends.
+// New starts a fake Slack. It ends with the test.
 func New(t testing.TB) *Server {
 	s := &Server{
 		AckTime: 2 * time.Minute, TriggerTime: 2 * time.Minute, Now: time.Now, t: t, clock: 1_700_000_000, messages: map[string]*Message{}, views: map[string]*View{},
@@ -150,7 +150,7 @@ func (s *Server) notify() {
 	s.changed = make(chan struct{})
 }
 
-// Wait waits until a condition holds, for at most a minute.
+// Wait waits until a condition is true, for at most a minute.
 func (s *Server) Wait(what string, holds func() bool) {
 	s.t.Helper()
 	limit := time.After(time.Minute)
@@ -195,7 +195,7 @@ func (s *Server) Calls() []string {
 	return slices.Clone(s.calls)
 }
 
-// Problems returns what the server found wrong in calls.
+// Problems returns the mistakes that the server found in calls.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

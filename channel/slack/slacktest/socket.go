@@ -69,7 +69,7 @@ func (s *Server) ping(c *socket, done chan struct{}) {
 	}
 }
 
-// read receives acknowledgements until the socket ends. Slack drops those of 20 kB.
+// read receives acknowledgements until the socket ends. Slack drops acknowledgements of 20 kB or more.
 func (s *Server) read(c *socket) {
 	for {
 		_, raw, err := c.conn.ReadMessage()
@@ -121,8 +121,8 @@ func (s *Server) Connections() int {
 	return s.opened
 }
 
-// Disconnect tells all connections to reconnect. A warning leaves them open for a while; other
-// reasons close them.
+// Disconnect makes all connections reconnect. A warning leaves them open for a while; other reasons close
+// them.
 func (s *Server) Disconnect(reason string) {
 	s.mu.Lock()
 	open := append([]*socket(nil), s.sockets...)
@@ -135,7 +135,7 @@ func (s *Server) Disconnect(reason string) {
 	}
 }
 
-// Cut closes all connections without a word.
+// Cut closes all connections without a close frame.
 func (s *Server) Cut() {
 	s.mu.Lock()
 	open := append([]*socket(nil), s.sockets...)

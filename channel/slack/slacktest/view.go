@@ -11,7 +11,7 @@ type View struct {
 	Title, Submit, Metadata string
 	Callback                string
 	Blocks                  []Block
-	Errors                  map[string]string // of the last submission, by block
+	Errors                  map[string]string // errors of the last submission, by block
 	Open                    bool
 }
 
@@ -73,7 +73,7 @@ func parseView(raw []byte) (v View, err error) {
 	return v, nil
 }
 
-// open is views.open. A trigger works once, for [Server.TriggerTime].
+// open implements views.open. A trigger works once, for [Server.TriggerTime].
 func (s *Server) open(args map[string]string) (map[string]any, error) {
 	id := args["trigger_id"]
 	t, ok := s.triggers[id]
@@ -96,7 +96,7 @@ func (s *Server) open(args map[string]string) (map[string]any, error) {
 	return map[string]any{"view": map[string]any{"id": v.ID}}, nil
 }
 
-// View returns the modal that a user has open, and whether there is one.
+// View returns the modal that a user has open, and reports whether there is one.
 func (s *Server) View(u User) (View, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func find(blocks []Block, id string) *Block {
 	return nil
 }
 
-// CheckView returns what Slack would reject in a modal.
+// CheckView returns an error if Slack would reject a modal.
 func CheckView(v any) error {
 	raw, err := json.Marshal(v)
 	if err == nil {
