@@ -91,12 +91,13 @@ type (
 
 	replyParameters struct {
 		MessageID int64 `json:"message_id"`
-		// AllowWithout lets the message be sent if the person has deleted the other one.
+		// AllowWithout makes Telegram send the message even if the person has deleted the message that it
+		// replies to.
 		AllowWithout bool `json:"allow_sending_without_reply"`
 	}
 
-	// An outgoing is the content of sendMessage and editMessageText. It never has a
-	// parse_mode: what is bold or code are entities that this package computes.
+	// An outgoing is the content of sendMessage and editMessageText. It never has a parse_mode: bold text and
+	// code are entities that this package computes.
 	outgoing struct {
 		ChatID    int64            `json:"chat_id"`
 		MessageID int64            `json:"message_id,omitempty"`
@@ -113,16 +114,17 @@ type (
 	}
 )
 
-// private reports whether a chat is that of one user with the bot. Its id is that of the user.
+// private reports whether a chat is a private chat of one user with the bot. The id of a private chat is the
+// id of the user.
 func (c chat) private() bool { return c.Type == "private" }
 
 const (
-	// maxReply is the number of bytes of a reply that are read: a hundred updates, each with
-	// a message of 4096 characters and the one that it replies to.
+	// maxReply is the maximum number of bytes read of a reply. It suffices for a hundred updates, each with a
+	// message of 4096 characters and the message that it replies to.
 	maxReply = 8 << 20
-	// pollTime is how long Telegram may keep getUpdates waiting.
+	// pollTime is how long Telegram may delay the reply to getUpdates.
 	pollTime = 50 * time.Second
-	// callTime is for every other call, with the file of a long question.
+	// callTime is the time limit of every other call, including the file of a long question.
 	callTime = 2 * time.Minute
 )
 
@@ -135,20 +137,20 @@ type api struct {
 
 func newAPI(base, token string, allow []egress.Allowed) *api {
 	client := egress.NewClient(allow, nil)
-	client.Timeout = 0 // each call has its own
+	client.Timeout = 0 // each call has its own timeout
 	if t, ok := client.Transport.(*http.Transport); ok {
 		t.ResponseHeaderTimeout = 0
 	}
 	return &api{strings.TrimSuffix(base, "/") + "/bot" + token + "/", client}
 }
 
-// An apiError is a reply of Telegram that is not ok. Its text has nothing of the service.
+// An apiError is a reply of Telegram that is not ok. Its error text contains no text of the service.
 type apiError struct {
 	method      string
 	code        int
 	description string // text of the service, for the log only
 	retryAfter  time.Duration
-	movedTo     int64 // the id of the supergroup that the group became
+	movedTo     int64 // the id of the supergroup that replaces the group
 }
 
 // Error implements error.
@@ -156,8 +158,8 @@ func (e *apiError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("Telegram replied %d %s to %s", e.code, http.StatusText(e.code), e.method))
 }
 
-// says reports whether the description has one of the phrases. Telegram gives no other code
-// for what went wrong.
+// says reports whether the description contains one of the phrases. Telegram gives no other code for the
+// cause.
 func (e *apiError) says(phrases ...string) bool {
 	for _, p := range phrases {
 		if strings.Contains(strings.ToLower(e.description), strings.ToLower(p)) {
@@ -178,7 +180,7 @@ func (a *api) call(ctx context.Context, method string, in, out any) error {
 	return a.post(ctx, method, "application/json", bytes.NewReader(body), out)
 }
 
-// encode returns a value as JSON, with < and > as they are.
+// encode returns a value as JSON, with < and > unescaped.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -190,7 +192,7 @@ func encode(v any) ([]byte, error) {
 func (a *api) post(ctx context.Context, method, contentType string, body io.Reader, out any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.base+method, body)
 	if err != nil {
-		return errors.New("the address of the Bot API is not valid") // err has the token
+		return errors.New("the address of the Bot API is not valid") // err contains the token
 	}
 	r.Header.Set("Content-Type", contentType)
 	reply, err := a.client.Do(r)
@@ -236,8 +238,8 @@ func (a *api) send(ctx context.Context, m outgoing) (int64, error) {
 	return sent.ID, err
 }
 
-// edit replaces the text and the buttons of a message. A message that is like that already is
-// no error. One that the person has deleted is [errGone].
+// edit replaces the text and the buttons of a message. An unchanged message is no error. If the person has
+// deleted the message, the error is [errGone].
 func (a *api) edit(ctx context.Context, m outgoing) error {
 	m.Preview.Disabled = true
 	err := a.call(ctx, "editMessageText", m, nil)
@@ -285,8 +287,8 @@ func (a *api) sendFile(ctx context.Context, chatID, replyTo int64, name, caption
 	return a.post(ctx, "sendDocument", w.FormDataContentType(), &b, nil)
 }
 
-// answer tells the person who pressed a button what came of it. A query that is too old for
-// that is no error. The text has at most 200 characters.
+// answer shows the person who pressed a button the result. A query that is too old is no error. The text has
+// at most 200 characters.
 func (a *api) answer(ctx context.Context, queryID, text string, alert bool) error {
 	err := a.call(ctx, "answerCallbackQuery", struct {
 		ID    string `json:"callback_query_id"`
@@ -303,7 +305,7 @@ func (a *api) answer(ctx context.Context, queryID, text string, alert bool) erro
 // maxPopup is the number of characters of an answer to a callback query.
 const maxPopup = 200
 
-// updates waits for the updates from an offset. The offset confirms all updates before it.
+// updates waits for the updates from an offset on. The offset confirms all updates before it.
 func (a *api) updates(ctx context.Context, offset int64) (all []update, err error) {
 	ctx, cancel := context.WithTimeout(ctx, pollTime+15*time.Second)
 	defer cancel()
@@ -340,7 +342,7 @@ func sendError(err error) error {
 	return out
 }
 
-// goneChats are in the descriptions of errors that mean: this person or group wants no further
-// message. Others with the same code also come after the token was replaced by that of another
+// goneChats are phrases in the descriptions of errors. They mean that this person or group wants no further
+// message. Other errors with the same code also occur after the token was replaced by the token of another
 // bot, and must not unlink people.
 var goneChats = []string{"bot was blocked by the user", "user is deactivated", "bot was kicked"}

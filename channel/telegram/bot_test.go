@@ -25,7 +25,7 @@ const (
 	room     = -1001234567890
 )
 
-// A bot is a channel with an engine that sends, and with the fake of Telegram.
+// A bot is a channel with an engine that sends to a fake Telegram.
 type bot struct {
 	testing.TB
 	*telegramtest.Server
@@ -33,7 +33,7 @@ type bot struct {
 	agent    askback.AgentClient
 	contacts *contacts
 	options  telegram.Options
-	wrap     func(askback.PersonClient) askback.PersonClient // of the clients of people
+	wrap     func(askback.PersonClient) askback.PersonClient // wraps the clients of people
 	log      *logBuffer
 	sender   *current
 
@@ -41,7 +41,7 @@ type bot struct {
 	stop func()
 }
 
-// current is the channel of the running process.
+// current is the channel of the process that takes answers.
 type current struct {
 	mu sync.Mutex
 	c  *telegram.Channel
@@ -142,7 +142,7 @@ func (b *bot) restart() {
 	b.listen()
 }
 
-// wrapped gives people the clients of a test.
+// wrapped gives people the clients that wrap returns.
 type wrapped struct {
 	linked
 	b *bot
@@ -166,7 +166,7 @@ func (b *bot) wait(chatID int64, text string) telegramtest.Message {
 	return m
 }
 
-// ask asks, and returns the ask and the message to ana, which has buttons.
+// ask makes an ask. It returns the ask and the message to ana, which has buttons.
 func (b *bot) ask(r askback.Request) (askback.Ask, telegramtest.Message) {
 	b.Helper()
 	r.Agent = "robot"
@@ -180,7 +180,7 @@ func (b *bot) ask(r askback.Request) (askback.Ask, telegramtest.Message) {
 	return a, b.live(ana)
 }
 
-// live waits for the last message to a chat to have buttons.
+// live waits until the last message to a chat has buttons.
 func (b *bot) live(chatID int64) telegramtest.Message {
 	b.Helper()
 	m, err := b.Wait(chatID, func(m telegramtest.Message) bool { return m.Live() && !strings.HasPrefix(m.Text, "1. ") })
@@ -201,7 +201,7 @@ func (b *bot) press(user, chatID, message int64, label string) telegramtest.Popu
 	return p
 }
 
-// reply replies to a message and waits until that is handled.
+// reply replies to a message and waits until the reply is handled.
 func (b *bot) reply(user, chatID, message int64, text string) {
 	_, update := b.Write(user, chatID, text, message)
 	b.Confirmed(update)
@@ -238,7 +238,7 @@ func fourQuestions() askback.Request {
 	return questions(question("Deploy?", "Yes", "No"), checks, name, askback.Question{Text: "Anything else?"})
 }
 
-// A restart after each step loses nothing, the progress is shown, and one can go back (E3).
+// A restart after each step loses nothing. The progress is shown, and one can go back (E3).
 func TestFourQuestionsSurviveRestarts(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(fourQuestions())
@@ -270,7 +270,7 @@ func TestFourQuestionsSurviveRestarts(t *testing.T) {
 	at("Question 3 of 4 Which name?")
 	b.press(ana, ana, m.ID, "Leave out")
 	at("Question 4 of 4 Anything else?")
-	b.reply(ana, ana, m.ID, "no 👍") // to the message itself
+	b.reply(ana, ana, m.ID, "no 👍") // as a reply to the message itself
 	at("Your answers\n1. Yes\n2. race; note: the others are slow\n3. left out\n4. no 👍\n")
 	b.press(ana, ana, m.ID, "Send the answers")
 	got := b.outcome(a.ID)
@@ -291,7 +291,7 @@ func TestFourQuestionsSurviveRestarts(t *testing.T) {
 	}
 }
 
-// An answer that was sent before all questions are answered shows the one that is missing.
+// An answer that is sent before all questions are answered shows the missing question.
 func TestMissingAnswerIsShown(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("One?", "Yes", "No"), question("Two?", "Yes", "No")))
@@ -299,7 +299,7 @@ func TestMissingAnswerIsShown(t *testing.T) {
 	b.press(ana, ana, m.ID, "Yes")
 	overview := b.Message(ana, m.ID).Buttons
 	b.press(ana, ana, m.ID, "‹ Back")
-	draft := json.RawMessage(`{"form":{"q1":["0"]}}`) // on the page, the second answer is removed
+	draft := json.RawMessage(`{"form":{"q1":["0"]}}`) // the person removes the second answer on the page
 	if err := b.engine.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).SaveDraft(t.Context(), a.ID, draft); err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestCallHasDenyAndApproveApart(t *testing.T) {
 	}
 }
 
-// A dangerous call is decided on its page only, also if the data of a button is authentic (T12).
+// A dangerous call is decided only on its page, even if the data of a button is authentic (T12).
 func TestDangerousCallHasOnlyALink(t *testing.T) {
 	b := newBot(t, func(o *telegram.Options) {
 		o.Link = func(a askback.Ask, _ string) string { return "https://ask.example.com/a/" + a.ID }

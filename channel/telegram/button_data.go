@@ -11,20 +11,19 @@ import (
 	"github.com/askback/askback/internal/mac"
 )
 
-// An action is what a button does. Its value is part of messages that people have, so it
-// must not change.
+// An action is the effect of a button. Its value is part of messages that people have, so it must not change.
 type action byte
 
 const (
 	choose   action = 'c' // option N is the answer to the question
 	mark     action = 'm' // option N is one of the answers; pressing it again changes nothing
 	unmark   action = 'u' // option N is not one of the answers
-	goTo     action = 'g' // show question N; after the last one is the overview
-	leaveOut action = 'x' // leave the question out
+	goTo     action = 'g' // show question N; the overview follows the last question
+	leaveOut action = 'x' // omit the question
 	submit   action = 's' // send the answers
 	approve  action = 'a' //
 	deny     action = 'd' //
-	locate   action = 'l' // show where the message of the ask is
+	locate   action = 'l' // point to the message of the ask
 
 	// The person writes a text, as a reply to the message that asks for it.
 	writeOther  action = 'o'
@@ -32,36 +31,36 @@ const (
 	writeReason action = 'r'
 )
 
-// A press is the content of a button or of a prompt: everything that is needed to act on it
-// after a restart. It says what to set, not what to toggle, so that it can be repeated.
+// A press is the content of a button or of a prompt. It contains everything that is needed to act on it after
+// a restart. It names the state to set, not the state to toggle, so it can be repeated.
 type press struct {
 	Action    action
 	AskID     string
-	MessageID int64 // of the message about the ask
+	MessageID int64 // id of the message about the ask
 	Question  int
 	Option    int
 }
 
-// codeLength is the number of bytes of the code that signs a press. 80 bits cannot be guessed
-// over the network, and leave the data shorter than the 64 bytes that Telegram allows.
+// codeLength is the number of bytes of the code that signs a press. 80 bits cannot be guessed over the
+// network. They leave the data shorter than the 64 bytes that Telegram allows.
 const codeLength = 10
 
 // errForged is returned for data that this program did not make for this chat.
 var errForged = errors.New("this data was not made for this chat, or with another token")
 
-// A signer makes the data of buttons. Its key is the token of the bot, so buttons work after a
-// restart, and with the token of another bot they do not.
+// A signer signs the data of buttons. Its key is derived from the token of the bot. So buttons still work
+// after a restart, but not with the token of another bot.
 type signer struct{ key []byte }
 
 func newSigner(token string) signer { return signer{[]byte(token)} }
 
-// code returns the code of a content in a chat.
+// code returns the code that signs content in a chat.
 func (s signer) code(chatID int64, content []byte) []byte {
 	return mac.Sum(s.key, "telegram button", strconv.FormatInt(chatID, 10), string(content))[:codeLength]
 }
 
-// oldCode returns the code of a content in a chat as earlier releases made it. Their buttons are in chats
-// as long as the asks are open, which may be weeks.
+// oldCode returns the code that earlier releases made. Their buttons stay in chats while the asks are open,
+// which may be weeks.
 func (s signer) oldCode(chatID int64, content []byte) []byte {
 	text := append(binary.BigEndian.AppendUint64(nil, uint64(chatID)), content...)
 	return mac.Bare(mac.Bare(s.key, "askback: data of buttons"), string(text))[:codeLength]
@@ -84,7 +83,7 @@ func (s signer) sign(chatID int64, p press) string {
 // fixedLength is the number of bytes of a press before the id of its message.
 const fixedLength = 1 + 16 + 2
 
-// verify returns the press of data that came from a chat.
+// verify returns the press in data that came from a chat.
 func (s signer) verify(chatID int64, data string) (press, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(data)
 	if err != nil || len(b) < fixedLength+1+codeLength {

@@ -7,11 +7,11 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// The limits of a keyboard.
+// Limits of a keyboard.
 const (
-	maxRow = 8 // buttons, as Telegram documents
-	// maxLabelled is how many options have a button with their label. More have one with
-	// their number, in rows.
+	maxRow = 8 // maximum number of buttons, as Telegram documents
+	// maxLabelled is the maximum number of options with a labelled button each. More options have a button
+	// with their number, in rows.
 	maxLabelled = 10
 )
 
@@ -100,7 +100,7 @@ func (s screen) options(n int, d draft) (rows [][]button) {
 	return rows
 }
 
-// shown returns the question that the buttons of a message show, and whether they show one.
+// shown returns the question that the buttons of a message show. It reports whether they show one.
 func (s signer) shown(m message) (p press, ok bool) {
 	if m.Markup == nil {
 		return p, false

@@ -21,10 +21,10 @@ import (
 	"github.com/askback/askback/internal/egress"
 )
 
-// The accounts of people. A stranger has one, too, and is linked to no one.
+// Accounts of people. The account of the stranger is linked to no one.
 var accounts = map[string]int64{"ana": 4001, "ben": 4002, "stranger": 4999}
 
-// options are those of a channel to a server of a test.
+// options returns the options of a channel to a server of a test.
 func options(t testing.TB, s *telegramtest.Server) telegram.Options {
 	t.Helper()
 	u, err := url.Parse(s.URL)
@@ -121,7 +121,7 @@ func (s *service) Messages(person string) (all []channeltest.Message) {
 	return all
 }
 
-// Answer presses buttons and writes replies, as a person does who wants to give an answer.
+// Answer presses buttons and writes replies, as a person does to give an answer.
 func (s *service) Answer(_ context.Context, person string, m channeltest.Message, a askback.Answer) (string, error) {
 	id, err := strconv.ParseInt(m.ID, 10, 64)
 	if err != nil {
@@ -168,7 +168,7 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 		if err != nil {
 			return err
 		}
-		changed[18] ^= 1 // the number of the option
+		changed[18] ^= 1 // number of the option
 		_, err = s.PressData(ana, ana, id, base64.RawURLEncoding.EncodeToString(changed))
 		return err
 	case channeltest.Replayed:
@@ -179,7 +179,7 @@ func (s *service) Attack(_ context.Context, how channeltest.Attack, m channeltes
 	return err
 }
 
-// thumb is a person who uses a message.
+// A thumb is a person who uses a message.
 type thumb struct {
 	*telegramtest.Server
 	user, message int64
@@ -224,7 +224,7 @@ func (p *thumb) option(n int) error {
 	return fmt.Errorf("there is no button of option %d", n)
 }
 
-// write presses a button that asks for a text, and replies to the prompt.
+// write presses a button that requests a text, and replies to the prompt.
 func (p *thumb) write(label, text string) error {
 	last := p.Last(p.user).ID
 	if _, err := p.Press(p.user, p.user, p.message, label); err != nil {
@@ -260,8 +260,8 @@ func (p *thumb) labels() (all []string) {
 	return all
 }
 
-// answer gives an answer. Labels may look different from what they are, so they are found by
-// their number among those of all questions.
+// answer gives an answer. Labels may look different from their text, so options are found by their number
+// among the options of all questions.
 func (p *thumb) answer(a askback.Answer) error {
 	switch a.Decision {
 	case askback.Approve:
@@ -325,7 +325,7 @@ func (p *thumb) question(q askback.QuestionAnswer, lists [][]string, several boo
 	return nil
 }
 
-// visible returns what is left of a label that can be seen.
+// visible returns the visible part of a label.
 func visible(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == '\u200b' {
@@ -336,8 +336,8 @@ func visible(s string) string {
 	return strings.ReplaceAll(s, "⟨U+200B⟩", "")
 }
 
-// onPage are the cases with answers that must be decided on the page: long calls, in which the
-// end is easily overlooked.
+// onPage lists the cases with answers that must be decided on the page: long calls, whose end is easily
+// overlooked.
 var onPage = []string{"call of 20 kB", "call of 1 MB"}
 
 func TestTelegramPassesTheSuite(t *testing.T) {
@@ -354,7 +354,7 @@ func TestTelegramPassesTheSuite(t *testing.T) {
 	})
 }
 
-// contacts are those of people, as the engine stores them.
+// contacts returns the contacts of people as the engine stores them.
 type contacts struct {
 	mu    sync.Mutex
 	codes map[string]string

@@ -21,7 +21,7 @@ import (
 
 func logger(l *logBuffer) *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-// A stranger gets a refusal, at most once a minute, and nothing of any ask (T15).
+// A stranger gets a refusal, at most once a minute, and no part of any ask (T15).
 func TestStrangerLearnsNothing(t *testing.T) {
 	b := newBot(t)
 	_, m := b.ask(questions(question("Deploy the rocket?", "Yes", "No")))
@@ -44,8 +44,8 @@ func TestStrangerLearnsNothing(t *testing.T) {
 	}
 }
 
-// A button answers only in its own message, and in a private chat only for the one whose chat
-// it is, although ben may answer this ask.
+// A button answers only in its own message. In a private chat, it answers only for the owner of the chat,
+// although ben may answer this ask.
 func TestButtonsBelongToTheirMessage(t *testing.T) {
 	b := newBot(t)
 	r := questions(question("Deploy?", "Yes", "No"))
@@ -65,7 +65,7 @@ func TestButtonsBelongToTheirMessage(t *testing.T) {
 	}
 }
 
-// What came too late is recorded (F6).
+// An answer that came too late is recorded (F6).
 func TestLateAnswerIsRecorded(t *testing.T) {
 	b := newBot(t)
 	r := questions(question("Deploy?", "Yes", "No"))
@@ -85,7 +85,7 @@ func TestLateAnswerIsRecorded(t *testing.T) {
 	}
 }
 
-// The label of an agent is text that a tap does not act on, also in a title.
+// The label of an agent is text on which a tap does not act, even in a title.
 func TestLabelOfAgentIsNeverActive(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "/stop @here x.com", Questions: []askback.Question{question("/stop?", "/stop", "@here")}, To: []string{"ana"}})
@@ -103,8 +103,8 @@ func TestLabelOfAgentIsNeverActive(t *testing.T) {
 	}
 }
 
-// A draft keeps what other clients have stored in it, and an answer that was begun on the page
-// is finished in Telegram.
+// A draft keeps the parts that other clients have stored in it. An answer that was begun on the page is
+// finished in Telegram.
 func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	b := newBot(t)
 	checks := question("Which checks?", "lint", "unit", "race")
@@ -125,7 +125,7 @@ func TestDraftIsSharedWithOtherClients(t *testing.T) {
 	}
 }
 
-// Who links a chat learns that questions are open that do not come there.
+// A person who links a chat learns about open questions that are not sent to the chat.
 func TestGreetingMentionsOpenQuestions(t *testing.T) {
 	b := newBot(t)
 	b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -140,7 +140,7 @@ func TestGreetingMentionsOpenQuestions(t *testing.T) {
 	}
 }
 
-// The list names what is open, and its buttons point to the messages.
+// The list shows the open asks, and its buttons point to the messages.
 func TestListPointsToMessages(t *testing.T) {
 	b := newBot(t)
 	b.reply(ana, ana, 0, "/list")
@@ -159,7 +159,7 @@ func TestListPointsToMessages(t *testing.T) {
 	b.wait(ben, "No question is open.")
 }
 
-// A question can be hidden from the list by a reply to it, and still be answered.
+// A reply to a question hides the question from the list. It can still be answered.
 func TestSnoozedQuestionIsNotListed(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -177,8 +177,8 @@ func TestSnoozedQuestionIsNotListed(t *testing.T) {
 	b.outcome(a.ID)
 }
 
-// Stop unlinks the chat. A user who blocks the bot is unlinked, too, whether the bot is told
-// or finds out.
+// The command stop unlinks the chat. A user who blocks the bot is unlinked, too, with or without an update
+// about the block.
 func TestChatIsUnlinked(t *testing.T) {
 	b := newBot(t)
 	b.reply(ben, ben, 0, "/stop")
@@ -200,8 +200,8 @@ func TestChatIsUnlinked(t *testing.T) {
 	}
 }
 
-// A chat that never started the bot is not the same as one that blocked it: another token must
-// not unlink everyone.
+// A user who never started the bot is not treated as a user who blocked it: another token must not unlink
+// everyone.
 func TestOtherErrorsUnlinkNoOne(t *testing.T) {
 	b := newBot(t)
 	b.AddUser(5000)
@@ -214,7 +214,7 @@ func TestOtherErrorsUnlinkNoOne(t *testing.T) {
 	}
 }
 
-// In a group of the settings, each presser must be a person. Other groups get nothing.
+// In a group of the settings, only people can press. Other groups get nothing.
 func TestGroupTakesAnswersOfPeople(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
@@ -244,7 +244,7 @@ func TestGroupTakesAnswersOfPeople(t *testing.T) {
 	b.wait(ana, "Done: Question from robot")
 }
 
-// A text of a person counts in a group if it is a reply to the question.
+// In a group, a text of a person counts only as a reply to the question.
 func TestGroupTakesReplies(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{{Text: "What should the name be?"}}})
@@ -267,7 +267,7 @@ func TestGroupTakesReplies(t *testing.T) {
 	}
 }
 
-// A question that named people get instead of the group has no buttons there any more.
+// If a question goes to named people instead of the group, its message in the group loses its buttons.
 func TestGroupLosesAQuestionOfOthers(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
@@ -285,7 +285,7 @@ func TestGroupLosesAQuestionOfOthers(t *testing.T) {
 	}
 }
 
-// A group asks nothing that several people would fill in together.
+// A group gets only the link of an ask with several questions.
 func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
 	b := newBot(t)
 	if _, err := b.agent.Ask(t.Context(), fourQuestions()); err != nil {
@@ -298,7 +298,7 @@ func TestGroupHasOnlyTheLinkOfSeveralQuestions(t *testing.T) {
 	}
 }
 
-// A group that becomes a supergroup has another id, where the bot goes on.
+// A group that becomes a supergroup has another id, and the bot continues there.
 func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
 	b := newBot(t)
 	moved := int64(-1009876543210)
@@ -314,7 +314,7 @@ func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
 	}
 }
 
-// Two people race at the same moment: one wins, the other one is told who, and no message has
+// Two people answer at the same time. One answer wins, the other person reads who gave it, and no message has
 // buttons afterwards (E10).
 func TestTwoPeopleRace(t *testing.T) {
 	b := newBot(t)
@@ -358,7 +358,7 @@ func TestTwoPeopleRace(t *testing.T) {
 	}
 }
 
-// A message that the person has deleted is no error: there is nothing to change.
+// A message that the person has deleted is no error, because nothing has to change.
 func TestDeletedMessageIsNoError(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -378,7 +378,7 @@ func TestDeletedMessageIsNoError(t *testing.T) {
 	}
 }
 
-// An ask that is now with another person has no buttons at the first one.
+// After an ask was reassigned, its message to the first person has no buttons.
 func TestReassignedAskHasNoButtons(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(questions(question("Deploy?", "Yes", "No")))
@@ -399,14 +399,14 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	}
 }
 
-// A reminder is a message of its own, without buttons, that leads to the question. What the
-// person has begun stays as it is shown.
+// A reminder is a separate message without buttons that leads to the question. The message of the question
+// stays as the person has left it.
 func TestReminderPointsToTheQuestion(t *testing.T) {
 	b := newBot(t)
 	a, m := b.ask(fourQuestions())
 	b.press(ana, ana, m.ID, "Yes")
 	n := askback.Notification{Delivery: askback.Delivery{Person: "ana", Event: askback.EventQuestionReminded}, Ask: a, Address: "4001", Earlier: "4001/" + itoa(m.ID)}
-	for range 2 { // a crash comes before the delivery is settled
+	for range 2 { // a crash happens before the delivery is settled
 		receipt, err := b.sender.Send(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
@@ -424,7 +424,7 @@ func TestReminderPointsToTheQuestion(t *testing.T) {
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// Data is at most 64 bytes long, and valid only as it was signed, in its chat, with its token.
+// Data has at most 64 bytes. It is valid only unchanged, in its chat, and with its token.
 func TestDataOfButtonsIsSigned(t *testing.T) {
 	const latest = 1<<53 - 1
 	data := telegram.Data(telegramtest.Token, room, 'c', askID, latest, 3, 49)
@@ -450,7 +450,7 @@ func TestDataOfButtonsIsSigned(t *testing.T) {
 	}
 }
 
-// The data of a button that an earlier release sent is valid, in its chat.
+// Data of a button that an earlier release sent is valid in its chat.
 func TestDataOfAnEarlierReleaseIsValid(t *testing.T) {
 	const token, chat = "123456:abcdefghijklmnopqrstuvwxyzABCDEFGHI", -100123
 	const data = "YwGZqD2e6MJyDQdi4PpPF-YBAk0O95PN7nvo2KBd"
@@ -472,8 +472,7 @@ func FuzzUnits(f *testing.F) {
 	})
 }
 
-// The person who started the session sees the message in a group, and learns why another one must
-// decide.
+// The person who started the session sees the message in a group, and learns why another person must decide.
 func TestStarterLearnsThatAnotherPersonMustDecide(t *testing.T) {
 	b := newBot(t)
 	b.engine.Set(engine.Settings{

@@ -21,8 +21,7 @@ var commands = []struct{ name, help string }{
 	{"stop", "Unlink this chat: it gets no more questions"},
 }
 
-// parseCommand returns the command of a message, such as "list" for "/list@bot all", and what
-// follows it.
+// parseCommand returns the command of a message, such as "list" for "/list@bot all", and the text after it.
 func parseCommand(m message) (name, argument string, ok bool) {
 	rest, ok := strings.CutPrefix(m.Text, "/")
 	if !ok {
@@ -33,8 +32,7 @@ func parseCommand(m message) (name, argument string, ok bool) {
 	return strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(argument), true
 }
 
-// link links a private chat to the person who has a code. It can be repeated: then the chat is
-// linked already.
+// link links a private chat to the person with a code. It can be repeated: the chat is then already linked.
 func (c *Channel) link(ctx context.Context, e Engine, m message, code string) error {
 	if _, err := c.signer.verify(m.Chat.ID, code); err == nil {
 		c.tell(ctx, m.Chat.ID, 0, plain("Write your text as a reply to the message that asks for it."), nil)
@@ -75,7 +73,7 @@ func greeting(contact askback.Contact) *text {
 	return t
 }
 
-// command acts on a command of a person in a private chat.
+// command performs a command of a person in a private chat.
 func (v visit) command(ctx context.Context, e Engine, name, argument string, m message) error {
 	switch name {
 	case "start":
@@ -107,10 +105,10 @@ A dangerous call is decided on its page.
 /snooze hides one: reply to its message with /snooze 2h, /snooze evening or /snooze monday
 /stop unlinks this chat`
 
-// maxListed is how many asks a list shows.
+// maxListed is the maximum number of asks in a list.
 const maxListed = 10
 
-// list sends the asks that are open, with buttons that point to their messages.
+// list sends the open asks, with buttons that point to their messages.
 func (v visit) list(ctx context.Context) error {
 	found, err := v.client.List(ctx, askback.Query{Snoozed: new(bool), Limit: maxListed + 1})
 	if err != nil {
@@ -158,8 +156,8 @@ func rows(all []button) (out [][]button) {
 	return out
 }
 
-// snooze hides an ask until a time: that of the message that this is a reply to, or the only
-// one. The time counts from that of the message, so it can be repeated.
+// snooze hides an ask until a time. The ask is the one of the message that this message replies to, or else
+// the only open ask. The time counts from the time of this message, so the command can be repeated.
 func (v visit) snooze(ctx context.Context, argument string, m message) error {
 	id := ""
 	if p, ok := v.subject(m); ok {

@@ -12,20 +12,20 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A draft is what a person has chosen and written so far. It is stored as the draft of the ask,
-// in the form of the pages and of the terminal: an answer begun here can be finished there,
-// and a restart loses nothing.
+// A draft contains the choices and texts of a person so far. It is stored as the draft of the ask, in the
+// form that the pages and the terminal use. So an answer begun here can be finished there, and a restart
+// loses nothing.
 type draft struct {
-	form url.Values                 // by the names of the fields of the pages
-	rest map[string]json.RawMessage // what other clients have stored in it
+	form url.Values                 // entries by the names of the fields of the pages
+	rest map[string]json.RawMessage // members that other clients have stored in it
 }
 
-// ownAnswer is the value of a choice that means: the text in the field next to it.
+// ownAnswer is the value of a choice that stands for the text in the field next to it.
 const ownAnswer = "own"
 
 func emptyDraft() draft { return draft{url.Values{}, map[string]json.RawMessage{}} }
 
-// loadDraft returns the draft of a person. One that cannot be read counts as empty.
+// loadDraft returns the draft of a person. A draft that cannot be read counts as empty.
 func loadDraft(ctx context.Context, client askback.Drafts, id string) (draft, error) {
 	d := emptyDraft()
 	raw, err := client.Draft(ctx, id)
@@ -56,8 +56,8 @@ func (d draft) save(ctx context.Context, client askback.Drafts, id string) error
 	return client.SaveDraft(ctx, id, raw)
 }
 
-// entry returns what the draft has for a question. Of an answer to a question that takes only
-// one it has the one that was chosen.
+// entry returns the entry of a question in the draft. If the question takes only one answer, the entry has
+// only the chosen one.
 func (d draft) entry(q askback.Question) view.Entry {
 	e := view.Entry{Other: view.RawText(d.form.Get(q.ID + "-other")), Notes: view.RawText(d.form.Get(q.ID + "-notes"))}
 	e.OtherPicked = len(q.Options) == 0 || slices.Contains(d.form[q.ID], ownAnswer)

@@ -12,7 +12,7 @@ func Data(token string, chatID int64, action byte, askID string, messageID int64
 
 func actionOf(b byte) action { return action(b) }
 
-// Verify reports whether data is that of a button in a chat.
+// Verify reports whether data is valid for a button in a chat.
 func Verify(token string, chatID int64, data string) bool {
 	_, err := newSigner(token).verify(chatID, data)
 	return err == nil
@@ -24,7 +24,7 @@ var (
 	Cut   = cut
 )
 
-// A Limiter is that of a channel.
+// A Limiter is the limiter of a channel.
 type Limiter struct{ *limiter }
 
 // NewLimiter returns the limiter of a channel without settings.
@@ -33,5 +33,5 @@ func NewLimiter(now func() time.Time) Limiter { return Limiter{newLimiter(now, c
 // Wait waits until a message to a chat may be sent.
 func (l Limiter) Wait(ctx context.Context, chatID int64) error { return l.wait(ctx, chatID) }
 
-// Hold lets no message to a chat begin for a time.
+// Hold delays all messages to a chat for a time.
 func (l Limiter) Hold(chatID int64, d time.Duration) { l.hold(chatID, d) }

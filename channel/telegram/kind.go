@@ -15,8 +15,8 @@ import (
 // Kind describes the channel to the program.
 var Kind = channels.Kind{Name: Name, Title: "Telegram", Via: askback.ChannelTelegram, Linked: true, Read: readSettings}
 
-// bot returns the bot. The link of a person needs no log-in. In a group, where others read it,
-// the link leads to the page that needs one.
+// bot returns the bot. The link of a person needs no log-in. In a group, where others read the link, it leads
+// to a page that requires a log-in.
 func (s Settings) bot(h channels.Host) *Channel {
 	link := h.Link(askback.ChannelTelegram)
 	return channels.Must(New(Options{

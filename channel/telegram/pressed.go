@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// A visit is what one person does in one chat because of one update.
+// A visit is the action of one person in one chat because of one update.
 type visit struct {
 	*Channel
 	client askback.PersonClient
@@ -18,28 +18,28 @@ type visit struct {
 	chat   chat
 }
 
-// A reaction is what a person gets to see after what they did.
+// A reaction is the response that a person sees after an action.
 type reaction struct {
 	text     string // "": nothing
-	alert    bool   // it must be read
-	question int    // the question that the message of the ask shows next; see stay
+	alert    bool   // the person must read the text
+	question int    // question that the message of the ask shows next; see stay
 	settled  bool   // the message of the ask is drawn as settled
 }
 
-// stay is the question of a reaction after which the message stays as it is.
+// stay is the value of question with which the message stays as it is.
 const stay = -1
 
 func say(text string) reaction   { return reaction{text: text, question: stay} }
 func alert(text string) reaction { return reaction{text: text, alert: true, question: stay} }
 
-// The texts for those who may not do what they tried. They have nothing of an ask.
+// Texts for people who may not do what they tried. They contain nothing of an ask.
 const (
 	unknownText  = "This account is not linked to a person. If you have access to Askback, run: askback link telegram"
 	notYoursText = "This question is not addressed to you, or it no longer exists."
 	oldText      = "This button is not valid any more. /list shows what is open."
 )
 
-// visitor returns the visit of a user. If they may not answer, why is the text for them.
+// visitor returns the visit of a user. If the user may not answer, why is the text for the user.
 func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v visit, why string, err error) {
 	client, contact, err := e.ContactClient(ctx, Name, address(from.ID), askback.ChannelTelegram)
 	switch {
@@ -55,7 +55,7 @@ func (c *Channel) visitor(ctx context.Context, e Engine, from user, in chat) (v 
 	return visit{c, client, contact.Person, in}, "", nil
 }
 
-// pressed acts on a button.
+// pressed handles the press of a button.
 func (c *Channel) pressed(ctx context.Context, e Engine, q callbackQuery) error {
 	refuse := func(text string) error {
 		c.logAnswer(ctx, c.api.answer(ctx, q.ID, text, true))
@@ -104,7 +104,7 @@ func (c *Channel) logAnswer(ctx context.Context, err error) {
 	}
 }
 
-// act does what a button says, and commits it.
+// act performs the action of a button, and commits its result.
 func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {
@@ -113,7 +113,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	case a.Settled() && p.Action != choose && p.Action != approve && p.Action != deny:
 		return v.refused(ctx, a, askback.ErrSettled)
 	}
-	// An answer to a settled ask goes to the engine, which records that it came too late.
+	// An answer to a settled ask goes to the engine, which records it as late.
 	s := v.screen(a, v.person, v.chat.ID, p.MessageID)
 	pending := s
 	pending.ask.Outcome = nil
@@ -122,7 +122,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 		v.options.Log.Warn("a button that the message does not have was refused", "person", v.person, "ask", a.ID, "action", string(p.Action))
 		return alert(oldText), nil
 	}
-	defer v.seen(ctx, a) // after the answer, if it is one: that is seen already
+	defer v.seen(ctx, a) // after the answer, if the press is one: an answer marks the ask as seen
 	switch {
 	case p.Action == approve, p.Action == deny:
 		return v.answer(ctx, a, decision(p.Action))
@@ -136,7 +136,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 	return v.fillIn(ctx, a, p, d)
 }
 
-// seen records that the person has an ask on the screen. A settled ask stays as it is.
+// seen records that the person has an ask on the screen. It does not change a settled ask.
 func (v visit) seen(ctx context.Context, a askback.Ask) {
 	err := v.client.Seen(ctx, a.ID)
 	if err != nil && !errors.Is(err, askback.ErrNotFound) && ctx.Err() == nil {
@@ -169,7 +169,7 @@ func fitting(a askback.Ask, p press) bool {
 	return p.Action == writeNotes
 }
 
-// fillIn changes the draft, or sends the answer if nothing is missing after a button.
+// fillIn changes the draft. After a button, it sends the answer if nothing is missing.
 func (v visit) fillIn(ctx context.Context, a askback.Ask, p press, d draft) (reaction, error) {
 	several := len(a.Questions) > 1
 	if p.Action == goTo {
@@ -207,7 +207,7 @@ func (v visit) fillIn(ctx context.Context, a askback.Ask, p press, d draft) (rea
 	return reaction{question: next}, nil
 }
 
-// submit sends the answers of the draft. If one is missing, its question is shown.
+// submit sends the answers of the draft. If an answer is missing, the message shows its question.
 func (v visit) submit(ctx context.Context, a askback.Ask, d draft) (reaction, error) {
 	for i, q := range a.Questions {
 		if !answered(d.entry(q)) && !q.Optional {
@@ -238,8 +238,8 @@ func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer)
 	return say("Answered."), nil
 }
 
-// refused returns the reaction to an error, or the error if trying again can help. A person
-// whose answer came too late gets to know who was first.
+// refused returns the reaction to an error. It returns the error instead if a retry can help. A person whose
+// answer came too late reads who was first.
 func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction, error) {
 	var invalid askback.Invalid
 	switch {
@@ -264,9 +264,9 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 	return alert("This did not work. Try again, or answer at the computer."), nil
 }
 
-// show draws the message of an ask after a reaction. If the ask was settled meanwhile, what is
-// drawn last has no buttons: the outcome is drawn after its commit, so either it is drawn after
-// this call has drawn the message, or this call reads it.
+// show draws the message of an ask after a reaction. If the ask was settled meanwhile, the last drawing has
+// no buttons. The outcome is drawn after its commit: either it is drawn after this call has drawn the
+// message, or this call reads it.
 func (v visit) show(ctx context.Context, p press, r reaction) {
 	if r.question == stay && !r.settled {
 		return

@@ -13,13 +13,12 @@ import (
 
 // An Engine links chats to people, and lets them answer.
 type Engine interface {
-	// ContactClient returns the contact with an address and the client of its person. What the
-	// person approves there for later ends with the contact. The error is [askback.ErrNotFound]
-	// if there is no such contact or it has ended, and [askback.ErrForbidden] if the person may
-	// not answer now.
+	// ContactClient returns the contact with an address, and the client of its person. Approvals that the
+	// person gives there for later calls end with the contact. The error is [askback.ErrNotFound] if there is
+	// no such contact or it has ended, and [askback.ErrForbidden] if the person may not answer now.
 	ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error)
-	// LinkContact links an address to the person who has a one-time code. The error is
-	// [askback.ErrNotFound] if no such code is valid.
+	// LinkContact links an address to the person with a one-time code. The error is [askback.ErrNotFound] if
+	// no such code is valid.
 	LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error)
 	// ContactAt returns the contact with an address, or [askback.ErrNotFound].
 	ContactAt(ctx context.Context, channel, address string) (askback.Contact, error)
@@ -27,17 +26,17 @@ type Engine interface {
 	RemoveContact(ctx context.Context, channel, address string) error
 }
 
-// The pauses after errors of getUpdates.
+// Pauses after errors of getUpdates.
 const (
 	firstPause = time.Second
 	maxPause   = time.Minute
-	// conflictPause follows if another process polls with the same token. Telegram ends the
-	// poll that began first, so both would else end each other's all the time.
+	// conflictPause follows if another process polls with the same token. Telegram ends the earlier poll, so
+	// two processes without a pause would end each other's polls all the time.
 	conflictPause = 30 * time.Second
 )
 
-// Run reads updates and acts on them until ctx ends. An update is confirmed only after what it
-// caused was committed. If two processes run with the same token, they take turns.
+// Run reads updates and handles them until ctx ends. An update is confirmed only after its effect is
+// committed. Two processes with the same token take turns.
 func (c *Channel) Run(ctx context.Context, e Engine) {
 	pauses := pause.Backoff{First: firstPause, Max: maxPause}
 	for !c.begin(ctx) && pauses.Wait(ctx) == nil {
@@ -58,7 +57,7 @@ func (c *Channel) Run(ctx context.Context, e Engine) {
 	}
 }
 
-// begin reads who the bot is and sets its commands. It reports whether it knows the bot.
+// begin reads the account of the bot and sets its commands. It reports whether the account is known.
 func (c *Channel) begin(ctx context.Context) bool {
 	var me user
 	if err := c.api.call(ctx, "getMe", struct{}{}, &me); err != nil {
@@ -104,9 +103,8 @@ func (c *Channel) pollFailed(err error, pause time.Duration) time.Duration {
 	return max(pause, failed.retryAfter)
 }
 
-// handleAll handles updates in their order. It returns the offset that confirms those that were
-// handled. An error means that the next one must be handled again: its effect could not be
-// committed.
+// handleAll handles updates in their order. It returns the offset that confirms the handled ones. An error
+// means that the effect of the next update could not be committed. That update must be handled again.
 func (c *Channel) handleAll(ctx context.Context, e Engine, all []update, offset int64) (int64, error) {
 	for _, u := range all {
 		err := c.handle(ctx, e, u)
@@ -121,7 +119,7 @@ func (c *Channel) handleAll(ctx context.Context, e Engine, all []update, offset 
 	return offset, nil
 }
 
-// isTransient reports whether the engine can succeed later.
+// isTransient reports whether a retry can succeed in the engine.
 func isTransient(err error) bool {
 	for _, transient := range []error{askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrUnknown, askback.ErrUnreachable, askback.ErrDiskFull} {
 		if errors.Is(err, transient) {
@@ -131,7 +129,7 @@ func isTransient(err error) bool {
 	return false
 }
 
-// handle acts on an update. Errors of Telegram are logged and not returned: what matters is
+// handle handles an update. Errors of Telegram are logged and not returned: the effect of the update is
 // committed before.
 func (c *Channel) handle(ctx context.Context, e Engine, u update) error {
 	switch {
@@ -174,11 +172,11 @@ func (c *Channel) unlink(ctx context.Context, e Engine, chatID int64, why string
 	}
 }
 
-// address returns the address of a contact: the id of the user, which is that of the private
+// address returns the address of a contact. It is the id of the user, which is also the id of the private
 // chat.
 func address(userID int64) string { return strconv.FormatInt(userID, 10) }
 
-// logFailure logs an error, with what Telegram wrote about it. It has no token.
+// logFailure logs an error with the text of Telegram about it. The log contains no token.
 func (c *Channel) logFailure(ctx context.Context, what string, err error, more ...any) {
 	if ctx.Err() != nil {
 		return

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 )
 
-// answering is a client whose answers a test changes.
+// answering is a client with a function of the test around Answer.
 type answering struct {
 	askback.PersonClient
 	answer func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error)
@@ -27,8 +27,8 @@ func (c answering) Answer(ctx context.Context, id string, a askback.Answer) (ask
 	return c.answer(ctx, id, a)
 }
 
-// An update is confirmed only after its answer is committed. One whose answer cannot be
-// committed comes again, also after a restart (E10).
+// An update is confirmed only after its answer is committed. If the answer cannot be committed, the update
+// comes again, even after a restart (E10).
 func TestAnswerIsCommittedBeforeItsUpdateIsConfirmed(t *testing.T) {
 	b := newBot(t)
 	var busy, answered atomic.Int64
@@ -63,7 +63,7 @@ func press(id string, user int64, m telegramtest.Message, data string) map[strin
 	}
 }
 
-// An update that comes again because a crash came before its confirmation has no second effect.
+// An update that comes again after a crash before its confirmation has no second effect.
 func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	b := newBot(t)
 	crash := make(chan struct{})
@@ -71,7 +71,7 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	b.wrap = func(c askback.PersonClient) askback.PersonClient {
 		return answering{c, func(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 			after, err := c.Answer(ctx, id, a)
-			once.Do(func() { close(crash); <-ctx.Done() }) // it is committed, and the process ends
+			once.Do(func() { close(crash); <-ctx.Done() }) // the answer is committed, and the process ends
 			return after, err
 		}}
 	}
@@ -101,7 +101,7 @@ func TestRepeatedUpdateHasOneEffect(t *testing.T) {
 	}
 }
 
-// drafting is a client that does something before it returns a draft.
+// drafting is a client that calls a function before it returns a draft.
 type drafting struct {
 	askback.PersonClient
 	before func()
@@ -112,14 +112,14 @@ func (c drafting) Draft(ctx context.Context, id string) (json.RawMessage, error)
 	return c.PersonClient.Draft(ctx, id)
 }
 
-// If another person answers while the bot draws the buttons again, they do not stay (E10).
+// If another person answers while the bot draws the buttons again, the buttons are removed (E10).
 func TestButtonsThatAreDrawnTooLateGo(t *testing.T) {
 	b := newBot(t)
 	var drafts atomic.Int64
 	ask := make(chan askback.Ask, 1)
 	b.wrap = func(c askback.PersonClient) askback.PersonClient {
 		return drafting{c, func() {
-			if drafts.Add(1) != 2 { // the first is that of the press, the second that of the drawing
+			if drafts.Add(1) != 2 { // the first call is from the press, the second from the drawing
 				return
 			}
 			a := <-ask
@@ -141,7 +141,7 @@ func TestButtonsThatAreDrawnTooLateGo(t *testing.T) {
 	}
 }
 
-// Only one process reads the updates of a bot; the other one waits and says so.
+// Only one process reads the updates of a bot. The other process waits, and logs it.
 func TestSecondProcessBacksOff(t *testing.T) {
 	b := newBot(t)
 	second := newChannel(t, b.options)
@@ -168,7 +168,7 @@ func waitFor(t testing.TB, ok func() bool) {
 	}
 }
 
-// A bot that has a webhook cannot be polled, and the log says what to do.
+// A bot with a webhook cannot be polled. The log contains the action to take.
 func TestWebhookOfTheBotIsReported(t *testing.T) {
 	b := newBot(t)
 	b.SetWebhook()
@@ -176,7 +176,7 @@ func TestWebhookOfTheBotIsReported(t *testing.T) {
 	waitFor(t, func() bool { return strings.Contains(b.log.String(), "delete it with deleteWebhook") })
 }
 
-// The token is a part of the address, and in no error and no log.
+// The token is a part of the address, but of no error and no log.
 func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 	s := telegramtest.NewServer(t)
 	s.AddUser(ana)
@@ -219,8 +219,8 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 
 const askID = "ask_01k6m3v7q8r9s0t1v2w3x4y5z6"
 
-// A chat gets a burst and then a message a second, a group twenty a minute, and none before the
-// time that Telegram asked for.
+// A chat gets a burst and then a message a second. A group gets twenty messages a minute. Neither gets one
+// before the time that Telegram requested.
 func TestMessagesAreWithinTheLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := telegram.NewLimiter(time.Now)
@@ -259,7 +259,7 @@ func TestMessagesAreWithinTheLimits(t *testing.T) {
 	})
 }
 
-// Many asks at once stay within the limits that Telegram enforces.
+// Many concurrent asks stay within the limits that Telegram enforces.
 func TestBurstOfAsksIsNotRejected(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds of the real clock")

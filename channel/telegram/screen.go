@@ -20,28 +20,28 @@ type screen struct {
 	view      view.Ask
 	chatID    int64
 	messageID int64
-	link      string // of the page where the person answers; "" if a phone cannot open one
+	link      string // address of the page where the person answers; "" if a phone cannot open one
 	group     bool
 	signer    signer
 }
 
-// stateUnits is how many UTF-16 code units the state of an answer and the way to answer can
-// add to the text of an ask.
+// stateUnits is the number of UTF-16 code units that the state of an answer and the instructions can add to
+// the text of an ask.
 const stateUnits = 1300
 
-// form is how a message carries an ask (F3).
+// A form is the way in which a message carries an ask (F3).
 type form int
 
 const (
 	whole form = iota // in the text
-	file              // in a file; the text has the names and the link
+	file              // in a file; the text has the agent, the title and the link
 	page              // only on the page
 )
 
 // maxFile is the size in bytes of a file that a bot may send.
 const maxFile = 50_000_000
 
-// form returns how the message carries the ask, and its text without the state.
+// form returns the way in which the message carries the ask, and the text of the message without the state.
 func (s screen) form() (form, *text) {
 	m := notice.Pending(s.ask, nil)
 	t := &text{}
@@ -61,7 +61,7 @@ func (s screen) form() (form, *text) {
 	return file, t
 }
 
-// file returns the whole of the ask as plain text.
+// file returns the whole ask as plain text.
 func (s screen) file() []byte {
 	m := notice.Pending(s.ask, nil)
 	return []byte(m.Title + "\n\n" + strings.TrimRight(notice.Message{Lines: m.Lines}.Text(notice.Plain), "\n") + "\n")
@@ -72,9 +72,9 @@ func (s screen) fileName() string {
 	return "question-" + s.ask.ID[max(0, len(s.ask.ID)-6):] + ".txt"
 }
 
-// answerable reports whether the message has buttons that answer. A call must be decided on
-// the page if it is dangerous, or if something in it is hard to see. In a group, where
-// everyone sees the same buttons, there are only those that answer with one press.
+// answerable reports whether the message has buttons that answer. A call must be decided on the page if it is
+// dangerous, or if a part of it is hard to see. In a group, where everyone sees the same buttons, a message
+// has only buttons that answer with one press.
 func (s screen) answerable() bool {
 	switch {
 	case s.ask.Settled():
@@ -87,8 +87,7 @@ func (s screen) answerable() bool {
 	return true
 }
 
-// draw returns the message of a pending ask that shows a question, or the overview after the
-// last one.
+// draw returns the message of a pending ask. It shows a question, or the overview after the last question.
 func (s screen) draw(question int, d draft) outgoing {
 	how, t := s.form()
 	answerable := how != page && s.answerable()
@@ -107,7 +106,7 @@ func (s screen) draw(question int, d draft) outgoing {
 	return out
 }
 
-// footer adds how to answer.
+// footer adds the instructions for answering.
 func (s screen) footer(t *text, answerable bool) {
 	confirmation := s.ask.Confirmation
 	switch {
@@ -134,7 +133,7 @@ func (s screen) footer(t *text, answerable bool) {
 	}
 }
 
-// withLink adds a button that opens the page: before Approve, so that Deny and Approve are
+// withLink adds a button that opens the page. It is placed before Approve, so that Deny and Approve are
 // apart, or at the end.
 func (s screen) withLink(rows [][]button) [][]button {
 	if !isButtonURL(s.link) {
@@ -148,8 +147,8 @@ func (s screen) withLink(rows [][]button) [][]button {
 	return append(rows[:at:at], append([][]button{row}, rows[at:]...)...)
 }
 
-// isButtonURL reports whether Telegram accepts an address for a button: the host is an IP
-// address or has a dot.
+// isButtonURL reports whether Telegram accepts an address for a button: its host must be an IP address or
+// have a dot.
 func isButtonURL(link string) bool {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || egress.IsLoopback(u.Host) {
@@ -159,13 +158,13 @@ func isButtonURL(link string) bool {
 	return err == nil || strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// What is shown of the texts of a person and of a question in the state, in UTF-16 code units.
+// Lengths of the texts of a person and of a question in the state, in UTF-16 code units.
 const (
 	maxStateQuestion = 150
 	maxStateAnswer   = 120
 )
 
-// state adds where the person is, and what the person has answered so far.
+// state adds the current question of the person, and the answers so far.
 func (s screen) state(t *text, question int, d draft) {
 	several := len(s.ask.Questions) > 1
 	if question >= len(s.ask.Questions) {
@@ -234,7 +233,7 @@ func (s screen) settled() outgoing {
 	panic("unreachable")
 }
 
-// moved returns the message of an ask that another person is to answer now.
+// moved returns the message of an ask that was reassigned to another person.
 func (s screen) moved() outgoing {
 	t := &text{}
 	t.title("No answer needed from you any more", "")

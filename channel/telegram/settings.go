@@ -11,7 +11,7 @@ import (
 // Settings configure a bot of Telegram.
 type Settings struct {
 	Token  string // of the bot
-	URL    string // of a Bot API server; "": the server of Telegram
+	URL    string // address of a Bot API server; if "", Telegram's server
 	Groups []int64
 	Allow  []egress.Allowed
 }
@@ -42,7 +42,7 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 	return s
 }
 
-// readGroup returns a function that reads the id of a group, which is negative.
+// readGroup returns a function that reads the id of a group. Such an id is negative.
 func (s *Settings) readGroup(r *settings.Reader) func(settings.Value) {
 	return r.Number("the id of a group, as in -1001234567890; docs/telegram.md explains how to find it", func(text string) string {
 		id, err := strconv.ParseInt(text, 10, 64)

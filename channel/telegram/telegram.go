@@ -1,10 +1,8 @@
-// Package telegram asks people in Telegram, and reads their answers.
-//
-// It is a bot that uses long polling, so no port has to be open. A person links a chat once, with
-// a code. Only the numeric id of a user counts, never a name. An answer is committed before
-// the update with it is confirmed, and each update can be handled again without a second
-// effect. What buttons mean is signed in their data, and what a person has written so far is
-// the draft of the ask, so a restart loses nothing.
+// Package telegram asks people in Telegram, and reads their answers. It is a bot that uses long polling, so
+// no port has to be open. A person links a chat once, with a code. Only the numeric id of a user counts,
+// never a name. An answer is committed before its update is confirmed, and each update can be handled again
+// without a second effect. The data of a button is signed, and the texts written so far are the draft of the
+// ask, so a restart loses nothing.
 package telegram
 
 import (
@@ -37,19 +35,19 @@ const DefaultURL = "https://api.telegram.org"
 // Options configure a [Channel].
 type Options struct {
 	Token  string           // of the bot
-	URL    string           // of the Bot API server; "": DefaultURL
+	URL    string           // address of the Bot API server; if "", DefaultURL
 	Allow  []egress.Allowed // addresses of the server, if they are not public
-	Groups []int64          // the groups in which the bot asks and takes answers
+	Groups []int64          // groups in which the bot asks and takes answers
 
-	// Link returns the address of the page where a person answers an ask, or "" if a phone can
-	// open no such page. Without a person it is a page that needs a log-in. Nil: the address
-	// of the ask.
+	// Link returns the address of the page where a person answers an ask, or "" if a phone can open no such
+	// page. Without a person, it returns a page that requires a log-in. If Link is nil, messages have the
+	// address of the ask.
 	Link  func(a askback.Ask, person string) string
-	Burst int // how many messages a chat may get at once; 0: 20. More follow at the pace of Telegram.
+	Burst int // size of a burst of messages to a chat; 0 means 20. More messages follow at the pace of Telegram.
 
-	Log  *slog.Logger     // nil: nothing is logged
-	Now  func() time.Time // nil: time.Now
-	Zone *time.Location   // of the times that people write; nil: UTC
+	Log  *slog.Logger     // nil logs nothing
+	Now  func() time.Time // nil means time.Now
+	Zone *time.Location   // for times that people write; nil means UTC
 }
 
 // A Channel sends asks to chats of Telegram, and takes the answers. It is safe for concurrent
@@ -62,15 +60,15 @@ type Channel struct {
 	me      atomic.Pointer[user]
 
 	mu       sync.Mutex
-	moved    map[int64]int64     // groups that became supergroups
-	messages map[place]time.Time // see [Channel.remember]
-	refused  map[int64]time.Time // when a stranger was refused last
+	moved    map[int64]int64     // current ids of groups that became supergroups
+	messages map[place]time.Time // times of messages; see [Channel.remember]
+	refused  map[int64]time.Time // time of the last refusal, by stranger
 }
 
 // tokenForm is the form of the token of a bot.
 var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{3,20}:[A-Za-z0-9_-]{30,100}$`) })
 
-// CheckToken returns what is wrong with a token, without repeating it, or "".
+// CheckToken returns the problem of a token, without repeating it, or "".
 func CheckToken(token string) string {
 	if !tokenForm().MatchString(token) {
 		return "is not the token of a bot: digits, a colon and letters, as @BotFather gives it"
@@ -121,8 +119,8 @@ func (c *Channel) screen(a askback.Ask, person string, chatID, messageID int64) 
 	return screen{ask: a, view: view.Of(a), chatID: chatID, messageID: messageID, link: link, group: chatID < 0, signer: c.signer}
 }
 
-// CodeTarget returns the bot to which a person sends the code that links a chat, and a link
-// that does so. It does not know them before it has reached Telegram.
+// CodeTarget returns the bot to which a person sends the code that links a chat, and a link that sends it. It
+// returns neither before the bot has reached Telegram.
 func (c *Channel) CodeTarget(code string) (to, url string) {
 	me := c.me.Load()
 	if me == nil {
@@ -131,7 +129,7 @@ func (c *Channel) CodeTarget(code string) (to, url string) {
 	return "@" + me.Username, c.startLink(code)
 }
 
-// Check asks Telegram who the bot is, and returns its name, such as @my_bot.
+// Check requests the account of the bot, and returns its name, such as @my_bot.
 func (c *Channel) Check(ctx context.Context) (string, error) {
 	var me user
 	if err := c.api.call(ctx, "getMe", struct{}{}, &me); err != nil {
@@ -150,8 +148,8 @@ func (c *Channel) SendTest(ctx context.Context, chatID int64) error {
 	return sendError(err)
 }
 
-// A receipt is the message of a delivery: "chat/message", and then "/file" once the file is
-// sent that has the whole.
+// A receipt is the message of a delivery: "chat/message", followed by "/file" once the file with the whole
+// ask is sent.
 type receipt struct {
 	chatID, messageID int64
 	file              bool
@@ -165,7 +163,7 @@ func (r receipt) String() string {
 	return s
 }
 
-// parseReceipt reads a receipt. That of no message is the zero value.
+// parseReceipt parses a receipt. A receipt without a message is the zero value.
 func parseReceipt(s string) (r receipt, ok bool) {
 	parts := strings.Split(s, "/")
 	if len(parts) < 2 {
@@ -178,13 +176,12 @@ func parseReceipt(s string) (r receipt, ok bool) {
 	return r, err1 == nil && err2 == nil
 }
 
-// errAddress is returned for an address that is no chat, or that of a group that the settings
-// do not have.
+// errAddress is returned for an address that is no chat, or a group that is not in the settings.
 var errAddress = &askback.SendError{Err: errors.New("the settings have no such group under channels.telegram.groups"), Final: true}
 
-// Send sends a notification to a chat. A question is first sent without buttons; when its
-// message is recorded, they are added. So a message that a crash leaves behind has none. An
-// outcome replaces the question.
+// Send sends a notification to a chat. A question is first sent without buttons. Its message is recorded, and
+// then the buttons are added. So a message that a crash leaves behind has no buttons. An outcome replaces the
+// question.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (string, error) {
 	chatID, err := strconv.ParseInt(n.Address, 10, 64)
 	if err != nil || chatID < 0 && !slices.Contains(c.options.Groups, chatID) {
@@ -232,8 +229,8 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	return r, err
 }
 
-// outcome sends how an ask was settled as a message of its own. A crash may have left the question
-// in the chat, and no one knows where.
+// outcome sends the outcome of an ask as a separate message. A crash may have left the question in the chat,
+// in an unknown message.
 func (c *Channel) outcome(ctx context.Context, n askback.Notification, chatID int64) (string, error) {
 	if err := c.limits.wait(ctx, chatID); err != nil {
 		return "", err
@@ -246,8 +243,8 @@ func (c *Channel) outcome(ctx context.Context, n askback.Notification, chatID in
 	return r.String(), record(ctx, n, r)
 }
 
-// remind sends a message without buttons as a reply to the question: an edit notifies no one.
-// After a crash it may come twice.
+// remind sends a message without buttons as a reply to the question, because an edit notifies no one. After a
+// crash it may be sent twice.
 func (c *Channel) remind(ctx context.Context, n askback.Notification, question receipt, words string) (string, error) {
 	s := c.screen(n.Ask, n.Person, question.chatID, question.messageID)
 	t := &text{}
@@ -267,8 +264,8 @@ func (c *Channel) remind(ctx context.Context, n askback.Notification, question r
 	return receipt{chatID: question.chatID, messageID: id}.String(), err
 }
 
-// ask sends a question, or shows it as it is now in the message that it has already. A new
-// message without an earlier one has all but the buttons until it is recorded.
+// ask sends a question, or updates the message that the question already has. A new message
+// gets its buttons only after it is recorded.
 func (c *Channel) ask(ctx context.Context, n askback.Notification, chatID int64, r receipt) (string, error) {
 	s := c.screen(n.Ask, n.Person, chatID, r.messageID)
 	if r.messageID == 0 {
@@ -310,7 +307,7 @@ func record(ctx context.Context, n askback.Notification, r receipt) error {
 	return n.Record(ctx, r.String())
 }
 
-// ignoreGone returns nil for a message that the person has deleted: there is nothing to change.
+// ignoreGone returns nil if the person has deleted the message, because nothing has to change.
 func ignoreGone(err error) error {
 	if errors.Is(err, errGone) {
 		return nil
@@ -318,14 +315,14 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// current returns the id that a group has now.
+// current returns the present id of a group.
 func (c *Channel) current(chatID int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return cmp.Or(c.moved[chatID], chatID)
 }
 
-// move records that a group has another id now, until the next start.
+// move records the new id of a group, until the next start.
 func (c *Channel) move(from, to int64) {
 	c.mu.Lock()
 	c.moved[from] = to
@@ -333,7 +330,7 @@ func (c *Channel) move(from, to int64) {
 	c.options.Log.Warn("a group has become a supergroup with another id: change channels.telegram.groups in the settings", "from", from, "to", to)
 }
 
-// allowed reports whether the settings have a group, by its id or the one that it had before.
+// allowed reports whether the settings have a group, by its present id or its former id.
 func (c *Channel) allowed(chatID int64) bool {
 	if slices.Contains(c.options.Groups, chatID) {
 		return true
@@ -354,10 +351,10 @@ type place struct {
 	chatID, messageID int64
 }
 
-// maxMessages is how many messages are remembered for /list. After a restart none is.
+// maxMessages is the number of messages that are stored for /list. After a restart there are none.
 const maxMessages = 1000
 
-// remember stores where the message about an ask is, so that /list can point to it.
+// remember stores the place of the message about an ask, so that /list can point to it.
 func (c *Channel) remember(askID string, chatID, messageID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,16 +7,15 @@ import (
 	"github.com/askback/askback/internal/message/notice"
 )
 
-// The limits of a message (core.telegram.org/bots/api#sendmessage): the text is counted in
-// UTF-16 code units, and of more than a hundred entities the rest is ignored.
+// Limits of a message (core.telegram.org/bots/api#sendmessage). The text is counted in UTF-16 code units, and
+// Telegram ignores entities after the first hundred.
 const (
 	maxText     = 4096
 	maxEntities = 100
 )
 
-// A text is built from Askback's own words and text of others. Text of others is always in an
-// entity code or pre: nothing in these is a link, a mention or a command that a tap sends
-// (T7, T9, T10).
+// A text is built from Askback's own words and text of others. Text of others is always in an entity code or
+// pre, in which a tap acts on no link, mention or command (T7, T9, T10).
 type text struct {
 	b        strings.Builder
 	units    int
@@ -38,7 +37,7 @@ func (t *text) addAs(kind, s, url string) {
 	t.add(s)
 }
 
-// fits reports whether Telegram accepts the text with so many further units.
+// fits reports whether Telegram accepts the text plus a number of further units.
 func (t *text) fits(further int) bool {
 	return t.units+further <= maxText && len(t.entities) <= maxEntities-furtherEntities
 }
@@ -62,7 +61,7 @@ func units(s string) (n int) {
 	return n
 }
 
-// cut returns s, or its beginning and … if it has more than so many UTF-16 code units.
+// cut returns s. If s has more than most UTF-16 code units, it returns the beginning and ….
 func cut(s string, most int) string {
 	if units(s) <= most {
 		return s
@@ -87,12 +86,12 @@ func (t *text) title(title, agent string) {
 	t.add("\n")
 }
 
-// inlineLines is how many lines of others that follow each other keep their own entities.
-// Longer lists become one block.
+// inlineLines is the number of consecutive lines of others that keep their own entities. Longer lists become
+// one block.
 const inlineLines = 12
 
-// lines appends lines. Those that follow each other and have text of others are one block, if
-// one of them is a line of a longer text.
+// lines appends lines. Consecutive lines with text of others become one block if one of them belongs to a
+// longer text.
 func (t *text) lines(lines []notice.Line) {
 	for len(lines) > 0 {
 		n := 0
@@ -138,7 +137,7 @@ func isForeign(l notice.Line) bool { return l.Foreign != "" || strings.HasSuffix
 // maxLabel is the number of characters of a button's label that a phone shows.
 const maxLabel = 40
 
-// label returns the label of a button for an option, with its number in the text before it, so
+// label returns the label of a button for an option. It begins with the number of the option in the text, so
 // that no option looks like a button of Askback.
 func label(number, text string) string {
 	if utf8.RuneCountInString(text) > maxLabel {

@@ -14,11 +14,12 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// maxPatience is how long a message to a person who waits is held back if Telegram asks for it.
+// maxPatience is the longest pause, requested by Telegram, for which a message to a waiting person is
+// delayed.
 const maxPatience = 5 * time.Second
 
-// deliver sends a message or, if it has an id, edits one. If Telegram asks for a short pause,
-// deliver waits.
+// deliver sends a message. If the message has an id, it edits that message. If Telegram requests a short
+// pause, deliver waits.
 func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 	for range 2 {
 		if out.MessageID != 0 {
@@ -36,7 +37,7 @@ func (c *Channel) deliver(ctx context.Context, out outgoing) (err error) {
 
 func (c *Channel) edit(ctx context.Context, out outgoing) error { return c.deliver(ctx, out) }
 
-// tell sends a text to a chat, as a reply to a message if that is not 0.
+// tell sends a text to a chat. If the id of a message is not 0, the text is a reply to it.
 func (c *Channel) tell(ctx context.Context, chatID, replyTo int64, t *text, markup any) {
 	out := t.outgoing(chatID, 0)
 	out.Markup = markup
@@ -54,13 +55,13 @@ func plain(s string) *text {
 	return t
 }
 
-// point sends a reply to the message about an ask. A tap on it goes there.
+// point sends a reply to the message about an ask, so that a tap on the reply leads there.
 func (v visit) point(ctx context.Context, messageID int64) {
 	v.tell(ctx, v.chat.ID, messageID, plain("It is here ↑"), nil)
 }
 
-// prompt asks for a text, as a reply to the prompt. What the text is for is signed in a link
-// of the prompt, which comes back with the reply, so a restart in between loses nothing.
+// prompt requests a text, as a reply to the prompt. The purpose of the text is signed in a link of the
+// prompt, which comes back with the reply. So a restart in between loses nothing.
 func (v visit) prompt(ctx context.Context, a askback.Ask, p press) reaction {
 	if v.chat.ID < 0 {
 		return alert("Reply to the message of the question with your own answer.")
@@ -100,7 +101,7 @@ func (c *Channel) startLink(payload string) string {
 	return "https://t.me/" + name + "?start=" + payload
 }
 
-// written acts on a message of a person.
+// written handles a message of a person.
 func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	if m.Chat.private() && m.Chat.ID != m.From.ID {
 		return nil
@@ -133,8 +134,8 @@ func (c *Channel) written(ctx context.Context, e Engine, m message) error {
 	return v.reply(ctx, m, p)
 }
 
-// subject returns what a reply is about: what the prompt has in its link, or what the buttons
-// of the message show.
+// subject returns the subject of a reply: the link of the prompt, or the question that the buttons of the
+// message show.
 func (c *Channel) subject(m message) (press, bool) {
 	if !c.isReplyToBot(m) {
 		return press{}, false
@@ -167,7 +168,7 @@ func (v visit) reply(ctx context.Context, m message, p press) error {
 	return nil
 }
 
-// write puts a text where a press says, and commits it.
+// write puts a text into the place that a press names, and commits it.
 func (v visit) write(ctx context.Context, p press, written string) (reaction, error) {
 	a, err := v.client.Get(ctx, p.AskID)
 	switch {
@@ -196,7 +197,7 @@ func (v visit) write(ctx context.Context, p press, written string) (reaction, er
 	return v.store(ctx, a, p, written)
 }
 
-// late records that a text came too late, if it would have been an answer by itself.
+// late records that a text came too late, if the text alone would have been an answer.
 func (v visit) late(ctx context.Context, a askback.Ask, p press, written string) (reaction, error) {
 	if p.Action == writeReason && a.Confirmation != nil {
 		return v.answer(ctx, a, askback.Decide(askback.Deny, written))
@@ -207,7 +208,7 @@ func (v visit) late(ctx context.Context, a askback.Ask, p press, written string)
 	return v.refused(ctx, a, askback.ErrSettled)
 }
 
-// store puts a text into the draft, or sends the answer if nothing else is to be chosen.
+// store puts a text into the draft. It sends the answer if nothing else has to be chosen.
 func (v visit) store(ctx context.Context, a askback.Ask, p press, written string) (reaction, error) {
 	d, err := loadDraft(ctx, v.client, a.ID)
 	if err != nil {
@@ -243,7 +244,7 @@ func (v visit) store(ctx context.Context, a askback.Ask, p press, written string
 	return r, nil
 }
 
-// refusalPause is how often a stranger gets a reply.
+// refusalPause is the shortest pause between two replies to a stranger.
 const refusalPause = time.Minute
 
 // mayRefuse reports whether a stranger gets a reply now.
@@ -261,7 +262,7 @@ func (c *Channel) mayRefuse(userID int64) bool {
 	return true
 }
 
-// displayName returns what people read as the account of a user.
+// displayName returns the name that people read for the account of a user.
 func displayName(u user) string {
 	if u.Username != "" {
 		return "@" + safetext.Line(u.Username).String()

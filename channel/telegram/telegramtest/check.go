@@ -11,7 +11,7 @@ import (
 
 var commandForm = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
 
-// The limits of messages.
+// Limits of messages.
 const (
 	maxText     = 4096
 	maxEntities = 100
@@ -20,8 +20,8 @@ const (
 	maxData     = 64
 )
 
-// setText sets the text as Telegram does: it trims it, rejects entities outside of it, and makes
-// links, mentions and commands of what looks like that.
+// setText sets the text as Telegram does. It trims the text, rejects entities outside of it, and makes links,
+// mentions and commands of text with such a form.
 func (m *Message) setText(in content) error {
 	text := strings.TrimRight(in.Text, " \n")
 	switch {
@@ -43,7 +43,7 @@ func (m *Message) setText(in content) error {
 		if _, ok := part(in.Text, e); !ok {
 			return bad("can't parse entities: entity of type %s at %d with length %d", e.Type, e.Offset, e.Length)
 		}
-		if e.Offset < end { // this server knows no nested entities
+		if e.Offset < end { // this server rejects nested entities
 			return bad("can't parse entities: entities overlap at %d", e.Offset)
 		}
 		end = e.Offset + e.Length
@@ -62,11 +62,11 @@ func (m *Message) setText(in content) error {
 	return nil
 }
 
-// actives are what Telegram makes links of, outside of code: addresses, mentions, commands,
-// hashtags and addresses of mail.
+// actives match text outside of code that Telegram turns into links: addresses, mentions, commands, hashtags
+// and mail addresses.
 var actives = regexp.MustCompile(`(?i)\b(https?|tg)://\S+|\b[\w-]+(\.[\w-]+)*\.(com|org|net|io|dev|me|example|ai)\b|(^|[^\w/@])(@\w{3,}|/[a-z0-9_]+|#\w+)|[\w.+-]+@[\w-]+\.\w+`)
 
-// active returns what a tap would act on and is no entity of the bot.
+// active returns the text on which a tap would act and that is no entity of the bot.
 func active(text string, entities []Entity) (found []string) {
 	rest := text
 	for _, e := range entities {
@@ -87,7 +87,7 @@ func isURL(s string) bool {
 	return err == nil || strings.Contains(u.Hostname(), ".")
 }
 
-// setMarkup sets the buttons, or what else is under a new message.
+// setMarkup sets the buttons or the other markup below a new message.
 func (m *Message) setMarkup(raw json.RawMessage, isNew bool) error {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil

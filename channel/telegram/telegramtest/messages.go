@@ -18,7 +18,7 @@ type chat struct {
 	id       int64
 	kind     string
 	started  bool // the user has written to the bot
-	blocked  bool // by the user, or the bot was removed from the group
+	blocked  bool // the user has blocked the bot, or the group has removed it
 	movedTo  int64
 	messages []*Message
 }
@@ -26,7 +26,7 @@ type chat struct {
 // A Message is a message as people see it.
 type Message struct {
 	ID       int64
-	From     int64 // the user; 0: the bot
+	From     int64 // id of the user; 0 for the bot
 	Text     string
 	Entities []Entity
 	Buttons  [][]Button
@@ -37,7 +37,7 @@ type Message struct {
 	File     string
 	Deleted  bool
 	Edits    int
-	Damage   []string // what Telegram changed or would act on, although it is no part of an entity of the bot
+	Damage   []string // text that Telegram changed or would act on, although it is in no entity of the bot
 }
 
 // An Entity is a part of a text, in UTF-16 code units.
@@ -84,7 +84,7 @@ func (m Message) Links() (all []string) {
 	return all
 }
 
-// content are the parameters of sendMessage and editMessageText.
+// content contains the parameters of sendMessage and editMessageText.
 type content struct {
 	ChatID    int64    `json:"chat_id"`
 	MessageID int64    `json:"message_id"`
@@ -136,7 +136,7 @@ func (s *Server) sendMessage(body []byte) (any, error) {
 	return s.post(in.ChatID, m, in.ReplyTo)
 }
 
-// post adds a message of the bot to a chat, if it may send there now.
+// post adds a message of the bot to a chat, if the bot may send there now.
 func (s *Server) post(chatID int64, m *Message, to *replyParameters) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Server) post(chatID int64, m *Message, to *replyParameters) (any, error
 	return s.message(c, m), nil
 }
 
-// reply sets the message to which another one is a reply.
+// reply sets the message to which another message replies.
 func (c *chat) reply(m *Message, to *replyParameters) error {
 	if to == nil {
 		return nil

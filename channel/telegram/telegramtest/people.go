@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// AddUser adds a user, who has not yet written to the bot. The id of the user is that of the
-// private chat.
+// AddUser adds a user who has not yet written to the bot. The id of the user is also the id of the private
+// chat.
 func (s *Server) AddUser(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +30,7 @@ func (s *Server) Migrate(from, to int64) {
 	s.chats[to] = &chat{id: to, kind: "supergroup", started: true}
 }
 
-// Block lets a user block the bot, or a group remove it. The bot is told.
+// Block makes a user block the bot, or a group remove it. The bot gets an update about it.
 func (s *Server) Block(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *Server) Block(id int64) {
 	})
 }
 
-// BlockSilently is like Block, but the bot is not told.
+// BlockSilently is like Block, but the bot gets no update.
 func (s *Server) BlockSilently(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *Server) Delete(chatID, id int64) {
 	s.chats[chatID].message(id).Deleted = true
 }
 
-// Write sends a text of a user to a chat, as a reply if replyTo is not 0. It returns the id of
-// the message and that of the update.
+// Write sends a text of a user to a chat, as a reply if replyTo is not 0. It returns the id of the message
+// and the id of the update.
 func (s *Server) Write(userID, chatID int64, text string, replyTo int64) (messageID, updateID int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,14 +115,14 @@ func (s *Server) Write(userID, chatID int64, text string, replyTo int64) (messag
 	return m.ID, s.put("message", s.message(c, m))
 }
 
-// A Popup is what the app shows a person after a button was pressed.
+// A Popup is the text that the app shows a person after a press.
 type Popup struct {
 	Text  string
 	Alert bool
 }
 
-// Press presses the button of a message whose label begins with or contains a text, and waits for what the
-// bot replies.
+// Press presses the button of a message whose label begins with or contains a text. It waits for the reply of
+// the bot.
 func (s *Server) Press(userID, chatID, messageID int64, label string) (Popup, error) {
 	for _, row := range s.Message(chatID, messageID).Buttons {
 		for _, b := range row {
@@ -134,15 +134,15 @@ func (s *Server) Press(userID, chatID, messageID int64, label string) (Popup, er
 	return Popup{}, fmt.Errorf("the message has no button %q", label)
 }
 
-// hasLabel reports whether the label of a button is a text, with or without the number and the
-// mark of an option.
+// hasLabel reports whether a button has a text as its label, with or without the number and the mark of an
+// option.
 func hasLabel(text, label string) bool {
 	text = strings.TrimLeft(text, "☐☑● ")
 	_, rest, _ := strings.Cut(text, ". ")
 	return text == label || rest == label
 }
 
-// PressData sends what a button with this data sends, whether or not the message has it.
+// PressData sends the update of a button with this data, whether or not the message has such a button.
 func (s *Server) PressData(userID, chatID, messageID int64, data string) (Popup, error) {
 	s.mu.Lock()
 	q := &query{answered: make(chan struct{})}

@@ -1,6 +1,6 @@
-// Package telegramtest has a Bot API server that behaves as that of Telegram is documented
-// (core.telegram.org/bots/api), for tests. It rejects what Telegram rejects, and its users do
-// what people do in the app.
+// Package telegramtest has a Bot API server for tests that behaves as Telegram's server is documented
+// (core.telegram.org/bots/api). It rejects the same requests as Telegram. Its users act as people do in the
+// app.
 package telegramtest
 
 import (
@@ -26,18 +26,18 @@ const (
 
 // A Server is a Bot API server with one bot.
 type Server struct {
-	URL string // for the settings
+	URL string // address for the settings
 
 	http *httptest.Server
 	stop chan struct{}
 
 	mu       sync.Mutex
 	chats    map[int64]*chat
-	updates  []update // that are not confirmed
-	nextID   int64    // of the next update
-	confirms []int64  // the offsets that the bot has confirmed
+	updates  []update // updates that are not confirmed
+	nextID   int64    // id of the next update
+	confirms []int64  // offsets that the bot has confirmed
 	poll     chan struct{}
-	polling  int           // counts the polls; a later one ends an earlier one
+	polling  int           // number of polls; a later poll ends an earlier one
 	changed  chan struct{} // closed at each change
 	queries  map[string]*query
 	failure  failure
@@ -63,26 +63,26 @@ type query struct {
 	alert    bool
 }
 
-// A failure is what happens to the next requests that send or change messages.
+// A failure describes the fate of the next requests that send or change messages.
 type failure struct {
 	how         Failure
 	skip, count int
 	failed      int
-	until       chan struct{} // of a slow reply
+	until       chan struct{} // ends a slow reply
 }
 
-// A Failure is what the server does to a request.
+// A Failure is the way in which the server fails a request.
 type Failure string
 
 // The failures.
 const (
-	TooMany   Failure = "too many" // 429, with RetryAfter
-	Broken    Failure = "broken"   // 502 of a proxy, without JSON
+	TooMany   Failure = "too many" // status 429, with RetryAfter
+	Broken    Failure = "broken"   // status 502 of a proxy, without JSON
 	LostReply Failure = "lost reply"
 	Slow      Failure = "slow"
 )
 
-// RetryAfter is how long the server wants a bot to wait after [TooMany].
+// RetryAfter is the delay that the server requests after [TooMany].
 const RetryAfter = 3 * time.Second
 
 // NewServer starts a server.
@@ -176,7 +176,7 @@ func (s *Server) reply(w http.ResponseWriter, method string, result any, err err
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// call calls a method, with a failure if one is to happen.
+// call calls a method, with the next failure if there is one.
 func (s *Server) call(r *http.Request, method string) (any, error) {
 	s.mu.Lock()
 	s.calls[method]++
@@ -245,8 +245,8 @@ func tooMany(after time.Duration) error {
 	}
 }
 
-// Fail lets the next requests that send or change messages succeed, as many as skip, and then
-// lets count of them fail. The function that it returns returns how many have failed.
+// Fail lets skip requests that send or change messages succeed, and makes the next count of them fail. The
+// function that it returns returns the number of failures so far.
 func (s *Server) Fail(how Failure, skip, count int) (failed func() int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,34 +269,34 @@ func (s *Server) Limit(burst int) {
 	s.limit = &limit{burst: float64(burst), chats: map[int64]*ahead{}}
 }
 
-// SetWebhook makes the bot one with a webhook, whose updates cannot be polled.
+// SetWebhook gives the bot a webhook. The updates of such a bot cannot be polled.
 func (s *Server) SetWebhook() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.webhook = true
 }
 
-// Rejected returns what the server has rejected, as "method: description".
+// Rejected returns the rejected calls as "method: description".
 func (s *Server) Rejected() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.rejected...)
 }
 
-// Calls returns how often a method was called.
+// Calls returns the number of calls of a method.
 func (s *Server) Calls(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.calls[method]
 }
 
-// notify wakes those who wait for a change. The caller holds the lock.
+// notify wakes the goroutines that wait for a change. The caller holds the lock.
 func (s *Server) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// A limit counts messages: of each chat, those that are ahead of one a second.
+// A limit counts messages. For each chat, it has the number of messages that are ahead of one a second.
 type limit struct {
 	burst float64
 	all   []time.Time

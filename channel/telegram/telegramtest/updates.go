@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// getUpdates returns the updates that are not confirmed, or waits for one. A later poll ends an
-// earlier one with 409.
+// getUpdates returns the updates that are not confirmed, or waits for an update. A later poll ends an earlier
+// one with 409.
 func (s *Server) getUpdates(r *http.Request) (any, error) {
 	var in struct {
 		Offset  int64    `json:"offset"`
@@ -68,14 +68,14 @@ func (s *Server) getUpdates(r *http.Request) (any, error) {
 	}
 }
 
-// confirm forgets the updates before an offset.
+// confirm removes the updates before an offset.
 func (s *Server) confirm(offset int64) {
 	s.confirms = append(s.confirms, offset)
 	s.updates = slices.DeleteFunc(s.updates, func(u update) bool { return u.id < offset })
 	s.notify()
 }
 
-// waiting returns the updates of kinds that the bot wants.
+// waiting returns the waiting updates of the kinds that the bot wants.
 func (s *Server) waiting(allowed []string) (all []any) {
 	for _, u := range s.updates {
 		if slices.Contains(allowed, u.kind) {
@@ -117,7 +117,7 @@ func (s *Server) Offsets() []int64 {
 	return slices.Clone(s.confirms)
 }
 
-// until waits until something is true, for a minute at most. It reports whether it is.
+// until waits until a condition is true, for a minute at most. It reports whether it is true.
 func (s *Server) until(ok func() bool) bool {
 	timeout := time.NewTimer(time.Minute)
 	defer timeout.Stop()
@@ -175,7 +175,7 @@ func (s *Server) Commands() []string {
 	return slices.Clone(s.commands)
 }
 
-// answerCallbackQuery shows the person who pressed a button what came of it, once.
+// answerCallbackQuery shows the result to the person who pressed a button, once.
 func (s *Server) answerCallbackQuery(body []byte) (any, error) {
 	var in struct {
 		ID    string `json:"callback_query_id"`
@@ -200,8 +200,8 @@ func (s *Server) answerCallbackQuery(body []byte) (any, error) {
 	return true, nil
 }
 
-// strict decodes the parameters of a method. Telegram ignores unknown parameters; here each is
-// an error, because it would be a spelling mistake.
+// strict decodes the parameters of a method. Telegram ignores unknown parameters. Here they are an error,
+// because they would be spelling mistakes.
 func strict(body []byte, out any) error {
 	d := json.NewDecoder(newReader(body))
 	d.DisallowUnknownFields()
