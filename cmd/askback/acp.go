@@ -25,13 +25,13 @@ type acpCommand struct {
 const (
 	// agentEnd is how long an agent may take to end after its input was closed.
 	agentEnd = 10 * time.Second
-	// outputEnd is how long the output of an agent may last after its end, because another
-	// process that it started has it open.
+	// outputEnd is how long to wait for the end of an agent's output after the agent has ended. Another
+	// process that the agent started may still have the output open.
 	outputEnd = 2 * time.Second
 )
 
-// Run forwards messages between the editor, on standard input and output, and the agent, until
-// the agent ends. The exit code is that of the agent.
+// Run forwards messages between the editor, on standard input and output, and the agent, until the agent
+// ends. It returns the exit code of the agent.
 func (c *acpCommand) Run(ctx context.Context, streams streams, all *commands) error {
 	if len(c.Command) > 0 && c.Command[0] == "--" {
 		c.Command = c.Command[1:]
@@ -60,7 +60,8 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 	if err != nil {
 		return err
 	}
-	// Unlike that of StdoutPipe, this pipe can be read after Wait, and Wait does not wait for its end.
+	// Unlike the pipe that StdoutPipe returns, this pipe can be read after Wait, and Wait does not wait for
+	// its end.
 	fromAgent, output, err := os.Pipe()
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 		select {
 		case <-ended:
 		case <-time.After(agentEnd):
-			note(streams.err, "the agent did not end after its input, so it is killed")
+			note(streams.err, "the agent did not exit after the end of its input, so it is killed")
 			_ = agent.Process.Kill()
 		}
 	}()
@@ -104,7 +105,7 @@ func runAgent(ctx context.Context, p *acp.Proxy, streams streams, command []stri
 	return agentResult(result)
 }
 
-// watch notes when Askback cannot be reached, until stop is called.
+// watch prints a note when Askback cannot be reached, until stop is called.
 func watch(ctx context.Context, p *acp.Proxy) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -115,7 +116,8 @@ func watch(ctx context.Context, p *acp.Proxy) (stop func()) {
 	}
 }
 
-// messagesEnded describes an error of the messages of one side, or returns "".
+// messagesEnded describes an error that ended the messages of one side. It returns "" if there was no such
+// error.
 func messagesEnded(side string, err error) string {
 	if err == nil || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
 		return ""
@@ -123,8 +125,8 @@ func messagesEnded(side string, err error) string {
 	return "the messages of " + side + " have ended: " + err.Error()
 }
 
-// agentResult returns the error with the exit code of the agent. That of a signal is 128 and
-// its number, as in shells.
+// agentResult returns an error with the exit code of the agent. If a signal ended the agent, the code is 128
+// plus the number of the signal, as in shells.
 func agentResult(err error) error {
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {

@@ -24,7 +24,7 @@ const agentMessages = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}
 `
 
 // When an agent ends, its ask is withdrawn, even if a process that it started has its output open.
-func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
+func TestAskIsWithdrawnWhenItsAgentEnds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	messages, pid := filepath.Join(dir, "messages"), filepath.Join(dir, "pid")
@@ -72,14 +72,14 @@ func TestEndOfAgentWithdrawsItsAsk(t *testing.T) {
 	}
 }
 
-// A rejecting is a client whose token is rejected.
+// rejecting is a client whose token is rejected.
 type rejecting struct{ hook.Client }
 
 func (rejecting) Ack(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnauthorized
 }
 
-// An agent runs although Askback cannot be reached, which is noted before it asks.
+// An agent runs although Askback cannot be reached. A note says so before the agent asks anything.
 func TestAgentRunsWithoutAskback(t *testing.T) {
 	t.Parallel()
 	in, editor, err := os.Pipe()

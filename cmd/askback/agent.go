@@ -32,10 +32,10 @@ type agentCheck struct {
 	Connect bool     `help:"Start or reach the MCP servers, and list each tool."`
 }
 
-// defaultAgents is the directory with definitions if nothing else names one.
+// defaultAgents is the directory of definitions if neither the command line nor the settings name another.
 const defaultAgents = "agents"
 
-// Run prints what the agents may do, or every problem of their definitions, models and servers.
+// Run prints what the agents may do, or every problem in their definitions, models and servers.
 func (c *agentCheck) Run(ctx context.Context, io streams, all *commands) error {
 	file, err := all.settings()
 	if err != nil {
@@ -95,7 +95,8 @@ func (c *agentCheck) describe(ctx context.Context, io streams, a config.Agent, d
 	}
 }
 
-// tools returns a line for each tool, or for each server if they are not asked for their tools.
+// tools returns a line for each tool. Unless the servers are asked for their tools, it returns a line for
+// each server instead.
 func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definition) (lines []string) {
 	if a.AsyncQuestions && !slices.Contains(a.Tools, agent.AskUserQuestion) {
 		lines = append(lines, agent.AskUserQuestion+": "+asksPerson)
@@ -129,11 +130,11 @@ func (c *agentCheck) tools(ctx context.Context, a config.Agent, d agent.Definiti
 	return lines
 }
 
-// What happens when an agent calls a tool.
+// Descriptions of what happens when an agent calls a tool.
 const (
-	asksPerson     = "asks a person"
-	runsAtOnce     = "runs at once"
-	personApproves = "a person approves each call"
+	asksPerson      = "asks a person"
+	needsNoApproval = "runs without approval"
+	personApproves  = "a person approves each call"
 )
 
 // builtInTier describes what happens when an agent calls a built-in tool.
@@ -141,21 +142,22 @@ func builtInTier(tool string) string {
 	if tool == agent.AskUserQuestion || tool == agent.ConfirmAction {
 		return asksPerson
 	}
-	return runsAtOnce
+	return needsNoApproval
 }
 
 // tier describes what happens when the agent calls a tool.
 func tier(d agent.Definition, server string, t agent.ToolInfo) string {
 	switch {
 	case !d.Confirms(server, t.Name, t.ReadOnly):
-		return runsAtOnce
+		return needsNoApproval
 	case t.Destructive:
 		return personApproves + " (destructive)"
 	}
 	return personApproves
 }
 
-// unknownTier describes what happens when the agent calls tools that are not listed.
+// unknownTier describes what happens when the agent calls a tool of a server that was not asked for its
+// tools.
 func unknownTier(a config.Agent) string {
 	text := personApproves + ", unless the server marks the tool as read-only"
 	if len(a.Confirm)+len(a.Allow) > 0 {
@@ -169,7 +171,7 @@ type agentNew struct {
 	Dir  string `complete:"file" placeholder:"DIR" help:"Write to this directory; by default that of the settings, or ./agents."`
 }
 
-// Run writes a definition that is valid with the present settings.
+// Run writes a definition that is valid with the current settings.
 func (c *agentNew) Run(io streams, all *commands) error {
 	file, err := all.settings()
 	if err != nil {
@@ -238,11 +240,11 @@ description: Says what ` + name + ` does
 model: ` + model + `
 
 # Built-in tools, MCP servers under mcp_servers in the settings, and single tools of them, as in
-# tickets.search. Asking people is on if an ask tool is here.
+# tickets.search. With an ask tool, the agent can ask people.
 tools: [ask_user_question, confirm_action, todo_write]
 
 # Tools of servers that a person must approve, and tools that need no approval. Without a pattern
-# that matches, a person approves each tool that does not say that it only reads.
+# that matches, a person approves each tool that is not marked as read-only.
 # confirm: ["files.delete*"]
 # allow: ["files.write"]
 
@@ -266,7 +268,7 @@ Write here what the agent does, what it must not do, and when its work is done.
 `
 }
 
-// variable returns a name as a part of that of a variable.
+// variable returns name in a form that can be part of the name of an environment variable.
 func variable(name string) string {
 	return strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToUpper(name))
 }
@@ -288,7 +290,7 @@ func (c *agentList) Run(ctx context.Context, io streams, conn *connection.Connec
 		printLine(io.out, agentLine(a))
 	}
 	if len(agents) == 0 {
-		note(io.err, "no agents: a server with askback serve --agents DIR hosts them")
+		note(io.err, "no agents; to host some, start the server with askback serve --agents DIR")
 	}
 	return nil
 }

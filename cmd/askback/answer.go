@@ -78,7 +78,7 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
 }
 
-// settle finds the ask that typed identifies, settles it with call and reports the result.
+// settle finds the ask that typed identifies, settles it by calling call, and reports the result.
 func settle(ctx context.Context, io streams, find lookup, typed, reason string, call func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	id, err := find.find(ctx, typed)
 	if err != nil {
@@ -140,9 +140,8 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	return out, c.edit(&out, in)
 }
 
-// edit reads the file of --input, if one is given, into a.Input. The person approves these
-// arguments instead of those in the ask. It returns an error if the file is not JSON, or
-// without --approve.
+// edit reads the file of --input, if one is given, into a.Input. The person approves these arguments instead
+// of the arguments in the ask. It returns an error if the file is not JSON, or without --approve.
 func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	if c.Input == "" {
 		return nil

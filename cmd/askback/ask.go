@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/internal/wire/decode"
 )
 
-// requestFlags are the flags that ask and confirm have in common.
+// requestFlags are the flags of both ask and confirm.
 type requestFlags struct {
 	To      []string `complete:"person" sep:"none" placeholder:"NAME" help:"Name a person who may answer, or a group after @; repeat for several. By default a route decides, or every person may."`
 	Agent   string   `complete:"agent" placeholder:"NAME" help:"Show this name of the agent to people."`
@@ -197,9 +197,9 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 	return err
 }
 
-// acknowledge records that the agent has received the outcome. For an approval it does
-// nothing, because consuming it did so. Errors are ignored: the agent would only receive
-// the outcome again.
+// acknowledge records that the agent has received the outcome. For an approval it does nothing, because
+// consuming the approval has acknowledged it. Errors are ignored: the agent would only receive the outcome
+// again.
 func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // consuming an approval acknowledges it
@@ -209,10 +209,9 @@ func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.As
 	_, _ = conn.Agent.Ack(ctx, ask.ID)
 }
 
-// checkInput returns an error if a person approved other arguments, because the caller
-// might run those of the ask. If asJSON is true, it prints the outcome before that error,
-// unless the ask names a tool. Then there is no error: the caller reads the approved
-// arguments.
+// checkInput returns an error if a person approved other arguments, because the caller might run the
+// arguments of the ask. If asJSON is true, it prints the outcome before it returns the error. If the ask
+// names a tool and asJSON is true, there is no error: the caller reads the approved arguments.
 func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 	if !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
 		return nil

@@ -24,8 +24,8 @@ type attachCodex struct {
 	Socket string `complete:"file" placeholder:"FILE" help:"Connect to this socket; without it, to that of the daemon of CODEX_HOME, or of ~/.codex."`
 }
 
-// Run asks people about the requests of Codex's app-server until ctx ends. Asks that are still
-// open are then withdrawn, because Codex asks at its terminal as well.
+// Run asks people about the requests of Codex's app-server until ctx ends. It then withdraws the asks that
+// are still open, because Codex asks at its terminal as well.
 func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error {
 	socket := c.Socket
 	var err error
@@ -50,8 +50,8 @@ func (c *attachCodex) Run(ctx context.Context, io streams, all *commands) error 
 	return thenClose(io, conn, f.Run(ctx))
 }
 
-// attachOnce makes sure that one process is attached to a socket, so that each request is
-// asked about once, until release is called. On a system without locks it does nothing.
+// attachOnce locks a socket until release is called, so that only one process asks about its requests. It
+// returns an error if another process has the lock. On a system without locks it does nothing.
 func attachOnce(socket string, hold func(string) (*instance.Lock, error)) (release func(), err error) {
 	dir, err := stateDir()
 	if err != nil {
@@ -73,7 +73,7 @@ func attachOnce(socket string, hold func(string) (*instance.Lock, error)) (relea
 	return func() { _ = lock.Release() }, nil
 }
 
-// attending returns the client of an agent that waits for its answers itself.
+// attending returns a client for an agent that itself waits for its answers.
 func attending(conn *connection.Connector) hook.Client {
 	if conn.IsLocal() {
 		return attendingClient{conn.Agent, conn.Place()}

@@ -6,14 +6,14 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// followed returns the place of the records of the threads of Codex that askback attach codex
-// follows on this machine.
+// followed returns the place of the records of the Codex threads that askback attach codex follows on this
+// machine.
 func followed() (instance.Place, error) {
 	dir, err := stateDir()
 	return instance.Place{Database: filepath.Join(dir, "codex", "threads")}, err
 }
 
-// recordFollowed records that this process follows a thread, until done is called or the
+// recordFollowed records that this process follows a thread. The record lasts until done is called or the
 // process ends in any way. Without a record, the hooks of the thread ask.
 func recordFollowed(thread string) (done func()) {
 	place, err := followed()

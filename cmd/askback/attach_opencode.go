@@ -17,8 +17,8 @@ type attachOpenCode struct {
 	Folder []string `complete:"file" placeholder:"DIR" help:"Ask also about what is open already in this folder; repeat it for several. What is open in the folder of the server is always asked about."`
 }
 
-// Run asks people about the requests of a server of OpenCode until ctx ends. Asks that are
-// still open are then withdrawn, because OpenCode asks as well.
+// Run asks people about the requests of a server of OpenCode until ctx ends. It then withdraws the asks that
+// are still open, because OpenCode asks as well.
 func (c *attachOpenCode) Run(ctx context.Context, io streams, all *commands) error {
 	address, err := url.Parse(c.URL)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" || address.User != nil {

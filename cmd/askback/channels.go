@@ -20,15 +20,15 @@ import (
 
 // A channelSet has the channels of the settings.
 type channelSet struct {
-	send     map[string]engine.Channel // what the engine sends with, by name
+	send     map[string]engine.Channel // the senders of the engine, by the name of their channel
 	open     []channels.Channel
 	pages    *answerlink.Signer              // signs the links to pages that need no log-in
-	settings atomic.Pointer[engine.Settings] // the present ones, for channels
+	settings atomic.Pointer[engine.Settings] // the current settings
 
-	push web.Push // lets people turn on notifications; nil: they cannot
+	push web.Push // lets people turn on notifications; nil if they cannot
 }
 
-// A channelEngine is what channels need of an engine.
+// A channelEngine is an engine as the channels use it.
 type channelEngine struct{ *engine.Engine }
 
 // History implements [channels.Engine]. An admin may read all asks and deliveries.
@@ -36,7 +36,7 @@ func (e channelEngine) History() channels.History {
 	return e.As(askback.Principal{Kind: askback.Admin, Name: "askback"})
 }
 
-// chats returns the names of the channels whose chats people link by a code, in order.
+// chats returns the names of the channels whose chats people link with a code, sorted.
 func (set *channelSet) chats() (names []string) {
 	for name, c := range set.send {
 		if _, ok := c.(engine.CodeChannel); ok {
@@ -47,14 +47,14 @@ func (set *channelSet) chats() (names []string) {
 	return names
 }
 
-// apply lets the channels use the settings that apply now, as far as they can.
+// apply stores the settings that apply now, for the channels to read.
 func (set *channelSet) apply(s engine.Settings) { set.settings.Store(&s) }
 
-// people returns the people of the settings that apply now.
+// people returns the people in the settings that apply now.
 func (set *channelSet) people() []askback.Person { return set.settings.Load().People }
 
-// newChannelSet returns the channels of the settings, which were checked when they were read. The
-// host has the key, and may have a log and another public URL than the settings.
+// newChannelSet returns the channels of the settings, which must be valid. The host has the key. It may also
+// have a log, and a public URL that overrides the settings.
 func newChannelSet(file config.Config, host channels.Host) *channelSet {
 	set := &channelSet{send: map[string]engine.Channel{}, pages: answerlink.New(host.Key, answerlink.Page)}
 	host.Log, host.PublicURL = cmp.Or(host.Log, slog.New(slog.DiscardHandler)), cmp.Or(host.PublicURL, file.PublicURL)
@@ -70,12 +70,12 @@ func newChannelSet(file config.Config, host channels.Host) *channelSet {
 	return set
 }
 
-// links returns what the pages of links need.
+// links returns what the pages need to serve links.
 func (set *channelSet) links(e *engine.Engine) *web.Links {
 	return &web.Links{Signer: set.pages, Person: e.Person}
 }
 
-// handle adds what services call to the routes of a server.
+// handle adds to mux the routes that services call.
 func (set *channelSet) handle(mux *http.ServeMux, e *engine.Engine) {
 	for _, c := range set.open {
 		for path, handler := range c.Handlers {
@@ -84,7 +84,7 @@ func (set *channelSet) handle(mux *http.ServeMux, e *engine.Engine) {
 	}
 }
 
-// start begins to read answers. It returns a function that ends it and waits.
+// start starts reading answers. The function that it returns stops the reading and waits for its end.
 func (set *channelSet) start(e *engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup

@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/command/completion"
 )
 
-// completionTime is how long the candidates may take, because a person waits for them after
-// each press of Tab.
+// completionTime is how long finding candidates may take. A person waits for them after each press of Tab.
 const completionTime = 800 * time.Millisecond
 
 type completionCommand struct {
@@ -20,8 +19,8 @@ type completionCommand struct {
 	Words []string `arg:"" optional:"" sep:"none" name:"word" help:"Words of a command line, after --: print the candidates for the last one, as the scripts do."`
 }
 
-// Run prints the script or, with words, the candidates for the last one. Nothing that goes
-// wrong with the candidates is an error: the shell would print it into the command line.
+// Run prints the script or, with words, the candidates for the last word. An error in finding candidates is
+// not returned, because the shell would print it into the command line.
 func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if len(c.Words) == 0 {
 		script, err := completion.Script(c.Shell)
@@ -38,7 +37,7 @@ func (c *completionCommand) Run(ctx context.Context, io streams, all *commands) 
 	select {
 	case list := <-found:
 		return list.Write(io.out)
-	case <-ctx.Done(): // what still runs, such as a read of a file, ends with the process
+	case <-ctx.Done(): // unfinished work, such as reading a file, ends with the process
 		return completion.Candidates{}.Write(io.out)
 	}
 }
@@ -55,8 +54,8 @@ func (all *commands) completionSource() completion.Source {
 	}
 }
 
-// clientFor returns a client for the server that the command on a line would use, and a function
-// that closes it. It does not connect to a database, and writes nothing.
+// clientFor returns a client for the server that the command on a line would use, and a function that closes
+// the client. It does not connect to a database, and writes nothing.
 func (all commands) clientFor(line *completion.Line) (askback.Client, func(), error) {
 	all.DB, all.Config = line.Path("db", all.DB), line.Path("config", all.Config)
 	file, err := all.settings()
@@ -65,7 +64,7 @@ func (all commands) clientFor(line *completion.Line) (askback.Client, func(), er
 	}
 	database, err := all.database(file)
 	if err == nil {
-		_, err = os.Stat(filepath.Dir(database)) // otherwise, options would create it
+		_, err = os.Stat(filepath.Dir(database)) // otherwise options would create the directory
 	}
 	if err != nil {
 		return nil, nil, err

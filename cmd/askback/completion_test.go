@@ -22,7 +22,7 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// A shell is one for which there is a completion script.
+// A shell is a shell for which there is a completion script.
 type shell struct {
 	name string
 	args []string
@@ -52,7 +52,7 @@ var shells = []shell{
 	},
 }
 
-// A shellSession is a shell at a terminal in a new folder, which it may write to.
+// A shellSession is a shell at a terminal in a new folder.
 type shellSession struct {
 	*terminalSession
 	dir string
@@ -94,8 +94,8 @@ func (s *shellSession) complete(typed, want string) {
 	}
 }
 
-// requireFiles fails the test if there are other files than these, which a command in text of
-// an agent would have made.
+// requireFiles fails the test if the folder has other files than these. A command in the text of an agent
+// would have created them.
 func (s *shellSession) requireFiles(want ...string) {
 	s.t.Helper()
 	entries, err := os.ReadDir(s.dir)
@@ -109,8 +109,8 @@ func (s *shellSession) requireFiles(want ...string) {
 	}
 }
 
-// hostile is text that runs touch in a shell that evaluates it, or at a terminal that obeys
-// it. The name of an agent has no line breaks.
+// hostile is text that runs touch if a shell or a terminal interprets it. hostileTag and hostileAgent have no
+// line breaks, because the name of an agent has none.
 const (
 	hostile      = "$(touch one) `touch two` \" ' ; touch three; # !! ~ *\ntouch four\n\x1b[2J\u202e<(touch five) \\ | touch six & "
 	hostileTag   = "y$(touch twelve) `touch thirteen` \"' ; touch fourteen & "
@@ -134,15 +134,15 @@ func askHostile(t *testing.T, s *testServer) (call, question, session string) {
 	return a["id"].(string), b["id"].(string), a["session_id"].(string)
 }
 
-// nextMillisecond waits for the next millisecond. Asks of one have no order.
+// nextMillisecond waits for the next millisecond, because asks of the same millisecond have no order.
 func nextMillisecond() {
 	for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
 	}
 }
 
-// The scripts complete commands, flags, values, ids, names and files in each shell. A name
-// with the characters of a shell becomes one argument.
-func TestShellsComplete(t *testing.T) {
+// The scripts complete commands, flags, values, ids, names and files in each shell. A name that contains
+// special characters of a shell becomes one argument.
+func TestCompletionWorksInEachShell(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
 	call, question, session := askHostile(t, server)
@@ -183,9 +183,8 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// Text of agents is never run: not if it is listed, chosen from a menu or completed inside of
-// quotes, and not in the other modes of the shells. Each line is run after the tabs, and the
-// last one shows that the shell still works.
+// Text of agents is never run, whether it is listed, chosen from a menu, or completed inside quotes, in every
+// mode of the shells. Each line is run after the tabs. The last line shows that the shell still works.
 func TestShellsNeverRunTextOfAgents(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
@@ -208,7 +207,7 @@ func TestShellsNeverRunTextOfAgents(t *testing.T) {
 					"askback list --agent \t\t\t", "askback list --agent=\t\t\t", "askback ask --tag \t\t\t", "askback list --agent x\t\t\t",
 					"askback $(touch eleven) \t\t\x15", "askback `touch eleven` \t\t\x15",
 				} {
-					s.typeKeys(typed + "\r\r") // the first may only choose from a menu
+					s.typeKeys(typed + "\r\r") // the first Enter may only choose from a menu
 				}
 			}
 			s.typeKeys("askback done\r")
@@ -224,15 +223,15 @@ func TestShellsNeverRunTextOfAgents(t *testing.T) {
 	}
 }
 
-// candidatesFor returns the output of the candidates for the last word.
+// candidatesFor returns the printed candidates for the last word.
 func candidatesFor(t *testing.T, env []string, shell string, words ...string) string {
 	t.Helper()
 	return mustRun(t, env, append([]string{"completion", shell, "--"}, words...)...)
 }
 
-// Commands, flags and values are those of the parser. A flag is offered once, and not together
-// with one that excludes it.
-func TestCandidatesAreThoseOfTheParser(t *testing.T) {
+// The candidates are the commands, flags and values of the parser. A flag is offered once, and not together
+// with a flag that excludes it.
+func TestCandidatesMatchTheParser(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	for _, c := range []struct{ line, want, not string }{
@@ -296,9 +295,9 @@ func TestPathsNamesAndIDsHaveCandidates(t *testing.T) {
 	}
 }
 
-// The candidates depend on what is on the line: the options of its ask, and the calls that
-// are not on it yet.
-func TestCandidatesFitTheLine(t *testing.T) {
+// The candidates depend on the rest of the line: the options of its ask, and the calls that are not on it
+// yet.
+func TestCandidatesDependOnTheLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	call, question, session := askHostile(t, s)
@@ -332,8 +331,8 @@ func TestCandidatesFitTheLine(t *testing.T) {
 	}
 }
 
-// Without a server, and with one that does not reply, there are no candidates and no message,
-// and nothing is created.
+// Without a server, and with a server that does not reply, there are no candidates and no message, and no
+// file is created.
 func TestNoCandidatesWithoutServer(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// askback confirm asks for the same digest as the tool confirm_action, so that an
-// approval of one is valid for the other (C1).
+// askback confirm asks for the same digest as the tool confirm_action, so that an approval given to either is
+// valid for the other (C1).
 func TestConfirmAndConfirmActionHaveTheSameDigest(t *testing.T) {
 	t.Parallel()
 	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."

@@ -36,7 +36,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	}
 	set := newChannelSet(file, channels.Host{Key: tokens.SecretKey})
 	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, set, nil), Kind: kind, Version: version()}
-	o.Engine.NoEffects = kind == "" // such a command ends at once, and would interrupt what it sends
+	o.Engine.NoEffects = kind == "" // such a command exits early, and would interrupt what it sends
 	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
 	}

@@ -23,7 +23,7 @@ type localCommand struct {
 	t      *testing.T
 	place  instance.Place
 	stderr *syncBuffer
-	stdin  *os.File // the end of the pipe that the test writes to
+	stdin  *os.File // the write end of the pipe
 	exited chan int
 }
 
@@ -67,7 +67,7 @@ func (c *localCommand) server() instance.Server {
 	return instance.Server{}
 }
 
-// ask sends a question to the API.
+// ask asks a question over the API.
 func (c *localCommand) ask(s instance.Server) (status int, body string) {
 	c.t.Helper()
 	token, err := os.ReadFile(filepath.Join(filepath.Dir(c.place.Database), "agent.token"))
@@ -89,8 +89,8 @@ func (c *localCommand) ask(s instance.Server) (status int, body string) {
 	return res.StatusCode, fmt.Sprint(string(raw), err)
 }
 
-// breakDisk limits the size of files until restore is called. Writes to the write-ahead log
-// then fail once it has grown by 5000 bytes, as on a broken disk.
+// breakDisk limits the size of files until restore is called. Writes to the write-ahead log fail once it has
+// grown by 5000 bytes, as on a broken disk.
 func (c *localCommand) breakDisk() (restore func()) {
 	c.t.Helper()
 	wal, err := os.Stat(c.place.Database + "-wal")

@@ -57,8 +57,8 @@ func serveDebug(address string, log *slog.Logger) (stop func(), err error) {
 	}, nil
 }
 
-// debugHandler returns the handler of the debug server. It rejects requests for other hosts,
-// which a page could send by DNS rebinding, and those that a page of another site makes (T28).
+// debugHandler returns the handler of the debug server. It rejects requests for other hosts, which a page
+// could send by DNS rebinding, and requests from pages of other sites (T28).
 func debugHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -75,7 +75,7 @@ func debugHandler() http.Handler {
 		case "", "none", "same-origin":
 			mux.ServeHTTP(w, r)
 		default:
-			http.Error(w, "this server serves no other site; open the address yourself", http.StatusForbidden)
+			http.Error(w, "requests from other sites are rejected; open the address directly", http.StatusForbidden)
 		}
 	})
 }

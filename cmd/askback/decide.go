@@ -21,12 +21,12 @@ func (c *answerCommand) isSeveral() bool {
 	return c.Session != "" || (c.Approve || c.Deny) && len(c.Answers) > 0
 }
 
-// decideSeveral prints the exact calls, asks for a confirmation, and decides each by its own
-// answer. Dangerous calls are never decided together with others. What cannot be decided does
-// not hold up the others.
+// decideSeveral prints the exact calls, asks for a confirmation, and decides each call by its own answer.
+// Dangerous calls are never decided together with others. A call that cannot be decided does not prevent the
+// others.
 func (c *answerCommand) decideSeveral(ctx context.Context, io streams, conn *connection.Connector) error {
 	if !c.Approve && !c.Deny || c.All || c.Input != "" || c.Notes != "" || len(c.Other) > 0 || c.Scope != "" || c.Expires != "" {
-		return usage("several calls are decided with --approve or --deny, and nothing else but --reason, --comment and --yes")
+		return usage("to decide several calls, give --approve or --deny; only --reason, --comment and --yes can be combined with it")
 	}
 	asks, err := c.selected(ctx, io, conn)
 	if err != nil {
@@ -95,7 +95,8 @@ func (c *answerCommand) selected(ctx context.Context, io streams, conn *connecti
 	return asks, nil
 }
 
-// openCalls returns all open calls of the session, and notes what is left out.
+// openCalls returns all open calls of the session. It prints a note with the number of open questions, which
+// it leaves out.
 func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connection.Connector) (calls []askback.Ask, err error) {
 	questions := 0
 	q := askback.Query{SessionID: c.Session, Limit: askback.MaxLimit}
@@ -126,7 +127,8 @@ func (c *answerCommand) openCalls(ctx context.Context, io streams, conn *connect
 	return calls, nil
 }
 
-// decidable returns an error that names the asks which cannot be decided together.
+// decidable returns an error that lists the asks that cannot be decided together with others. It returns nil
+// if there are none.
 func decidable(asks []askback.Ask) error {
 	var b strings.Builder
 	for _, a := range asks {
@@ -153,8 +155,8 @@ func printCall(io streams, a askback.Ask) error {
 	return terminal.ShowCall(io.err, view.Of(a), terminal.StreamOptions(io.err))
 }
 
-// confirm asks the person at the terminal. What was typed before the calls were shown is no
-// answer. Without a terminal, it needs --yes.
+// confirm asks the person at the terminal. It discards what was typed before the calls were shown. Without a
+// terminal, it requires --yes.
 func (c *answerCommand) confirm(ctx context.Context, io streams, n int) error {
 	verb := "deny"
 	if c.Approve {

@@ -29,9 +29,9 @@ func TestDangerousCallsAreDecidedAlone(t *testing.T) {
 	}
 }
 
-// All open calls of a session are decided, also if they are so large that a list has several
-// pages. A question among them is noted and stays open.
-func TestSessionIsDecidedCompletely(t *testing.T) {
+// All open calls of a session are decided, even if a list of them has several pages. A question among them is
+// noted and stays open.
+func TestAllCallsOfASessionAreDecided(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	const calls = 6
@@ -59,7 +59,7 @@ func TestSessionIsDecidedCompletely(t *testing.T) {
 
 // T10: a yes that was typed before the calls were shown approves nothing, and text of an agent
 // that is wider than the terminal stays in its frame.
-func TestYesBeforeTheCallsAreShownDecidesNothing(t *testing.T) {
+func TestYesTypedBeforeTheCallsIsDiscarded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	var ids []string

@@ -16,14 +16,14 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// A demoWindow is a browser window that waits for what it shows.
+// A demoWindow is a browser window whose methods wait for the state of the page.
 type demoWindow struct {
 	*browsertest.Window
 	t    *testing.T
 	name string
 }
 
-// wait waits until the page has a text.
+// wait waits until the page contains a text.
 func (w demoWindow) wait(want string) {
 	w.t.Helper()
 	if !eventually(func() bool { return strings.Contains(w.Text(), want) }) {
@@ -42,8 +42,8 @@ func (w demoWindow) is(expression string) {
 	}
 }
 
-// click clicks an element until its effect is there: the page ignores a click on what has just
-// appeared.
+// click clicks an element until the expression effect is true. The page ignores a click on an element that
+// has just appeared.
 func (w demoWindow) click(selector, effect string) {
 	w.t.Helper()
 	w.is(`document.querySelector('` + selector + `')`)
@@ -71,9 +71,9 @@ func (w demoWindow) picture(what string) {
 	}
 }
 
-// A newcomer starts a server in an empty directory, without a key, opens the link that it prints,
-// and sees a whole run: the demonstration is started, writes, asks, needs an approval and ends,
-// all in the browser.
+// A newcomer starts a server in an empty directory, without a key, opens the link that it prints, and sees a
+// whole run of the demonstration. The demonstration is started, writes, asks, needs an approval and ends, all
+// in the browser.
 func TestNewcomerSeesAWholeRunInTheBrowser(t *testing.T) {
 	t.Parallel()
 	browser, err := browsertest.Start()

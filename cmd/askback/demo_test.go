@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A server without agents of its own runs the demonstration, without a key: it asks a person, and
-// goes on with the answers (E12).
+// A server without agents of its own runs the demonstration without a key. The demonstration asks a person,
+// and continues with the answers (E12).
 func TestDemonstrationRunsWithoutSettings(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -21,9 +21,9 @@ func TestDemonstrationRunsWithoutSettings(t *testing.T) {
 	}
 }
 
-// The command needs neither a server nor a prompt for the demonstration. If it ends, the run waits,
-// and a server continues it.
-func TestDemonstrationGoesOnInAServer(t *testing.T) {
+// askback run demo needs neither a server nor a prompt. If the command ends, the run waits, and a server
+// continues it.
+func TestServerContinuesTheDemonstration(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	p := launch(t, append(env, "ASKBACK_PLAIN=1"), "run", "demo")

@@ -51,7 +51,8 @@ func printItems[T any](io streams, all []T) error {
 	}{append([]T{}, all...)})
 }
 
-// printFitted prints lines without control characters. On a terminal they are as wide as it is.
+// printFitted prints lines without control characters. On a terminal it shortens them to the width of the
+// terminal.
 func printFitted(io streams, lines []string) {
 	width := math.MaxInt
 	if screen := terminal.StreamOptions(io.out); screen != nil {
@@ -96,7 +97,7 @@ type personRemove struct {
 	Name string `arg:"" complete:"person" help:"Name of the person, from askback person list."`
 }
 
-// Run removes a person, and prints what still names them.
+// Run removes a person, and prints a warning if groups or routes still name them.
 func (c *personRemove) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	p, err := conn.User.DeletePerson(ctx, c.Name)
 	if err == nil {
@@ -112,7 +113,7 @@ func noteWarning(io streams, warning string) {
 	}
 }
 
-// unknownName explains that there is nothing with a name.
+// unknownName replaces a not-found error by an error that names the item. It returns other errors unchanged.
 func unknownName(err error, what, name string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return exitError{exitRefused, fmt.Sprintf("there is no %s %q; see askback %s list", what, safetext.Line(name), what)}
@@ -157,7 +158,7 @@ type groupSet struct {
 	People []string `arg:"" name:"person" complete:"person" help:"Person in the group."`
 }
 
-// Run makes or replaces a group.
+// Run adds or replaces a group.
 func (c *groupSet) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	g, err := conn.User.PutGroup(ctx, strings.TrimPrefix(c.Name, "@"), c.People)
 	if err == nil {
@@ -245,7 +246,7 @@ func routeLine(r askback.Route) string {
 		add(true, "after %s to %s", short(e.After), strings.Join(e.To, ", "))
 	}
 	add(r.Timeout > 0, "timeout %s %s", short(r.Timeout), r.OnTimeout)
-	add(r.Join, "equal ones are joined")
+	add(r.Join, "equal asks are joined")
 	add(r.Warning != "", "WARNING: %s", r.Warning)
 	return strings.Join(out, "  ")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The channels know a person whom an admin added, and forget one who was removed, without a
-// restart: the id in Slack, the address for mails, and where the person gets asks (F12).
-func TestChannelsKnowPeopleOfAPI(t *testing.T) {
+// The channels use changed people without a restart: a person whom an admin added is there with the id in
+// Slack and the mail address, and a removed person is not (F12).
+func TestChannelsUsePeopleAddedOverTheAPI(t *testing.T) {
 	var file config.Config
 	file.Channels = map[string]channels.Settings{"slack": slack.Settings{BotToken: "xoxb-1", AppToken: "xapp-1", Channel: "C1", Team: "T1"}}
 	file.People = []config.Person{{Name: "cem", Slack: "U1", Email: "cem@example.com"}}

@@ -192,8 +192,8 @@ func TestPagesListTheExitCodes(t *testing.T) {
 	}
 }
 
-// The settings file in docs/operations.md is valid and has every top-level key. Its limits
-// and people become settings of the engine.
+// The settings file in docs/operations.md is valid and has every top-level key. The engine gets its limits
+// and people.
 func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -225,7 +225,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 		}
 	}
 	if o.Channels["webhook"] == nil || o.Settings.CallbackURL != "https://agents.example.com/answers" {
-		t.Errorf("got channels %v and callback %q, want those of the file", o.Channels, o.Settings.CallbackURL)
+		t.Errorf("got channels %v and callback %q, want the channels and the callback of the file", o.Channels, o.Settings.CallbackURL)
 	}
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 3 {
 		t.Errorf("engine options: got %+v", o)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// askback doctor starts the MCP servers of agents, and names a tool, a server and a model that are
-// not there.
+// askback doctor starts the MCP servers of agents, and reports a tool, a server and a model that do not
+// exist.
 func TestDoctorChecksAgents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/agents/opencode"
 )
 
-// A project is a folder with files of clients, a home folder and an environment.
+// A project is a folder with configuration files of clients, a home folder and an environment.
 type project struct {
 	t         *testing.T
 	env       []string
@@ -20,7 +20,7 @@ type project struct {
 	askback   string // the path of the program
 }
 
-// newProject returns an empty project, whose PATH has askback and the tools of the system.
+// newProject returns an empty project. Its PATH has askback and the tools of the system.
 func newProject(t *testing.T, extra ...string) project {
 	t.Helper()
 	program, err := exec.LookPath("askback")
@@ -70,8 +70,8 @@ func wantAll(t *testing.T, what, got string, want ...string) {
 	}
 }
 
-// A project can come from a stranger. What its files have is not run, and no token is sent, unless
-// askback init would write it.
+// A project can come from a stranger. Its files run no command and send no token, unless askback init would
+// write the same entry.
 func TestDoctorRunsOnlyWhatInitWrites(t *testing.T) {
 	t.Parallel()
 	var requests []string
@@ -115,7 +115,7 @@ func TestDoctorRunsOnlyWhatInitWrites(t *testing.T) {
 }
 
 // An entry of askback init that does not work is a failure.
-func TestLaneThatDoesNotWorkIsAFailure(t *testing.T) {
+func TestDoctorReportsBrokenLanes(t *testing.T) {
 	t.Parallel()
 	p := newProject(t)
 	broken := t.TempDir()
@@ -126,7 +126,7 @@ func TestLaneThatDoesNotWorkIsAFailure(t *testing.T) {
 	p.write(".cursor/mcp.json", `{"mcpServers": {"askback": {"command": "askback", "args": ["mcp"]}}}`)
 	wantAll(t, "a broken program", p.lanes(), "FAIL  lane           cursor (.cursor/mcp.json): ")
 
-	// A hook that asks no one, or whose output has no answer, is a failure, too.
+	// A hook that asks no person, or whose output has no answer, is also a failure.
 	program := "#!/bin/sh\n[ \"$1\" = mcp ] && exec '" + p.askback + "' \"$@\"\ncat >/dev/null\necho '{}'\n"
 	if err := os.WriteFile(filepath.Join(broken, "askback"), []byte(program), 0o755); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Damage to any page of the database after the first is found, even if commands rarely read
-// that page. A free page has nothing that can be damaged.
+// Damage to any page of the database after the first is found, even if commands rarely read that page. Free
+// pages are left out, because they contain no data.
 func TestDoctorFindsADamagedPage(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 20 {
@@ -48,8 +48,8 @@ func TestDoctorFindsADamagedPage(t *testing.T) {
 	}
 }
 
-// freePages returns the numbers of the pages of a database that have nothing, as its list of
-// free pages has them (section 1.5 of the file format of SQLite). What is in them is never read.
+// freePages returns the numbers of the free pages of a database, from its freelist (section 1.5 of the file
+// format of SQLite). Their content is never read.
 func freePages(file []byte, size int) (free []int) {
 	number := func(at int) int { return int(binary.BigEndian.Uint32(file[at:])) }
 	for trunk := number(32); trunk != 0; {
@@ -62,8 +62,8 @@ func freePages(file []byte, size int) (free []int) {
 	return free
 }
 
-// askback doctor does not create, change or remove a file, also while a server runs
-// and after one was killed. SQLite's -shm is shared memory and does not count.
+// askback doctor does not create, change or remove a file, neither while a server runs nor after one was
+// killed. SQLite's -shm file is shared memory and does not count.
 func TestDoctorChangesNothing(t *testing.T) {
 	env, database := sandbox(t)
 	dir := filepath.Dir(filepath.Dir(database))
@@ -87,7 +87,7 @@ func TestDoctorChangesNothing(t *testing.T) {
 	check("a killed server")
 }
 
-// waitForIndex waits until a server has added to the index of searches what was settled.
+// waitForIndex waits until a server has added the settled asks to the search index.
 func waitForIndex(t *testing.T, database string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+database+"?mode=ro")
@@ -158,7 +158,7 @@ func runDoctor(t *testing.T, env []string, code int) string {
 	return p.out.String()
 }
 
-// A damaged index for searches is no reason to restore a backup.
+// A damaged search index is reported without advice to restore a backup.
 func TestDoctorReportsADamagedIndex(t *testing.T) {
 	env, database := sandbox(t)
 	addAnsweredAsk(t, env, "Which one?")
@@ -182,8 +182,8 @@ func TestDoctorReportsADamagedIndex(t *testing.T) {
 	}
 }
 
-// A changed byte in a record is found by its checksum, and the record is named. For
-// records of older versions, which have no checksum, only their number is reported.
+// A changed byte in a record is found by its checksum, and the record is named. For records of older
+// versions, which have no checksum, only their number is reported.
 func TestDoctorNamesDamagedRecord(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 3 {

@@ -59,8 +59,8 @@ func (p *page) send(path string, form url.Values) {
 	}
 }
 
-// What is typed in the inbox of the terminal is on the page, and what is typed on the page is in
-// the inbox. Neither answers (B6, F8).
+// Text that is typed in the inbox of the terminal appears on the page, and the other way round. Neither
+// answers the ask (B6, F8).
 func TestDraftsAreSharedWithThePages(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
@@ -88,9 +88,9 @@ func TestDraftsAreSharedWithThePages(t *testing.T) {
 	}
 }
 
-// What is typed in the panel of askback ask is kept when it is interrupted, and is there when it
-// continues (B6).
-func TestPanelKeepsItsDraft(t *testing.T) {
+// Text in the panel of askback ask is kept when the command is interrupted, and is there when it continues
+// (B6).
+func TestInterruptedPanelKeepsItsDraft(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
 	s := startPanel(t, server.env, "askback", "ask", "--key", "k", "Why?")

@@ -17,14 +17,14 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// A mailHouse is a server of Askback with a mail server, and ana with an address.
+// A mailHouse is an Askback server with a mail server. Its settings have the address of ana.
 type mailHouse struct {
 	*testServer
 	mails    *emailtest.Server
 	settings string
 }
 
-// publicAddress is that of the server for people elsewhere, in mails.
+// publicAddress is the public URL of the server, which mails contain.
 const publicAddress = "https://ask.example.com"
 
 func newMailHouse(t *testing.T) *mailHouse {
@@ -50,7 +50,7 @@ channels:
 	return h
 }
 
-// begin starts the server and makes tokens.
+// begin starts the server and creates the tokens.
 func (h *mailHouse) begin() {
 	h.t.Helper()
 	h.start()
@@ -58,7 +58,7 @@ func (h *mailHouse) begin() {
 	h.user = strings.TrimSpace(mustRun(h.t, h.env, "token", "create", "--kind", "responder", "--name", "ben"))
 }
 
-// letters waits until the mail server has accepted so many messages.
+// letters waits until the mail server has accepted this many messages.
 func (h *mailHouse) letters(n int) (all []emailtest.Letter) {
 	h.t.Helper()
 	limit := time.After(time.Minute)
@@ -109,9 +109,9 @@ func TestMailIsAnsweredByReply(t *testing.T) {
 	}
 }
 
-// Wherever the server is killed, each ask is one message, each reply one answer, and each
-// outcome one message.
-func TestMailsSurviveKills(t *testing.T) {
+// Each ask is one message, each reply is one answer, and each outcome is one message, whenever the server is
+// killed.
+func TestKillsNeitherLoseNorRepeatMails(t *testing.T) {
 	t.Parallel()
 	h := newMailHouse(t)
 	h.begin()
@@ -142,7 +142,7 @@ func TestMailsSurviveKills(t *testing.T) {
 	}
 }
 
-// ids returns the accepted letters by id.
+// ids returns the accepted letters by their Message-Id.
 func (h *mailHouse) ids() map[string]emailtest.Letter {
 	all := map[string]emailtest.Letter{}
 	for _, m := range h.mails.Messages() {
@@ -152,8 +152,8 @@ func (h *mailHouse) ids() map[string]emailtest.Letter {
 	return all
 }
 
-// killAfter kills the server after some changes at the mail server, or none, starts it again,
-// and waits for a condition.
+// killAfter kills the server after up to two changes at the mail server, starts it again, and waits for a
+// condition.
 func (h *mailHouse) killAfter(changes int, done func() bool) {
 	h.t.Helper()
 	for range changes % 3 {
@@ -183,8 +183,8 @@ func (h *mailHouse) killAfter(changes int, done func() bool) {
 	}
 }
 
-// T13: what scanners of mails do with the links of a mail answers nothing. They open, check and
-// fetch each link, and press its buttons without a choice.
+// T13: mail scanners open, check and fetch each link of a mail, and press its buttons without a choice. None
+// of this answers the ask.
 func TestMailScannersAnswerNothing(t *testing.T) {
 	t.Parallel()
 	h := newMailHouse(t)
@@ -207,7 +207,7 @@ func TestMailScannersAnswerNothing(t *testing.T) {
 	}
 }
 
-// scan does with a path what scanners do.
+// scan does with a path what mail scanners do.
 func (h *mailHouse) scan(path string) {
 	h.t.Helper()
 	client := &http.Client{Timeout: time.Minute}
@@ -250,7 +250,7 @@ func (h *mailHouse) scan(path string) {
 }
 
 // The settings of docs/email.md are valid, and each setting is in its table.
-func TestSettingsOfTheMailPageAreValid(t *testing.T) {
+func TestEmailPageHasValidSettings(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/email.md")
 	if err != nil {

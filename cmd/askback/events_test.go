@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// If the process that serves an event stream is killed, the stream continues at the next
-// process, and yields each event once (E2).
+// If the process that serves an event stream is killed, the stream continues at the next process. It yields
+// each event once (E2).
 func TestEventsContinueAfterTheServerIsKilled(t *testing.T) {
 	env, database := sandbox(t)
 	first := launch(t, env, "ask", "First?", "yes", "no")
@@ -51,7 +51,7 @@ func TestEventsContinueAfterTheServerIsKilled(t *testing.T) {
 	}
 }
 
-// follow reads events until one of this type for an ask. Each event must be new.
+// follow reads events until an event of this type for an ask. It fails the test if an event is repeated.
 func follow(t *testing.T, next func() (askback.Event, error, bool), seen map[askback.Cursor]bool, kind, id string) {
 	t.Helper()
 	for {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// The example agents ask, exit, and go on with the answer when they are started again with
-// the name of their run (A4, B2).
+// The example agents ask and exit. Started again with the name of their run, they continue with the answer
+// (A4, B2).
 func TestExampleAgentsContinueAfterARestart(t *testing.T) {
 	t.Parallel()
 	for file, interpreter := range map[string]string{"agent.py": "python3", "agent.sh": "bash"} {

@@ -25,7 +25,7 @@ const (
 	exitInterrupted = 130
 )
 
-// An exitError is an error with an exit code, such as that of a declined ask.
+// An exitError is an error with an exit code, such as the error for a declined ask.
 type exitError struct {
 	code int
 	text string
@@ -71,7 +71,7 @@ func printError(w io.Writer, err error) int {
 	return exitRefused
 }
 
-// printLines writes the problems in files, one in each line.
+// printLines prints the problems in files, one per line.
 func printLines(w io.Writer, text string) (exit int) {
 	for line := range strings.Lines(text) {
 		note(w, strings.TrimSuffix(line, "\n"))

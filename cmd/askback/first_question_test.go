@@ -69,7 +69,7 @@ func (p pageReader) post(path string, form url.Values, status int) string {
 	return p.read(reply, err, status)
 }
 
-// commandsOf returns the commands that a page offers, as a person copies them.
+// commandsOf returns the commands that a page offers for copying.
 func commandsOf(page string) (all []string) {
 	for _, m := range regexp.MustCompile(`(?s)<pre class="command">(.*?)</pre>`).FindAllStringSubmatch(page, -1) {
 		all = append(all, html.UnescapeString(m[1]))
@@ -87,9 +87,9 @@ func findCommand(t *testing.T, page, text string) string {
 	return found[0]
 }
 
-// The commands of the empty inbox, and that of a new token, work as they are copied. Each makes
-// an ask, which appears in the inbox and can be answered.
-func TestCommandsOfPagesAskAsCopied(t *testing.T) {
+// The commands of the empty inbox and of a new token work as they are copied. Each creates an ask, which
+// appears in the inbox and can be answered.
+func TestCommandsShownOnPagesWork(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		leftout.Skip(t, "the commands of the pages (curl is not installed)")

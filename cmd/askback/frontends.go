@@ -145,8 +145,8 @@ func withoutNames(rows []string) (out []string) {
 	return out
 }
 
-// peopleProblem returns what /readyz reports of people, groups and routes. Names are only in the log
-// and in askback doctor, because /readyz is public.
+// peopleProblem returns the problem of people, groups and routes that /readyz reports. Names are only in the
+// log and in askback doctor, because /readyz is public.
 func peopleProblem(problems []engine.DirectoryProblem, err error) string {
 	refused := 0
 	for _, p := range problems {
@@ -160,7 +160,7 @@ func peopleProblem(problems []engine.DirectoryProblem, err error) string {
 	case len(problems) == 0:
 		return ""
 	case refused == 0:
-		return "groups or routes name people who are not known; the log and askback doctor say who"
+		return "groups or routes name unknown people; the log and askback doctor list them"
 	}
-	return "no one may approve the confirmations of some routes; the log and askback doctor say which"
+	return "no person may approve the confirmations of some routes; the log and askback doctor list the routes"
 }

@@ -73,7 +73,7 @@ func (c *githubCommand) ask(ctx context.Context, io streams, all *commands) (err
 	return c.finish(ctx, conn, io, step, ask)
 }
 
-// askForAttempt makes the ask of the step, or finds that of an earlier attempt of the run.
+// askForAttempt creates the ask of the step, or finds the ask of an earlier attempt of the run.
 func askForAttempt(ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step) (ask askback.Ask, err error) {
 	keys := step.Keys()
 	for i, key := range keys {
@@ -96,8 +96,8 @@ func askForAttempt(ctx context.Context, conn *connection.Connector, io streams, 
 	return ask, nil
 }
 
-// finish consumes an approval, writes the outputs and reports how the ask ended. The outputs
-// of an approval are written after it was consumed, so that a step that fails has none.
+// finish consumes an approval, writes the outputs and reports how the ask ended. It writes the outputs after
+// it has consumed the approval, so that a step that fails has no output of an approval.
 func (c *githubCommand) finish(ctx context.Context, conn *connection.Connector, io streams, step githubaction.Step, ask askback.Ask) error {
 	if !step.Edits {
 		if err := checkInput(io, ask, false); err != nil {
@@ -116,13 +116,14 @@ func (c *githubCommand) finish(ctx context.Context, conn *connection.Connector, 
 	}
 	acknowledge(ctx, conn, ask)
 	err = report(streams{out: io.err, err: io.err}, ask, false)
-	if err == nil && !ask.Outcome.Defaulted && ask.Outcome.Actor.Kind != askback.ActorPolicy { // report notes those
+	// report prints these itself
+	if err == nil && !ask.Outcome.Defaulted && ask.Outcome.Actor.Kind != askback.ActorPolicy {
 		note(io.err, view.Of(ask).Status().String())
 	}
 	return err
 }
 
-// writeOutputs appends outputs to the file of the runner. A later value of a name counts.
+// writeOutputs appends outputs to the file of the runner. If a name occurs twice, the later value counts.
 func writeOutputs(path string, outputs []githubaction.Output) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {

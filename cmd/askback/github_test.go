@@ -35,7 +35,7 @@ func newWorkflow(t *testing.T) *workflow {
 	}}
 }
 
-// run runs the action in the background. The channel has its result.
+// run runs the action in the background and sends its result to the channel.
 func (w *workflow) run(t *testing.T, with map[string]string) <-chan actiontest.Result {
 	t.Helper()
 	announced, _ := w.server.place.Last()
@@ -61,7 +61,7 @@ func (w *workflow) run(t *testing.T, with map[string]string) <-chan actiontest.R
 	return results
 }
 
-// attempt sets the number of the attempt of the run.
+// attempt sets the attempt number of the run.
 func (w *workflow) attempt(n int) { w.github["GITHUB_RUN_ATTEMPT"] = fmt.Sprint(n) }
 
 func (w *workflow) answer(t *testing.T, id string, a map[string]any) {
@@ -73,7 +73,7 @@ func (w *workflow) answer(t *testing.T, id string, a map[string]any) {
 	w.server.call(w.server.user, "POST", "/asks/"+id+"/answer", string(raw), 200)
 }
 
-// check requires outputs of a step, and that it failed or not.
+// check checks the outputs of a step and whether it failed.
 func check(t *testing.T, res actiontest.Result, failed bool, outputs map[string]string) {
 	t.Helper()
 	if res.Failed != failed {
@@ -88,8 +88,8 @@ func check(t *testing.T, res actiontest.Result, failed bool, outputs map[string]
 
 var deployCall = map[string]string{"tool": "deploy", "arguments": `{"version": "1.4.0"}`}
 
-// A step goes on after an approval, which it has used; another attempt of the run asks again.
-func TestWorkflowGoesOnAfterAnApproval(t *testing.T) {
+// A step continues after an approval and consumes it. Another attempt of the run asks again.
+func TestWorkflowContinuesAfterAnApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	results := w.run(t, deployCall)
@@ -116,12 +116,12 @@ func TestWorkflowGoesOnAfterAnApproval(t *testing.T) {
 	w.answer(t, again, map[string]any{"decision": "denied", "reason": "once is enough"})
 	check(t, <-results, true, map[string]string{"decision": "denied", "reason": "once is enough"})
 
-	w.attempt(3) // a person has said no, and is not asked again
+	w.attempt(3) // a person has denied it, and is not asked again
 	check(t, <-w.run(t, deployCall), true, map[string]string{"decision": "denied", "id": again})
 }
 
-// The approval of a person who is not among the approvers of the route is refused, and the step waits for
-// one of them (F12).
+// The step rejects the approval of a person who is not an approver of the route. It waits for an approver
+// (F12).
 func TestWorkflowWaitsForAnApprover(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
@@ -146,14 +146,14 @@ func TestWorkflowWaitsForAnApprover(t *testing.T) {
 
 // A job that ended while it waited continues with its ask in the next attempt, although the
 // server was restarted.
-func TestWorkflowContinuesWithItsAsk(t *testing.T) {
+func TestNextAttemptContinuesWithTheSameAsk(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	question := map[string]string{"question": "Which region?", "options": "eu\nus\n", "other": "false"}
 	results := w.run(t, question)
 	id := w.server.waitForAsk()
 	w.server.kill()
-	w.server.start() // at another address, so that the first attempt never has the answer
+	w.server.start() // at another address, so that the first attempt never gets the answer
 	w.answer(t, id, map[string]any{"answers": []any{map[string]any{"id": "q1", "selected": []string{"eu"}}}})
 
 	w.attempt(2)
@@ -167,7 +167,7 @@ func TestWorkflowContinuesWithItsAsk(t *testing.T) {
 	}
 }
 
-// Steps, jobs, rows of a matrix, runs and repositories have their own asks.
+// Steps, jobs, matrix entries, runs and repositories have their own asks.
 func TestStepsOfWorkflowsHaveTheirOwnAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
@@ -193,8 +193,8 @@ func TestStepsOfWorkflowsHaveTheirOwnAsks(t *testing.T) {
 	once("us")
 }
 
-// Everything but an approval that was consumed fails the step, and no output says otherwise.
-func TestOnlyApprovalLetsAWorkflowGoOn(t *testing.T) {
+// The step fails unless an approval was consumed, and its outputs then contain no approval.
+func TestWorkflowFailsWithoutApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	settle := func(with map[string]string, do func(id string)) actiontest.Result {
@@ -229,7 +229,8 @@ func TestOnlyApprovalLetsAWorkflowGoOn(t *testing.T) {
 	}
 }
 
-// A person may change the arguments only where the workflow says that it runs those.
+// A person may change the arguments only if the workflow has the input edits, which says that it runs the
+// approved arguments.
 func TestWorkflowRunsApprovedArguments(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
@@ -248,12 +249,12 @@ func TestWorkflowRunsApprovedArguments(t *testing.T) {
 	check(t, <-results, false, map[string]string{"decision": "approved", "arguments": `{"version":"1.3.9"}`})
 }
 
-// commandText is text that runs commands where a shell, a log or a file of outputs reads it.
+// commandText contains commands for a shell, for the log of a runner and for its file of outputs.
 const commandText = "\"; touch pwned; $(touch pwned) `touch pwned` ${IFS}' \n::set-output name=decision::approved\n::add-mask::a\n" +
 	"::stop-commands::x\n##[set-output name=decision]approved\ndecision=approved\ndecision<<EOF\napproved\nEOF\n%0A::warning::x\r::error::x\nask ##[add-mask]b\n"
 
-// Text of the workflow and of people reaches neither the shell nor the commands of the runner.
-func TestTextRunsNothingInAWorkflow(t *testing.T) {
+// Neither the shell nor the runner interprets text of the workflow or of people as commands.
+func TestTextIsNotRunInAWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	results := w.run(t, map[string]string{"question": commandText, "details": commandText, "options": "a $(touch pwned)\nb `touch pwned`", "to": "ana"})
@@ -289,7 +290,7 @@ func TestTextRunsNothingInAWorkflow(t *testing.T) {
 }
 
 // Wrong inputs fail the step with every reason, and nothing is asked.
-func TestWrongInputsOfAWorkflow(t *testing.T) {
+func TestInvalidWorkflowInputsAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorkflow(t)
 	for _, c := range []struct {

@@ -23,7 +23,7 @@ type grantList struct {
 	JSON  bool `name:"json" help:"Print the reply of the API as JSON."`
 }
 
-// Run prints the active grants or, with --ended, those that have ended.
+// Run prints the active grants. With --ended it prints the ended grants instead.
 func (c *grantList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	grants, err := allGrants(ctx, conn.User, c.Ended)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *grantList) Run(ctx context.Context, io streams, conn *connection.Connec
 	return nil
 }
 
-// allGrants returns all active grants or, if ended is true, those that have ended.
+// allGrants returns all active grants or, if ended is true, all ended grants.
 func allGrants(ctx context.Context, client askback.Grants, ended bool) (all []askback.Grant, err error) {
 	q := askback.GrantQuery{Ended: ended, Limit: askback.MaxLimit}
 	for more := true; more; more = q.Cursor != "" {
@@ -98,7 +98,7 @@ type grantRevoke struct {
 	ID string `arg:"" complete:"grant" help:"Id of the standing approval, or the beginning or end of it, from askback grant list."`
 }
 
-// Run revokes the grant that c.ID identifies by its id, or by the beginning or end of it.
+// Run revokes the grant that c.ID identifies: by its id, or by the beginning or end of the id.
 func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := findID(c.ID, "grt_", "standing approval", "revoke", func() (ids []string, err error) {
 		grants, err := allGrants(ctx, conn.User, false)

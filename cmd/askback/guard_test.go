@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// askback doctor compares the clock with the newest of all times: something that was stored with the
-// wrong clock hides no later time (T27).
+// askback doctor compares the clock with the latest time in the database. A later record with the wrong time
+// does not hide it (T27).
 func TestDoctorComparesTheClockWithAllTimes(t *testing.T) {
 	env, database := sandbox(t)
 	addAnsweredAsk(t, env, "Which?")
@@ -43,7 +43,8 @@ func TestDoctorComparesTheClockWithAllTimes(t *testing.T) {
 	}
 }
 
-// A server ends when its database is replaced or deleted: what it stores then would be lost.
+// A server ends when its database is replaced or deleted, because everything it stores after that would be
+// lost.
 func TestServerEndsWhenItsDatabaseIsReplaced(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"replaced": func(path string) error { return instance.WriteFile(path, nil) },
@@ -100,8 +101,8 @@ func TestSecondServerIsRefused(t *testing.T) {
 	refused("a server is already running", database)
 }
 
-// The next server removes what a killed one was writing.
-func TestServerRemovesLeftovers(t *testing.T) {
+// A new server removes the temporary file of a server that was killed while it wrote.
+func TestServerRemovesTemporaryFiles(t *testing.T) {
 	env, database := sandbox(t)
 	left := filepath.Join(filepath.Dir(database), ".askback-1704485796.tmp")
 	if err := os.MkdirAll(filepath.Dir(left), 0o700); err != nil {
@@ -117,9 +118,9 @@ func TestServerRemovesLeftovers(t *testing.T) {
 	}
 }
 
-// Whatever path and secret a request has, its slow body ends or is not waited for, unless the request is
-// authenticated (T25).
-func TestSlowBodiesWithoutATokenEnd(t *testing.T) {
+// The server does not wait for a slow request body unless the request is authenticated, whatever its path and
+// secret (T25).
+func TestSlowBodyWithoutATokenIsCutOff(t *testing.T) {
 	s := newServer(t)
 	server, _ := s.place.Last()
 	address := strings.TrimPrefix(server.URL, "http://")
@@ -152,8 +153,8 @@ func TestSlowBodiesWithoutATokenEnd(t *testing.T) {
 	}
 }
 
-// slowStatus sends a request, of whose body a byte arrives every half second, and returns the status of
-// the reply, or "" if none comes before ctx ends.
+// slowStatus sends a request whose body grows by a byte every half second. It returns the status of the
+// reply, or "" if there is no reply before ctx ends.
 func slowStatus(ctx context.Context, address, request, header string) string {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -87,7 +87,8 @@ func (h *runningHook) end(in streams, unwritten, err error) error {
 	return endHook(in, guard != hook.BlockNothing, unwritten, err)
 }
 
-// answer reads the event and does what its agent's hook does about it.
+// answer reads the event, and prints the output of the hook, asks, or withdraws asks, as the job of the event
+// requires.
 func (h *runningHook) answer(ctx context.Context, in streams) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -122,7 +123,7 @@ func (h *runningHook) answer(ctx context.Context, in streams) error {
 	return h.end(in, unwritten, err)
 }
 
-// readEvent reads the event of a hook. If it is a line, readEvent calls ended at the end of the input.
+// readEvent reads the event of a hook. If the event is a line, readEvent calls ended at the end of the input.
 func (h *runningHook) readEvent(in streams, ended func()) ([]byte, error) {
 	noteReading(in)
 	if !h.traits.Line {
@@ -136,16 +137,16 @@ func (h *runningHook) readEvent(in streams, ended func()) ([]byte, error) {
 	raw, err := readLine(lines)
 	if err == nil {
 		go func() {
-			_, _ = io.Copy(io.Discard, lines) // until the agent closes it, or ends
+			_, _ = io.Copy(io.Discard, lines) // until the agent closes the input or ends
 			ended()
 		}()
 	}
 	return raw, err
 }
 
-// hookEnv returns what hooks look up on this machine.
+// hookEnv returns the environment of a hook on this machine.
 func hookEnv() hook.Env {
-	home, _ := os.UserHomeDir() // without one, it has no settings
+	home, _ := os.UserHomeDir() // without a home folder, there are no settings
 	return hook.Env{Home: home, Getenv: os.Getenv, ReadFile: agents.ReadFile, Server: ownServer, Followed: isFollowed}
 }
 
@@ -166,15 +167,15 @@ func endHook(in streams, strict bool, unwritten, err error) error {
 	return unwritten
 }
 
-// noteReading writes what a hook waits for, if a person runs it at a terminal.
+// noteReading prints a note on what the hook reads if standard input is a terminal.
 func noteReading(in streams) {
 	if terminal.IsTerminal(in.in) {
 		note(in.err, "reading an event from standard input, as the agent writes it for its hook; Ctrl+D ends it")
 	}
 }
 
-// readLine reads a line of at most [hook.MaxEvent] bytes. At the end of the input, the line
-// may lack its end.
+// readLine reads a line of at most [hook.MaxEvent] bytes. The last line of the input need not end with a line
+// break.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -191,8 +192,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// runHook connects to Askback, does a job, prints the output of its reply and then acknowledges it.
-// If the output could not be printed, unwritten is the error.
+// runHook connects to Askback, does job, prints the output of its reply and then acknowledges it. It returns
+// as unwritten the error of printing the output.
 func runHook(ctx context.Context, in streams, all *commands, job hook.Job) (unwritten, err error) {
 	kind := instance.KindAsk
 	if job.Call == nil {
@@ -232,8 +233,8 @@ type attendingClient struct {
 	place instance.Place
 }
 
-// Wait implements [askback.Asker]. It waits even if the record cannot be written. The ask
-// of a killed hook is then withdrawn a little later.
+// Wait implements [askback.Asker]. It waits even if it cannot write the record. If the hook is killed then,
+// its ask is withdrawn a little later.
 func (a attendingClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	if done, err := a.place.Attend(id); err == nil {
 		defer done()

@@ -20,9 +20,9 @@ func runHookCommand(t *testing.T, env []string, event string, args ...string) (s
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// The hook of Copilot prints nothing for events of other programs, for what it does not ask, after
-// an error, and without an answer. It exits with 0, because Copilot would otherwise deny the call (F9).
-func TestHookOfCopilotIsSilentWithoutAnswer(t *testing.T) {
+// The hook of Copilot prints nothing for an event of another program, for a call that it does not ask about,
+// after an error, and without an answer. It exits with 0, because Copilot would otherwise deny the call (F9).
+func TestCopilotHookPrintsNothingWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for name, event := range map[string]string{

@@ -57,7 +57,7 @@ func TestGuardOfCursorBlocksWithoutApproval(t *testing.T) {
 
 // Space in an event does not separate the approval from its call: the decision of a person is the
 // output of each hook.
-func TestHooksPrintTheDecision(t *testing.T) {
+func TestCursorHooksPrintTheDecision(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	space := strings.NewReplacer(`:{"`, `: { "`, `,"`, ` , "`).Replace

@@ -45,9 +45,9 @@ func (s *testServer) sendHook(query, event, entrypoint string) <-chan string {
 	return out
 }
 
-// If the server ends while a hook waits, the hook gets no decision. A server that
-// stops cancels the ask, because no client would get the answer. After a kill the
-// ask stays until it times out or an event shows that the session went on (F2, F9).
+// If the server ends while a hook waits, the hook gets no decision. A server that stops cancels the ask,
+// because no client would get the answer. After a kill the ask stays until it times out or an event shows
+// that the session continued (F2, F9).
 func TestHookGetsNoDecisionWhenTheServerEnds(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -85,8 +85,8 @@ func TestHookGetsNoDecisionWhenTheServerEnds(t *testing.T) {
 	}
 }
 
-// A deferred tool call gets its answer when the run resumes and repeats the call,
-// also after the server was killed (B7, F2, F9).
+// A deferred tool call gets its answer when the run resumes and repeats the call, even if the server was
+// killed in between (B7, F2, F9).
 func TestDeferredHookSurvivesServerRestart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -12,11 +12,11 @@ import (
 	"github.com/askback/askback/internal/agents/hook"
 )
 
-// errNoDecision is the error for a guarded call that no person has approved or denied.
+// errNoDecision is the error for a guarded call that no person has approved or denied in time.
 var errNoDecision = errors.New("there was no decision in time")
 
-// endTime is how long a hook may take after it has waited for an answer. It looks at its ask once
-// more, and withdraws it; or it acknowledges the answer.
+// endTime is how long a hook may take after it has waited for an answer. In that time it reads its ask once
+// more and withdraws it, or it acknowledges the answer.
 const endTime = 10 * time.Second
 
 // withinLimit calls answer, and returns its error. The context of answer ends endTime before limit
@@ -76,14 +76,15 @@ func ownServer() hook.Server {
 	if exe, err := os.Executable(); err == nil {
 		s.Programs = append(s.Programs, exe)
 	}
-	if runtime.GOOS != "windows" { // there, a program without a path can be one of the project
+	if runtime.GOOS != "windows" { // there, a program without a path can be a file of the project
 		s.Programs = append(s.Programs, "askback")
 	}
 	return s
 }
 
-// requireServer returns an error if Askback is on this machine and no server runs. While a hook
-// waits, its agent shows no dialog. A question that only a command can show would seem to be lost.
+// requireServer returns an error if Askback is on this machine and no server runs. While a hook waits, its
+// agent shows no dialog. Without a server, only a command could show the question, and people would not
+// notice it.
 func requireServer(ctx context.Context, all *commands) error {
 	conn, err := all.connector("")
 	if err != nil || !conn.IsLocal() {
@@ -97,12 +98,12 @@ func requireServer(ctx context.Context, all *commands) error {
 
 var errNoServer = errors.New("no server is running: run askback serve")
 
-// parentInterval is how often a hook looks whether its parent process has ended.
+// parentInterval is how often a hook checks whether its parent process has ended.
 const parentInterval = time.Second
 
-// whileParentLives returns a context that ends when the parent process ends. Codex kills only
-// the shell of a hook, not the hook. A hook must call this first of all: it does not notice that a
-// parent ended before.
+// whileParentLives returns a context that ends when the parent process ends. Codex kills only the shell of a
+// hook, not the hook. A hook must call this before anything else: an earlier end of the parent is not
+// noticed.
 func whileParentLives(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	parent := os.Getppid()

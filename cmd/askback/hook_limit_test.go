@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A guard ends within its limit, whatever the server does: after the timeout of the hook, an agent runs
-// the tool (T48).
+// A guard ends within its limit, whatever the server does. After the timeout of the hook, an agent runs the
+// tool (T48).
 func TestGuardsEndWithinTheirLimit(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -59,7 +59,7 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 		t.Run(flags, func(t *testing.T) {
 			t.Parallel()
 			p := launch(t, env, append([]string{"hook"}, append(strings.Fields(flags), limit.String(), "--gate")...)...)
-			if event != "" { // otherwise, the input does not end
+			if event != "" { // otherwise the input does not end
 				sendEvent(t, p, event)
 			}
 			if !within(limit+grace, p.hasEnded) {
@@ -72,8 +72,8 @@ func TestGuardsEndWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// A hook stops waiting before its limit. At the limit it ends, with the decision if it has printed one.
-// It prints none after that.
+// A hook stops waiting before its limit and ends at the limit. Its result is the decision, if it has printed
+// one. It prints no decision after the limit.
 func TestHookEndsAtItsLimit(t *testing.T) {
 	blocked := errors.New("blocked")
 	for _, c := range []struct {

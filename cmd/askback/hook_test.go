@@ -15,11 +15,11 @@ import (
 )
 
 // A hook acknowledges an answer only if it could print it (B7, F9).
-func TestHookAcksOnlyWhatItPrinted(t *testing.T) {
+func TestHookAcksOnlyPrintedAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	event := strings.Replace(questionEvent, `"PreToolUse","tool_use_id":"toolu_1"`, `"PermissionRequest"`, 1)
-	for printed, flag := range map[bool]int{true: os.O_WRONLY, false: os.O_RDONLY} { // writing to the latter fails
+	for printed, flag := range map[bool]int{true: os.O_WRONLY, false: os.O_RDONLY} { // writing to this pipe fails
 		stdout, err := os.OpenFile(os.DevNull, flag, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestHookAcksOnlyWhatItPrinted(t *testing.T) {
 	}
 }
 
-// At a terminal, a hook that a person runs prints what it waits for.
+// If a person runs a hook at a terminal, it prints a note on what it reads.
 func TestHookAtATerminalPrintsWhatItReads(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -94,8 +94,8 @@ func TestAskOfKilledHookIsWithdrawn(t *testing.T) {
 	}
 }
 
-// Without a server the hook itself opens the database. After it was killed, the next
-// command that opens the database withdraws the ask.
+// Without a server the hook itself opens the database. If it is killed, the next command that opens the
+// database withdraws the ask.
 func TestAskOfKilledHookThatHeldTheDatabaseIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// newExamples starts a server with a copy of the folder examples/agents, as examples/README.md
-// shows it.
+// newExamples starts a server with a copy of the folder examples/agents, with the command in
+// examples/README.md.
 func newExamples(t *testing.T) *testServer {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,7 +28,8 @@ func (s *testServer) answerNext(session, about, answer string) {
 	s.call(s.user, "POST", "/asks/"+s.askOf(session)["id"].(string)+"/answer", answer, 200)
 }
 
-// requireFile requires a text in a file of the examples, or that there is no such file.
+// requireFile requires that a file of the examples contains a text. If the text is "", it requires that the
+// file does not exist.
 func (s *testServer) requireFile(name, want string) {
 	s.t.Helper()
 	got, err := os.ReadFile(filepath.Join(s.dir, "work", name))
@@ -82,7 +83,7 @@ func TestExampleRefactorChangesOnlyWhatIsApproved(t *testing.T) {
 	}
 }
 
-// The sub-agents of research read side by side, and the agent itself asks (F10).
+// The sub-agents of research read in parallel, and the agent itself asks (F10).
 func TestExampleResearchUsesSubAgents(t *testing.T) {
 	t.Parallel()
 	s := newExamples(t)

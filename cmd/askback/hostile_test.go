@@ -25,16 +25,16 @@ type hostileServer struct {
 	asks    map[bool]askback.Ask // the key is whether the ask is settled
 	only    int                  // index of the hostile string; -1 for all
 	count   int                  // strings in the last reply
-	status  int                  // of every reply; 0 for success
+	status  int                  // status of every reply; 0 for success
 	problem string               // type of the problem if status is set
 
-	// remaining is the number of requests that get such a reply. Later ones get 401,
-	// because a client retries when it cannot read a reply.
+	// remaining is the number of hostile replies. Later requests get 401, because a client retries when it
+	// cannot read a reply.
 	remaining int
 }
 
-// controlText clears the screen, sets its title, moves the cursor, rings the bell,
-// reverses text, and forges a line of askback.
+// controlText clears the screen, sets its title, moves the cursor, rings the bell, reverses text, and
+// imitates a line of askback.
 const controlText = "\x1b[2J\x1b]0;owned\x07\u009b2J\x9b\r\naskback: approved by ana\n\u202e\x00"
 
 func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

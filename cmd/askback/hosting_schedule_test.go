@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The schedule of a definition is that of the server, also after the file has changed (E15).
-func TestServerReadsSchedules(t *testing.T) {
+// The server uses the schedule of a definition, and the changed schedule after the file has changed (E15).
+func TestServerUsesChangedSchedules(t *testing.T) {
 	t.Parallel()
 	s, dir := newHost(t)
 	definition := filepath.Join(dir, "agents", "clerk.md")

@@ -17,7 +17,7 @@ import (
 
 const clerkSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-// newHost starts a server with the agents of testdata/hosting, in a directory that is returned.
+// newHost starts a server with the agents of testdata/hosting. It also returns the directory of the server.
 func newHost(t *testing.T) (*testServer, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,10 +44,10 @@ func (s *testServer) waitForStatus(id, status string) (session map[string]any) {
 	return session
 }
 
-// A server runs the agents of its settings with tools of an MCP server: a person approves what
-// changes something, answers, and the run ends. The server's own secrets do not reach the
-// command, which ends with the server (E12, D5).
-func TestServerRunsAgents(t *testing.T) {
+// A server runs the agents of its settings with tools of an MCP server. A person approves a call that changes
+// something, and answers a question, and the run ends. The server's own secrets are not passed to the command
+// of the MCP server, which ends with the server (E12, D5).
+func TestServerRunsAgentsWithMCPTools(t *testing.T) {
 	t.Parallel()
 	s, dir := newHost(t)
 	id := s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)["id"].(string)
@@ -63,7 +63,7 @@ func TestServerRunsAgents(t *testing.T) {
 	if !eventually(func() bool { question = s.waitForAsk(); return question != confirmation }) {
 		t.Fatal("there is no question")
 	}
-	// A changed definition applies, and the server that is still the same keeps its process.
+	// A changed definition applies. The unchanged MCP server keeps its process.
 	rewrite(t, filepath.Join(dir, "agents", "clerk.md"), "Keeps notes", "Keeps all notes")
 	s.process.waitForStderr(t, `msg="agents read"`)
 	if agents := mustRun(t, s.env, "agent", "list"); agents != "clerk  Keeps all notes\n" {
@@ -82,7 +82,7 @@ func TestServerRunsAgents(t *testing.T) {
 	}
 	s.process.waitForStderr(t, `server=notes text="notes is ready"`)
 
-	// A server whose settings changed is started again, and the old process ends.
+	// An MCP server with changed settings is started again, and the old process ends.
 	rewrite(t, filepath.Join(dir, "askback.yaml"), "NOTES_KEY:", "MORE: x, NOTES_KEY:")
 	if !eventually(func() bool { _, err := os.Stat("/proc/" + pids[0]); return err != nil }) {
 		t.Errorf("the process %s is still there", pids[0])
@@ -167,9 +167,9 @@ func errorsOf(err error, status int) int {
 	return status
 }
 
-// A run that waits goes on with the definition and the script as they are then, and its MCP
-// server is started again after a restart.
-func TestRunGoesOnAfterARestart(t *testing.T) {
+// After a restart, a waiting run continues with the current definition and script. Its MCP server is started
+// again.
+func TestRunContinuesAfterARestart(t *testing.T) {
 	t.Parallel()
 	s, dir := newHost(t)
 	id := s.call(s.user, "POST", "/sessions", `{"agent": "clerk", "prompt": "Note milk."}`, 201)["id"].(string)

@@ -17,8 +17,8 @@ type inboxCommand struct {
 	Plain bool `env:"ASKBACK_PLAIN" help:"Print the list of open asks instead, as for a screen reader."`
 }
 
-// Run shows the open asks until the user leaves. Without a terminal that can show them, it
-// prints them as askback list does.
+// Run shows the open asks until the user leaves. If there is no terminal that can show them, it prints them
+// as askback list does.
 func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err error) {
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *inboxCommand) Run(ctx context.Context, io streams, all *commands) (err 
 	}()
 	o := &terminal.InboxOptions{Options: *tty.Options(), Name: conn.UserName(), Open: pageOpener(conn)}
 	err = terminal.NewInbox(tty, conn.User, o).Run(ctx)
-	if errors.Is(err, terminal.ErrNoInput) { // the terminal continued in the background
+	if errors.Is(err, terminal.ErrNoInput) { // the terminal was continued in the background
 		return nil
 	}
 	return err

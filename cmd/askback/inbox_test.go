@@ -57,8 +57,7 @@ func TestInboxShowsAnswersFromElsewhere(t *testing.T) {
 	s.waitExit(exitInterrupted)
 }
 
-// The inbox continues when the server that it used is killed: what is typed stays, and new
-// asks appear (F11).
+// The inbox continues when its server is killed: typed text is kept, and new asks appear (F11).
 func TestInboxContinuesWithoutItsServer(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)
@@ -78,8 +77,8 @@ func TestInboxContinuesWithoutItsServer(t *testing.T) {
 	s.waitForScreen(`Sent: answered by`)
 }
 
-// F7: arguments are changed in the editor, and what it saved is approved. Afterwards the inbox
-// has the terminal again.
+// F7: arguments are changed in the editor, and the saved arguments are approved. Afterwards the inbox has the
+// terminal again.
 func TestInboxEditsArguments(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, `EDITOR=sed -i s/old/new/`, "VISUAL=")
@@ -111,7 +110,7 @@ func TestInboxSurvivesJobControl(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// An answer that could not be sent before the inbox was left is named.
+// When the user leaves the inbox, it reports an answer that could not be sent.
 func TestInboxReportsAnUnsentAnswer(t *testing.T) {
 	t.Parallel()
 	server := newServer(t)

@@ -49,8 +49,8 @@ func (c *initCommand) Run(ctx context.Context, io streams, all *commands) error 
 	return err
 }
 
-// agree asks the person at the terminal whether the changes that were shown are to be made.
-// Without a terminal, it needs --yes.
+// agree asks the person at the terminal whether to make the changes that were shown. Without a terminal, it
+// requires --yes.
 func (c *initCommand) agree(ctx context.Context, io streams, question string) error {
 	if c.Yes {
 		return nil

@@ -24,7 +24,7 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 }
 
 // What another program writes while askback init waits for an answer stays.
-func TestInitKeepsWhatIsWrittenMeanwhile(t *testing.T) {
+func TestInitKeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	env, dir := initFolder(t, ".cursor")
 	path := filepath.Join(dir, ".cursor", "mcp.json")
@@ -50,8 +50,8 @@ func TestInitKeepsWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// initFolder returns an environment with a home folder that has the folders of some clients and
-// no clients in its PATH, and the folder of a project.
+// initFolder returns an environment and the folder of a project. The home folder of the environment has the
+// folders of the given clients, and its PATH has no clients.
 func initFolder(t *testing.T, clients ...string) (env []string, project string) {
 	t.Helper()
 	home := t.TempDir()
@@ -69,7 +69,7 @@ func initFolder(t *testing.T, clients ...string) (env []string, project string) 
 }
 
 // Without an agent on this machine, there is one message that says what to do.
-func TestInitWithoutAgentsHasOneMessage(t *testing.T) {
+func TestInitWithoutAgentsPrintsOneMessage(t *testing.T) {
 	t.Parallel()
 	env, dir := initFolder(t)
 	p := &process{env: env, dir: dir}

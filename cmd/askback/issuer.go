@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/server/serverlog"
 )
 
-// An issuer authenticates agents by tokens of the OpenID Connect issuer, as long as the
-// settings contain that issuer.
+// An issuer authenticates agents by tokens of the OpenID Connect issuer, as long as the settings contain that
+// issuer.
 type issuer struct {
 	*login.Issuer
 	engine *engine.Engine

@@ -137,8 +137,7 @@ func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmati
 // maxOutcome is the maximum width of the outcome in a list, in columns.
 const maxOutcome = 24
 
-// draw writes the list for people: a title, and one row for each ask that is not wider than
-// the screen.
+// draw writes the list for people: a title, and one row for each ask. No row is wider than the screen.
 func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.Time) {
 	asks := page.Items
 	printLine(w, c.title(page))
@@ -203,8 +202,8 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(safetext.Line(text))))
 }
 
-// briefOutcome returns the answer, or how else an ask ended, in a few words. For a pending
-// ask it returns "open".
+// briefOutcome describes in a few words how an ask ended, such as its answer. For a pending ask it returns
+// "open".
 func briefOutcome(ask askback.Ask) string {
 	o := ask.Outcome
 	if o == nil {
@@ -246,7 +245,7 @@ type showCommand struct {
 	JSON bool   `name:"json" help:"Print the reply of the API as JSON."`
 }
 
-// Run prints an ask, its outcome, and its deliveries for those who may see them.
+// Run prints an ask and its outcome. It also prints the deliveries of the ask if the user may see them.
 func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // The title ends with "of a longer list" if the page does not contain all asks.
-func TestListTitleShowsThatThereAreMore(t *testing.T) {
+func TestListTitleShowsThatMoreAsksExist(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i := range asks {
 		asks[i] = askback.Ask{ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Status: askback.Pending}
@@ -36,7 +36,7 @@ func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	}
 }
 
-// The note for an empty page differs if other pages may have asks.
+// The note for an empty page names the next cursor if later pages may have asks.
 func TestEmptyPageHasTheNextCursor(t *testing.T) {
 	c := listCommand{Status: "pending"}
 	if got, want := c.empty("ask_1"), "No asks on this page, but there may be more; continue with --cursor ask_1"; got != want {

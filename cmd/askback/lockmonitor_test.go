@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lockMonitor polls /proc for processes that have a database open. It records a
-// violation if one of them does not hold the lock, or if two have it open at once.
+// lockMonitor polls /proc for processes that have a database open. It records a violation if such a process
+// does not hold the lock, or if two processes have the database open at the same time.
 type lockMonitor struct {
 	database   string
 	sightings  int
@@ -75,8 +75,8 @@ func (m *lockMonitor) holdsLock(process string) bool {
 	return fd != "" && isFlocked(filepath.Join(process, "fdinfo", fd))
 }
 
-// descriptor returns the number of the descriptor under which a process has a file
-// open, and "" if it does not.
+// descriptor returns the number of the descriptor under which a process has a file open. It returns "" if the
+// process does not have the file open.
 func descriptor(process, path string) string {
 	dir := filepath.Join(process, "fd")
 	all, _ := os.ReadDir(dir)

@@ -20,9 +20,8 @@ var otherPaths = []string{
 	"/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs", "/metrics", "/.well-known/oauth-protected-resource/mcp",
 }
 
-// The log never contains a secret, whichever route and part of a request it came in
-// (T22).
-func TestLogHasNoSecret(t *testing.T) {
+// The log never contains a secret, whatever the route and the part of the request that contained it (T22).
+func TestLogContainsNoSecret(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
 	secrets := s.logIn()
@@ -68,8 +67,7 @@ func TestLogHasNoSecret(t *testing.T) {
 	}
 }
 
-// logIn logs a browser in at the issuer, and returns the secrets that were exchanged,
-// by name.
+// logIn logs a browser in at the issuer, and returns the exchanged secrets by name.
 func (s *oidcServer) logIn() map[string]string {
 	s.t.Helper()
 	secrets := map[string]string{}

@@ -18,7 +18,7 @@ type loginCommand struct {
 	QR bool `name:"qr" help:"Draw the link as a QR code, for a phone."`
 }
 
-// Run prints a link that logs one browser in, or draws it.
+// Run prints a link that logs one browser in, or draws it as a QR code.
 func (c loginCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	if c.QR && !terminal.IsTerminal(io.out) {
 		return usage("--qr draws on a terminal, and standard output is not one; askback login prints the link")
@@ -62,14 +62,15 @@ func checkPhone(pages string) error {
 		"https://github.com/askback/askback/blob/main/docs/phone.md has the steps"}
 }
 
-// drawLink draws a link after a line that explains it, if the window is large enough.
+// drawLink draws a link as a QR code below a line that explains it. It returns an error if the window is too
+// small.
 func drawLink(io streams, link, explanation string) error {
 	code, err := qrcode.Encode(link)
 	if err != nil {
 		return err
 	}
 	columns, rows := code.Size()
-	rows++ // the next prompt of the shell
+	rows++ // a row for the next prompt of the shell
 	screen := terminal.StreamOptions(io.out)
 	width, height := screen.Width(), terminal.Rows(io.out)
 	if width < columns || height < rows {

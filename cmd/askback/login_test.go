@@ -43,7 +43,7 @@ func TestLoginDrawsTheLinkAsAQRCode(t *testing.T) {
 	}
 }
 
-// A code that wraps cannot be read, so none is drawn in a narrow window.
+// In a narrow window no QR code is drawn, because a code that wraps cannot be read.
 func TestLoginDrawsNothingInANarrowWindow(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/text/view"
 )
 
-// latest can be given instead of an id, and means the newest open ask.
+// latest can be given instead of an id. It means the newest open ask.
 const latest = "latest"
 
 // minShort is the minimum length of a shortened id. Shorter text was probably typed as an
@@ -28,20 +28,19 @@ var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 // A lookup finds an ask by its id, by the beginning or end of its id, or by "latest".
 type lookup struct {
 	client  askback.Asks
-	verb    string // what the command does with the ask, for errors
+	verb    string // what the command does with the ask, for error messages
 	decides bool   // the command settles the ask; see [lookup.find]
 }
 
 // isLatest reports whether typed is "latest", in any case of letters.
 func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), latest) }
 
-// find returns the complete id of the ask that typed identifies. It does not check whether
-// a complete id exists.
+// find returns the complete id of the ask that typed identifies. It does not check whether a complete id
+// exists.
 //
-// If several asks match, find prefers the open one. For decisions it does so only with a
-// match at the random end of the id, because ids begin with the time. An agent could
-// withdraw an ask that a person has seen and at once create another with the same
-// beginning.
+// If several asks match, find prefers the open one. For decisions it does so only if typed matches the random
+// end of the id, because ids begin with the time. An agent could withdraw an ask that a person has seen and
+// immediately create another with the same beginning.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -64,7 +63,7 @@ func (l lookup) find(ctx context.Context, typed string) (string, error) {
 		case err != nil:
 			return "", err
 		case len(found) == 1 && l.decides && status == askback.Pending && !endsWith(found[0].ID, typed):
-			// It is accepted below if no other ask matches.
+			// The match is accepted below if no other ask matches.
 		case len(found) == 1:
 			return found[0].ID, nil
 		case len(found) > 1:
@@ -117,8 +116,7 @@ func (l lookup) missing(typed string) error {
 	return exitError{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
 }
 
-// explain replaces a not-found error by one that names the ask. It returns other errors
-// unchanged.
+// explain replaces a not-found error by an error that names the ask. It returns other errors unchanged.
 func (l lookup) explain(err error, typed string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return l.missing(typed)
@@ -182,7 +180,7 @@ func findID(typed, prefix, noun, verb string, list func() ([]string, error)) (st
 	return "", usage(fmt.Sprintf("%s matches %d %ss; give more of the id", typed, len(found), noun))
 }
 
-// maxCandidates is how many of the matching asks an error lists.
+// maxCandidates is the maximum number of matching asks that an error lists.
 const maxCandidates = 5
 
 func ambiguous(typed string, found []askback.Ask) error {
@@ -198,8 +196,7 @@ func ambiguous(typed string, found []askback.Ask) error {
 	return usage(b.String())
 }
 
-// shortIDs returns the ends of the ids: all of the same length, and long enough to be
-// different.
+// shortIDs returns the ends of the ids. All ends have the same length, and are long enough to be different.
 func shortIDs(whole []string) []string {
 	for n := minEnd; ; n++ {
 		seen := map[string]bool{}

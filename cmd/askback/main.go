@@ -116,8 +116,8 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	return printError(io.err, err)
 }
 
-// parseError returns the error for an invalid command line. It names the command whose
-// help describes the missing or unknown part.
+// parseError returns the error for an invalid command line. It names the command whose help describes the
+// missing or unknown part.
 func parseError(err error) error {
 	command, what := "askback", err.Error()
 	var at *kong.ParseError
@@ -169,7 +169,7 @@ func (all *commands) parser(more ...kong.Option) *kong.Kong {
 		kong.PostBuild(func(k *kong.Kong) error {
 			k.Model.HelpFlag.Help = "Describe the command and its flags, and exit."
 			for _, c := range k.Model.Children {
-				for _, sub := range c.Children { // otherwise, they have the heading of c
+				for _, sub := range c.Children { // otherwise they would be below the heading of c
 					sub.Group = &kong.Group{Key: "commands", Title: "Commands:"}
 				}
 			}

@@ -73,8 +73,8 @@ func TestExampleInErrorIsValid(t *testing.T) {
 	}
 }
 
-// isRepaired reports whether the warnings include a repair. The warning that one question
-// asks several is only advice.
+// isRepaired reports whether the warnings include a repair. The warning that one question asks several is not
+// a repair.
 func isRepaired(repairs string) bool {
 	for line := range strings.Lines(repairs) {
 		if !strings.HasSuffix(strings.TrimSpace(line), ": this text asks several questions") {
@@ -84,9 +84,9 @@ func isRepaired(repairs string) bool {
 	return false
 }
 
-// exampleIn returns the text after the last "Example: " that is followed by JSON, or else
-// after the first. An error may quote the sender, so an earlier one may be part of the
-// quotation.
+// exampleIn returns the text after the last "Example: " that is followed by JSON. If there is none, it
+// returns the text after the first. An error may quote its sender, so an earlier "Example: " may be part of
+// the quotation.
 func exampleIn(text string) string {
 	out := ""
 	for _, rest, ok := strings.Cut(text, "Example: "); ok; _, rest, ok = strings.Cut(rest, "Example: ") {

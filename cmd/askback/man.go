@@ -32,8 +32,7 @@ func writeManual(w io.Writer, root *kong.Node) error {
 	return err
 }
 
-// manCommands writes the commands below a node. A command that only groups others is left
-// out.
+// manCommands writes the commands below a node. It omits commands that only group others.
 func manCommands(b *strings.Builder, n *kong.Node) {
 	for _, c := range n.Children {
 		if c.Hidden {

@@ -56,7 +56,7 @@ func TestManualHasEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-// The formatter of manual pages reads the page without a warning.
+// The program that formats manual pages reads the page without a warning.
 func TestManualIsValidRoff(t *testing.T) {
 	groff, err := exec.LookPath("groff")
 	if err != nil {

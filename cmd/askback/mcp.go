@@ -19,10 +19,10 @@ type mcpCommand struct {
 // maxWait is the maximum of --wait.
 const maxWait = 24 * time.Hour
 
-// Validate implements an interface of package kong.
+// Validate checks --wait. kong calls it.
 func (c *mcpCommand) Validate() error {
 	if c.Wait < 0 || c.Wait > maxWait {
-		return fmt.Errorf("--wait is from 0s to %s", maxWait)
+		return fmt.Errorf("--wait must be from 0s to %s", maxWait)
 	}
 	return nil
 }

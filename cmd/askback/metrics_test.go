@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// F16: an operator reads the metrics of a server, which count asks, answers and requests.
-// They have no text of an agent or a person, and no token.
-func TestMetricsOfAServer(t *testing.T) {
+// F16: an operator reads the metrics of a server, which count asks, answers and requests. The metrics contain
+// no token, and no text of an agent or a person.
+func TestMetricsCountAsksAnswersAndRequests(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	operator := strings.TrimSpace(mustRun(t, s.env, "token", "create", "--kind", "operator", "--name", "prometheus"))

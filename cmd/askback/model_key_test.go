@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// helper is a definition as the documents have it: one file, without settings.
+// helper is a complete definition in one file. It needs no settings.
 const helper = `---
 description: Helps with names
 tools: [ask_user_question]
@@ -41,7 +41,7 @@ func serveAgents(t *testing.T, dir string, extra ...string) *testServer {
 	return s
 }
 
-// answered starts a run, answers its question, and returns its session when it has ended.
+// answered starts a run and answers its question. It returns the session when the run has ended.
 func (s *testServer) answered(answer string) map[string]any {
 	s.t.Helper()
 	id := s.call(s.user, "POST", "/sessions", `{"agent": "helper", "prompt": "Find a name."}`, 201)["id"].(string)
@@ -49,7 +49,7 @@ func (s *testServer) answered(answer string) map[string]any {
 	return s.waitForStatus(id, "completed")
 }
 
-// recordHeaders has the fake keep the headers and paths of its requests.
+// recordHeaders makes the fake record its requests. The function that it returns returns them.
 func recordHeaders(fake *modeltest.Server) func() []*http.Request {
 	var mu sync.Mutex
 	var all []*http.Request
@@ -80,9 +80,9 @@ func decodeBody(t *testing.T, fake *modeltest.Server, n int) (body map[string]an
 	return body
 }
 
-// One definition, one command and a key of Anthropic in the environment run an agent, without
+// A definition, a command and an Anthropic key in the environment are enough to run an agent, without
 // settings (E12).
-func TestKeyOfAnthropicIsEnough(t *testing.T) {
+func TestAnthropicKeyAloneEnablesTheDefaultModel(t *testing.T) {
 	t.Parallel()
 	fake := anthropictest.New(t)
 	requests := recordHeaders(fake)
@@ -122,8 +122,8 @@ func TestKeyOfAnthropicIsEnough(t *testing.T) {
 	}
 }
 
-// A model with the API of OpenAI needs three lines of settings, with the key from the environment.
-func TestKeyAndBaseURLOfOpenAIAreEnough(t *testing.T) {
+// A model with the OpenAI API needs three lines of settings, with the key from the environment.
+func TestOpenAIModelNeedsThreeLinesOfSettings(t *testing.T) {
 	t.Parallel()
 	fake := openaitest.New(t)
 	requests := recordHeaders(fake)

@@ -13,9 +13,9 @@ import (
 	"github.com/askback/askback/channel/post/posttest"
 )
 
-// A test message to an address that is not allowed names the address and the setting: there is no
-// log in which the user finds the cause.
-func TestNotifyTestNamesTheAddress(t *testing.T) {
+// The error for a test message to an address that is not allowed names the address and the setting. The user
+// has no log that contains the cause.
+func TestNotifyErrorNamesTheRejectedAddress(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
@@ -32,7 +32,7 @@ func TestNotifyTestNamesTheAddress(t *testing.T) {
 
 // A server with a receiver in its settings sends the question and its outcome to the phone,
 // and the command sends a test message there (E3 to E7).
-func TestNotifyPhone(t *testing.T) {
+func TestPhoneGetsTheQuestionAndItsOutcome(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	phone := posttest.NewNtfy(t)

@@ -38,8 +38,8 @@ func newOIDCServer(t *testing.T) *oidcServer {
 	return s
 }
 
-// tryStart starts the server at a free port. It reports false if another process took
-// the port meanwhile.
+// tryStart starts the server at a free port. It returns false if another process has taken the port
+// meanwhile.
 func (s *oidcServer) tryStart() bool {
 	s.t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -117,9 +117,8 @@ func (s *oidcServer) listTools(token string) (status int, challenge string) {
 	return res.StatusCode, res.Header.Get("WWW-Authenticate")
 }
 
-// A person whose e-mail address is in the settings logs in at the issuer, returns to the
-// page of the ask and answers it. When the address is removed there, the person is logged
-// out (F4, F12).
+// A person whose e-mail address is in the settings logs in at the issuer, returns to the page of the ask and
+// answers it. When the address is removed from the settings, the person is logged out (F4, F12).
 func TestPersonLogsInWithOIDC(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
@@ -159,8 +158,8 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 	}
 }
 
-// A person who is removed from the settings is logged out, even the last one. If the issuer
-// is removed or replaced, all people are, and its tokens for agents are rejected.
+// A person who is removed from the settings is logged out, even the last person. If the issuer is removed or
+// replaced, all people are logged out, and its tokens for agents are rejected.
 func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
@@ -196,8 +195,8 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	}
 }
 
-// A token of the issuer makes its bearer an agent, but only at /mcp. A 401 reply there
-// contains the URL of the metadata with the address of the issuer (F9).
+// A token of the issuer makes its bearer an agent, but only at /mcp. A 401 reply of /mcp contains the URL of
+// the metadata, which has the address of the issuer (F9).
 func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

@@ -16,8 +16,8 @@ func startPanel(t *testing.T, env []string, name string, args ...string) *termin
 	return s
 }
 
-// C5: at a terminal, an option is chosen with arrow keys and Enter. Standard output has only
-// the answer, and the panel is replaced by one row.
+// C5: at a terminal, an option is chosen with arrow keys and Enter. Standard output has only the answer. One
+// row replaces the panel.
 func TestPanelAnswersWithArrowKeys(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -30,7 +30,7 @@ func TestPanelAnswersWithArrowKeys(t *testing.T) {
 	s.waitForScreen(`it is <SQLite>`)
 }
 
-// C3: a call is approved and denied by its keys.
+// C3: keys approve and deny a call.
 func TestPanelDecidesACall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -77,8 +77,7 @@ func TestInterruptClosesThePanel(t *testing.T) {
 	}
 }
 
-// An answer from elsewhere closes the panel at once, and ends the command with that answer
-// (E10).
+// An answer from elsewhere closes the panel and ends the command with that answer (E10).
 func TestAnswerElsewhereClosesThePanel(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -110,9 +109,9 @@ func TestPanelSurvivesJobControl(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// Plain mode asks line by line: with --plain, ASKBACK_PLAIN or NO_COLOR, and at a terminal
-// without control sequences (C5).
-func TestPlainModeAsksByNumbers(t *testing.T) {
+// Plain mode asks line by line: with --plain, ASKBACK_PLAIN or NO_COLOR, and at a terminal without control
+// sequences (C5).
+func TestPlainModeAsksLineByLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ variable, flag string }{
 		"flag": {"TERM=xterm", "--plain"}, "variable": {"ASKBACK_PLAIN=1", "--no-other"}, "no colours": {"NO_COLOR=1", "--no-other"},
@@ -129,7 +128,7 @@ func TestPlainModeAsksByNumbers(t *testing.T) {
 	}
 }
 
-// F7: a person changes the arguments of a call in the editor, and approves what it saved.
+// F7: a person changes the arguments of a call in the editor, and approves the saved arguments.
 func TestPanelEditsArguments(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, `EDITOR=sed -i s/old/new/`, "VISUAL=")
@@ -145,8 +144,8 @@ func TestPanelEditsArguments(t *testing.T) {
 	s.waitForScreen(`"path":\s*"new"`)
 }
 
-// Typing in a panel claims the ask, so that others see who is answering it (F8).
-func TestKeysOfAPanelClaimTheAsk(t *testing.T) {
+// A person who types in a panel claims the ask, so that others see who is answering it (F8).
+func TestTypingInAPanelClaimsTheAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	s := startPanel(t, env, "askback", "ask", "Which?", "yes", "no")

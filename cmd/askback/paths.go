@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// database returns the path of the local database (wire.md §9): that of the flag or the
-// environment variable, else that of the settings file, else the default.
+// database returns the path of the local database (wire.md §9). It is set by the flag or the environment
+// variable, or else by the settings file. Otherwise it is the default.
 func (all *commands) database(file config.Config) (string, error) {
 	scheme, path, ok := strings.Cut(all.DB, ":")
 	switch {

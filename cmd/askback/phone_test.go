@@ -24,9 +24,9 @@ func phonePage(t *testing.T) string {
 	return string(page)
 }
 
-// The commands of docs/phone.md, at most six from the clone on, lead to an answer from the
-// button of a notification. They run as they are pasted, except for the clone, which is this
-// repository, and the address of ntfy.sh, which is that of a fake (E3, F6).
+// The commands of docs/phone.md, at most six from the clone on, lead to an answer from the button of a
+// notification. They run as they are pasted, with two replacements: the clone is of this repository, and a
+// fake replaces ntfy.sh (E3, F6).
 func TestPhonePageLeadsToAnAnswer(t *testing.T) {
 	t.Parallel()
 	commands := strings.Split(strings.TrimSpace(codeBlocks(phonePage(t), "sh")[0]), "\n")

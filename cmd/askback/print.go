@@ -110,7 +110,7 @@ func member(b *bytes.Buffer, name string, value any) error {
 		if err := enc.Encode(v); err != nil {
 			return err
 		}
-		b.Truncate(b.Len() - 1) // the line feed of Encode
+		b.Truncate(b.Len() - 1) // Encode adds a line feed
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A fileError is an error of an ask from a JSON file. Its JSON pointers are printed
-// unchanged. Those of other errors are printed as flags or arguments.
+// A fileError is an error in an ask from a JSON file. The JSON pointers of a fileError are printed unchanged;
+// other pointers are printed as flags or arguments.
 type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
@@ -114,8 +114,8 @@ var route = regexp.MustCompile(`(GET|POST|PUT|DELETE) /[^\s:]*: `)
 // commands does not know.
 func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(), "") }
 
-// checkOptions returns an error if there is only one option, or if two are equal except for
-// spaces around them.
+// checkOptions returns an error if there is only one option, or if two options differ only in the spaces
+// around them.
 func checkOptions(options []string) error {
 	if len(options) == 1 {
 		return usage(fmt.Sprintf("there is one option, %q: give at least two options, or none for a free text answer", options[0]))

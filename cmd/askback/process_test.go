@@ -25,7 +25,7 @@ const testTimeout = 2 * time.Minute
 // within testTimeout.
 func eventually(condition func() bool) bool { return within(testTimeout, condition) }
 
-// within waits until a condition is met, and reports whether it was within a time.
+// within waits until a condition is met. It reports whether the condition was met before the limit.
 func within(limit time.Duration, condition func() bool) bool {
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
@@ -43,9 +43,9 @@ func within(limit time.Duration, condition func() bool) bool {
 	}
 }
 
-// sandbox returns an environment with a new state directory, a terminal that shows no panels,
-// and no GOGC, with which a server would not tune its collector, and the path of the database
-// in that directory.
+// sandbox returns an environment with a new state directory and a terminal that shows no panels, and the path
+// of the database in that directory. The environment has no GOGC, because with it a server would not tune its
+// collector.
 func sandbox(t *testing.T, extra ...string) (env []string, database string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func mustRun(t *testing.T, env []string, args ...string) string {
 	return mustRunIn(t, "", env, args...)
 }
 
-// mustRunIn is as mustRun, in a folder.
+// mustRunIn is like mustRun, but runs in a folder.
 func mustRunIn(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("askback", args...)
@@ -120,7 +120,7 @@ func launch(t *testing.T, env []string, args ...string) *process {
 	return launchIn(t, "", env, args...)
 }
 
-// launchIn is as launch, in a folder.
+// launchIn is like launch, but runs in a folder.
 func launchIn(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{env: env, dir: dir}

@@ -21,10 +21,10 @@ type prompt struct {
 	io      streams
 	id      string
 	command string         // the command that answers
-	ui      asker          // nil if the ask cannot be answered here
+	ui      asker          // nil if this prompt cannot answer the ask
 	tty     *terminal.TTY  // nil for a pipe
-	lock    *instance.Lock // of the terminal, while this prompt uses it
-	reason  string         // why the ask cannot be answered here
+	lock    *instance.Lock // locks the terminal while this prompt uses it
+	reason  string         // why this prompt cannot answer the ask
 	open    bool           // the prompt was still shown when ctx ended
 	here    bool           // the ask was settled at this prompt
 	waiter  askback.Asker  // waits for the outcome
@@ -36,11 +36,12 @@ type asker interface {
 	Settled(view.Ask) error
 }
 
-// openPrompt opens a prompt on the terminal if standard input is one, so that standard
-// output has only the answer. Otherwise the prompt reads standard input. If the ask cannot
-// be answered here, such as one of a remote server, ui is nil.
+// openPrompt opens a prompt. If standard input is a terminal, the prompt uses the terminal, so that standard
+// output has only the answer. Otherwise it reads standard input. If the ask cannot be answered here, because
+// it is on a remote server for example, ui is nil.
 //
-// At a terminal it is a panel, or lines if plain is true or the terminal can show no panel.
+// At a terminal the prompt is a panel. It consists of lines if plain is true or the terminal can show no
+// panel.
 func openPrompt(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, plain bool) *prompt {
 	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask), waiter: conn.Agent}
 	switch {
@@ -149,8 +150,8 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	}
 }
 
-// ask repeats the prompt until there is a valid answer, or none can be given here. If ctx
-// ends first, it sets open.
+// ask repeats the prompt until there is a valid answer or none can be given here. If ctx ends first, it sets
+// open.
 func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
 		result, err := p.ui.Ask(ctx, shown)
@@ -173,9 +174,8 @@ func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	}
 }
 
-// submit submits an answer or a decline, and reports whether to prompt again because the
-// answer is invalid. It submits even if the ask has been settled meanwhile, because the
-// history keeps late answers.
+// submit submits an answer or a decline, and reports whether to prompt again because the answer is invalid.
+// It submits even if the ask has been settled meanwhile, because the history records late answers.
 func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool) {
 	ctx, cancel := linger(ctx)
 	defer cancel()

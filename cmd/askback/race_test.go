@@ -23,9 +23,9 @@ import (
 // takes less than a second on an idle machine.
 const liveTime = time.Minute
 
-// Two browsers and a terminal answer at the same time. One answer wins, and the losers show
-// it without a reload. So does a third window, which answers nothing (E10, F1).
-func TestTwoBrowsersAndTerminalRace(t *testing.T) {
+// Two browsers and a terminal answer at the same time. One answer is accepted, and the other two show it
+// without a reload. A third window, which does not answer, shows it as well (E10, F1).
+func TestOneOfThreeSimultaneousAnswersIsAccepted(t *testing.T) {
 	t.Parallel()
 	browser, err := browsertest.Start()
 	if errors.Is(err, browsertest.ErrNotInstalled) {
@@ -37,7 +37,7 @@ func TestTwoBrowsersAndTerminalRace(t *testing.T) {
 	t.Cleanup(browser.Stop)
 	var monitor browsertest.Monitor
 	file := filepath.Join(t.TempDir(), "askback.yaml")
-	if err := os.WriteFile(file, []byte("undo: 0\n"), 0o600); err != nil { // each answer is sent at once
+	if err := os.WriteFile(file, []byte("undo: 0\n"), 0o600); err != nil { // each answer is sent without a delay
 		t.Fatal(err)
 	}
 	env, database := sandbox(t, "ASKBACK_CONFIG="+file)
@@ -80,7 +80,7 @@ func TestTwoBrowsersAndTerminalRace(t *testing.T) {
 		if won == "" {
 			t.Fatalf("the command printed no answer: %s", s.screen.String())
 		}
-		stale := windows // those that do not show the answer yet
+		stale := windows // the clients that do not show the answer yet
 		shows := func(w *browsertest.Window) bool {
 			text := w.Text()
 			return strings.Contains(text, "nswered") && strings.Contains(text, won)

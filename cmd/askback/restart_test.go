@@ -22,8 +22,8 @@ func TestAskAndDraftSurviveACrash(t *testing.T) {
 	}
 }
 
-// After a kill or the end of input an ask is still pending. After its deadline the
-// outcome is by the timer. Neither is an answer of a person (W18, C3).
+// After a kill or the end of input an ask is still pending. After its deadline the timer settles it. None of
+// these counts as an answer of a person (W18, C3).
 func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -30,8 +30,8 @@ type runCommand struct {
 	Plain   bool     `env:"ASKBACK_PLAIN" help:"Write and ask line by line at a terminal, as for a screen reader."`
 }
 
-// Run starts a run of a hosted agent, or finds one, and follows it until its turn has ended or,
-// at a terminal, until the user leaves.
+// Run starts or finds a run of a hosted agent, and follows it until its turn has ended. At a terminal it
+// follows the run until the user leaves.
 func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err error) {
 	r, err := c.request(&io)
 	if err != nil {
@@ -58,19 +58,19 @@ func (c *runCommand) Run(ctx context.Context, io streams, all *commands) (err er
 	return f.run(ctx)
 }
 
-// requirePerson returns an error if ASKBACK_TOKEN has the token of an agent, which could not
-// answer what the run asks.
+// requirePerson returns an error if ASKBACK_TOKEN has the token of an agent, because an agent cannot answer
+// the asks of the run.
 func requirePerson(ctx context.Context, conn *connection.Connector) error {
 	if os.Getenv("ASKBACK_TOKEN") == "" {
 		return nil
 	}
 	if _, err := conn.User.People(ctx); errors.Is(err, askback.ErrForbidden) {
-		return usage("askback run needs a person: unset ASKBACK_TOKEN")
+		return usage("ASKBACK_TOKEN is the token of an agent, but a person must answer this run: unset ASKBACK_TOKEN")
 	}
-	return nil // a call that fails for another reason fails again
+	return nil // any other error occurs again in a later call
 }
 
-// serveCommand returns the command of a server that goes on with the run.
+// serveCommand returns the command that starts a server to continue the run.
 func (c *runCommand) serveCommand(all *commands) string {
 	command := "askback serve"
 	if all.Config != "" {
@@ -82,8 +82,8 @@ func (c *runCommand) serveCommand(all *commands) string {
 	return command
 }
 
-// connect returns a connector. If no server runs, this process will be one, with the hosted agents
-// of the settings or of --agents.
+// connect returns a connector. If no server runs, this process will serve the database, with the hosted
+// agents of the settings or of --agents.
 func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*connection.Connector, *hosting.Host, error) {
 	file, err := all.settings()
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *runCommand) connect(ctx context.Context, io streams, all *commands) (*c
 			return nil, nil, err
 		}
 	} else if c.Agents != "" {
-		return nil, nil, usage("a server runs, and has its own agents: leave out --agents, or stop it")
+		return nil, nil, usage("a server with its own agents is running: leave out --agents, or stop the server")
 	}
 	conn, err := connector(o)
 	return conn, hosted, err
@@ -119,8 +119,8 @@ func isServed(ctx context.Context, place instance.Place) bool {
 	return ok && s.Proves(ctx) == nil
 }
 
-// request returns what the arguments ask for. If standard input has the prompt or the payload,
-// it is not used for answers.
+// request returns the request for the run that the arguments describe. If it has read the prompt or the
+// payload from standard input, it sets io.in to nil.
 func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) {
 	words := c.Prompt
 	if c.Resume != "" && c.Agent != "" {
@@ -162,7 +162,7 @@ func (c *runCommand) request(io *streams) (r askback.SessionRequest, err error) 
 	return r, r.Check()
 }
 
-// start starts a run, and begins to follow it with its first event.
+// start starts a run, to be followed from its first event.
 func (f *follower) start(ctx context.Context, r askback.SessionRequest) (err error) {
 	if err := f.watchChildren(ctx); err != nil {
 		return err
@@ -174,8 +174,8 @@ func (f *follower) start(ctx context.Context, r askback.SessionRequest) (err err
 	return nil
 }
 
-// aboutAgent removes the place of problems of the agent, for which --agent would be printed:
-// askback run has an argument instead.
+// aboutAgent removes the pointer from problems of the agent. With it, --agent would be printed, but askback
+// run has an argument instead of that flag.
 func aboutAgent(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {
@@ -190,7 +190,7 @@ func aboutAgent(err error) error {
 	return invalid
 }
 
-// resume finds a run, and begins to follow it with its present state.
+// resume finds a run, to be followed from its present state.
 func (f *follower) resume(ctx context.Context, id string) (err error) {
 	if err := f.watchChildren(ctx); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (f *follower) resume(ctx context.Context, id string) (err error) {
 	return f.findChildren(ctx)
 }
 
-// maxAncestors is how many sessions [follower.findChildren] looks at above that of an ask.
+// maxAncestors is how many ancestors of an ask's session [follower.findChildren] checks.
 const maxAncestors = 8
 
 // findChildren finds the open asks of the sessions that the run started before it was followed.
@@ -222,7 +222,7 @@ func (f *follower) findChildren(ctx context.Context) error {
 			}
 			s, err := f.conn.User.Session(ctx, id)
 			if err != nil {
-				break // deleted, or for others: then its asks are not for this person either
+				break // deleted, or not visible to this person, like its asks
 			}
 			id = s.ParentID
 		}
@@ -234,8 +234,8 @@ func (f *follower) findChildren(ctx context.Context) error {
 	return nil
 }
 
-// result prints what the run returned: the session with --json, otherwise its last message
-// unless the user has just read it at the same terminal.
+// result prints the result of the run: the session with --json, otherwise its last message. It does not print
+// a message that the user has just read at the same terminal.
 func (f *follower) result() error {
 	if f.json {
 		return printJSON(f.io.out, f.session)
@@ -252,7 +252,7 @@ func (f *follower) result() error {
 	return err
 }
 
-// outcome returns how the command exits after the last turn.
+// outcome returns the error with the exit code of the command after the last turn, or nil for success.
 func (f *follower) outcome() error {
 	s := f.session
 	switch {
@@ -273,12 +273,12 @@ func (f *follower) left() error {
 	}
 	text := "left " + f.session.ID + "; to follow it again:\n  askback run --resume " + f.session.ID
 	if f.conn.IsInstance() {
-		text += "\nNo server runs, so the run goes on when one does: " + f.serve
+		text += "\nNo server is running; to continue the run, start one:\n  " + f.serve
 	}
 	return exitError{exitInterrupted, text}
 }
 
-// resultText returns the text of a result: a text, or JSON.
+// resultText returns the text of a result, which is a JSON string, or else its JSON.
 func resultText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -18,35 +18,35 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A follower shows a run, answers its asks at the terminal, and sends what the user writes. All
-// its state belongs to the goroutine of [follower.run].
+// A follower shows a run, answers its asks at the terminal, and sends the messages of the user. Only the
+// goroutine of [follower.run] uses its fields.
 type follower struct {
 	conn  *connection.Connector
 	io    streams
 	plain bool
 	json  bool
-	serve string // the command of a server that goes on with the run
+	serve string // the command that starts a server to continue the run
 
 	session   askback.Session
-	after     askback.Cursor    // where the events of the session begin
-	children  askback.Cursor    // where those of all sessions begin; "": children are not followed
+	after     askback.Cursor    // where the followed events of the session begin
+	children  askback.Cursor    // where the followed events of all sessions begin; "" if children are not followed
 	family    map[string]string // the agents of the sessions that the run started, by id
-	message   string            // to send once the run is followed
+	message   string            // the message to send once the run is followed
 	cancelled bool              // the user cancelled the turn
 	signals   interrupts
 
 	view   *terminal.RunView
-	tty    *terminal.TTY // of the view; nil if there is no terminal
-	pipe   asker         // reads the answers from a pipe, for all asks
-	asks   []askback.Ask // to be answered after the present one
-	asking *asking       // nil: no ask is shown
+	tty    *terminal.TTY // the terminal of the view; nil if there is none
+	pipe   asker         // reads the answers to all asks from a pipe
+	asks   []askback.Ask // the asks to answer after the present one
+	asking *asking       // nil if no ask is shown
 	asked  chan *asking
-	ended  bool               // the turn has ended while an ask was shown
-	typing context.CancelFunc // nil: no message is being written
+	ended  bool               // the turn ended while an ask was shown
+	typing context.CancelFunc // nil if no message is being written
 	typed  chan typedLine
 }
 
-// asking is an ask that is shown, and then its outcome.
+// asking is an ask that is being shown. Its outcome is added when it is settled.
 type asking struct {
 	id    string
 	shown bool // its outcome is on the screen
@@ -60,7 +60,7 @@ type typedLine struct {
 	err  error
 }
 
-// A runInput is an event of the run or of a child, or the end of the stream.
+// A runInput is an event of the run or of a child, or the error that ended the stream.
 type runInput struct {
 	event askback.Event
 	child bool
@@ -70,8 +70,8 @@ type runInput struct {
 // errLeft is returned when the user leaves the run.
 var errLeft = errors.New("the user left the run")
 
-// watchChildren prepares to follow the children of the run, if the user may follow every
-// session.
+// watchChildren stores the cursor from which to follow the children of the run. It stores none if the user
+// may not follow all sessions.
 func (f *follower) watchChildren(ctx context.Context) error {
 	page, err := f.conn.User.List(ctx, askback.Query{Limit: 1})
 	if err != nil && !errors.Is(err, askback.ErrForbidden) {
@@ -137,7 +137,8 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// errTurnEnded is returned when the run has ended, or its turn has and the command ends with it.
+// errTurnEnded is returned when the run has ended. It is also returned when only a turn has ended, and the
+// command with it.
 var errTurnEnded = errors.New("the turn has ended")
 
 // settlePrompts waits until the prompts have restored the terminal.
@@ -150,7 +151,7 @@ func (f *follower) settlePrompts() {
 	}
 }
 
-// place returns where the run is found: the address of its page, or its id.
+// place returns the address of the run's page, or the id of the run if there are no pages.
 func (f *follower) place(ctx context.Context) string {
 	if pages, err := f.conn.Pages(ctx); err == nil && pages != "" {
 		return pages + "/sessions/" + f.session.ID
@@ -158,7 +159,7 @@ func (f *follower) place(ctx context.Context) string {
 	return f.session.ID
 }
 
-// openView opens the view: on the terminal if standard input is one, otherwise on standard error.
+// openView opens the view on the terminal if standard input is a terminal, otherwise on standard error.
 func (f *follower) openView() {
 	o := terminal.RunOptions{Name: f.conn.UserName()}
 	if f.io.in != nil && terminal.IsTerminal(f.io.in) {
@@ -180,7 +181,7 @@ func (f *follower) closeView() {
 	}
 }
 
-// spinner returns the ticker of the spinner, which never ticks without one.
+// spinner returns a ticker for the spinner. The ticker never ticks if the view has no spinner.
 func (f *follower) spinner() *time.Ticker {
 	if d := f.view.Spinner(); d > 0 {
 		return time.NewTicker(d)
@@ -190,7 +191,8 @@ func (f *follower) spinner() *time.Ticker {
 	return t
 }
 
-// read sends the events of a session, or of all, until ctx ends.
+// read sends the events of a session to the channel until ctx ends. For "" it sends the events of all
+// sessions.
 func (f *follower) read(ctx context.Context, to chan<- runInput, session string, after askback.Cursor) {
 	for ev, err := range f.conn.User.Events(ctx, session, after) {
 		select {
@@ -201,7 +203,7 @@ func (f *follower) read(ctx context.Context, to chan<- runInput, session string,
 	}
 }
 
-// eventData is what a follower reads of the data of events.
+// eventData is the part of an event's data that a follower uses.
 type eventData struct {
 	Type    string           `json:"type"`
 	AskID   string           `json:"question_id"`
@@ -221,7 +223,7 @@ func (f *follower) input(ctx context.Context, in runInput) error {
 		return in.err
 	}
 	if err := json.Unmarshal(in.event.Data, &d); err != nil {
-		return fmt.Errorf("the server sent an event %s that is not valid: %w", in.event.Type, err)
+		return fmt.Errorf("the server sent an invalid event %s: %w", in.event.Type, err)
 	}
 	if in.child {
 		return f.childInput(ctx, in.event, d)
@@ -238,14 +240,14 @@ func (f *follower) input(ctx context.Context, in runInput) error {
 	case in.event.Type == askback.EventSnapshot && f.session.Ended(), in.event.Type.EndsSession():
 		return f.endTurn(ctx)
 	case f.typing != nil && in.event.Type == askback.EventMessage && d.Role == askback.RoleUser:
-		f.typing() // another person wrote, and the run goes on
+		f.typing() // another person wrote a message, so the run continues
 		f.session.Status, f.session.Phase = askback.SessionRunning, ""
 	}
 	_, err := f.view.Show(in.event)
 	return err
 }
 
-// askInput adds the asks of an event to those to answer, and removes a settled one.
+// askInput adds the asks of an event to the asks to answer, and removes a settled one.
 func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) error {
 	switch {
 	case ev.Type == askback.EventQuestionPending && d.Ask != nil && !f.knows(d.Ask.ID):
@@ -262,12 +264,12 @@ func (f *follower) askInput(ctx context.Context, ev askback.Event, d eventData) 
 	return f.nextAsk(ctx)
 }
 
-// knows reports whether an ask is shown, or will be.
+// knows reports whether an ask is shown or waits to be shown.
 func (f *follower) knows(id string) bool {
 	return f.asking != nil && f.asking.id == id || slices.ContainsFunc(f.asks, func(a askback.Ask) bool { return a.ID == id })
 }
 
-// childInput handles an event of any session: only those of children matter.
+// childInput handles an event of any session. It ignores sessions that are not children of the run.
 func (f *follower) childInput(ctx context.Context, ev askback.Event, d eventData) error {
 	if s := d.Session; ev.Type == askback.EventSessionStarted && s != nil {
 		if _, ours := f.family[s.ParentID]; ours && s.ParentID != "" {
@@ -321,7 +323,7 @@ func (f *follower) openPrompt(ctx context.Context, a askback.Ask) *prompt {
 	return p
 }
 
-// afterAsk goes on after an ask was settled here or elsewhere.
+// afterAsk continues after an ask was settled, at this prompt or elsewhere.
 func (f *follower) afterAsk(ctx context.Context, a *asking) error {
 	f.asking = nil
 	switch {
@@ -395,7 +397,7 @@ func (f *follower) readLine(ctx context.Context) {
 	}()
 }
 
-// afterLine sends what the user wrote. An empty line, and the end of the input, end the command.
+// afterLine sends the message of the user. An empty line or the end of the input ends the command.
 func (f *follower) afterLine(ctx context.Context, line typedLine) error {
 	f.typing()
 	f.typing = nil
@@ -422,8 +424,8 @@ func (f *follower) send(ctx context.Context) error {
 	return err
 }
 
-// interrupt handles a signal. The first Ctrl+C cancels the turn. The next one, and any while
-// there is no turn, leaves the run as it is.
+// interrupt handles a signal. The first Ctrl+C cancels the turn. A later Ctrl+C, or Ctrl+C while no turn
+// runs, leaves the run without a change.
 func (f *follower) interrupt(ctx context.Context, s os.Signal) error {
 	if s == syscall.SIGTERM || f.cancelled || f.typing != nil || f.session.Ended() {
 		return errLeft

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// interrupts are the signals by which the user ends a turn, and then the command. main would end
-// the command at the first one.
+// interrupts receives the signals by which the user ends a turn, and then the command. Without it, main would
+// end the command at the first signal.
 type interrupts chan os.Signal
 
-// notifyInterrupts returns a channel that receives them, until stop is called.
+// notifyInterrupts returns a channel that receives these signals until stop is called.
 func notifyInterrupts() interrupts {
 	c := make(interrupts, 4)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
@@ -24,7 +24,7 @@ func (c interrupts) stop() { signal.Stop(c) }
 func (c interrupts) contextOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if context.Cause(ctx) == context.Canceled { // the cause of a signal is another error, which names it
+		if context.Cause(ctx) == context.Canceled { // a signal has another cause, which names it
 			cancel()
 		}
 	})

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/internal/server/config"
 )
 
-// The scripts of the agents of a [hostServer].
+// hostScripts are the scripts of the agents of [hostServer].
 var hostScripts = map[string]string{
 	"poem": `
 - reply: I need to know the style.
@@ -51,8 +51,8 @@ var hostScripts = map[string]string{
 	"lead": `[{tools: [{name: spawn_agents, input: {tasks: [{agent: poem, prompt: Write.}]}}]}, {reply: All done.}]`,
 }
 
-// hostServer serves the database of a sandbox with hosted agents, until the test ends. waits gets
-// a value when the tool wait runs, which ends when its call is cancelled.
+// hostServer serves the database of a sandbox with hosted agents until the test ends. waits receives a value
+// when the tool wait runs. That tool ends when its call is cancelled.
 func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	t.Helper()
 	running := make(chan struct{}, 10)
@@ -110,9 +110,9 @@ func hostServer(t *testing.T, database string) (waits <-chan struct{}) {
 	return running
 }
 
-// C7: without a terminal, standard output has only what the run returned. Everything else is on
-// standard error: the calls, the question, and that a pipe has no answer. The question is answered
-// elsewhere, and the command says by whom.
+// C7: without a terminal, standard output has only the result of the run. Standard error has everything else:
+// the calls, the question, and a note that the pipe has no answer. The question is answered elsewhere, and
+// the command prints by whom.
 func TestRunInAPipeIsAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -170,7 +170,7 @@ func TestPipeAnswersTheNextQuestion(t *testing.T) {
 
 // A run on a remote server is followed, and its question is answered elsewhere: the command shows
 // the address of its page, and who answered.
-func TestRunOnARemoteServer(t *testing.T) {
+func TestRunOnARemoteServerIsFollowed(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
@@ -186,7 +186,7 @@ func TestRunOnARemoteServer(t *testing.T) {
 	}
 }
 
-// E8: the names of hosted agents are candidates, with their descriptions.
+// E8: the completion offers the names of hosted agents, with their descriptions.
 func TestHostedAgentsAreCandidates(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -197,7 +197,7 @@ func TestHostedAgentsAreCandidates(t *testing.T) {
 }
 
 // C7: a run at a terminal shows the calls and the text, and ends with an empty line.
-func TestRunAtATerminal(t *testing.T) {
+func TestRunAtATerminalShowsCallsAndText(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
 	hostServer(t, database)
@@ -213,7 +213,8 @@ func TestRunAtATerminal(t *testing.T) {
 	s.waitForScreen(`[^-]echo `)
 }
 
-// E10, C7: a person elsewhere answers while the panel is shown: it closes, and says by whom.
+// E10, C7: if a person elsewhere answers while the panel is shown, the panel closes and the command prints by
+// whom.
 func TestRunAtATerminalIsAnsweredElsewhere(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
@@ -226,8 +227,8 @@ func TestRunAtATerminalIsAnsweredElsewhere(t *testing.T) {
 	s.waitExit(0)
 }
 
-// C7: Ctrl+C cancels the turn, which is said, and the next message goes on. Ctrl+C while nothing
-// runs leaves the run.
+// C7: Ctrl+C cancels the turn, and a line confirms it. The next message continues the run. Ctrl+C while no
+// turn runs leaves the run.
 func TestInterruptCancelsTheTurn(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
@@ -242,7 +243,8 @@ func TestInterruptCancelsTheTurn(t *testing.T) {
 	s.waitExit(exitInterrupted)
 }
 
-// C7: Ctrl+C while a question is shown withdraws it: its outcome says what happened.
+// C7: Ctrl+C while a question is shown withdraws the question. The outcome of the question is the only
+// message.
 func TestInterruptWithdrawsTheQuestion(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t, "TERM=xterm", "NO_COLOR=", "ACCESSIBLE=")
@@ -256,8 +258,9 @@ func TestInterruptWithdrawsTheQuestion(t *testing.T) {
 	}
 }
 
-// C7: an agent's token starts no run here, because no one could answer. A responder's does.
-func TestRunNeedsAPerson(t *testing.T) {
+// C7: a run cannot be started here with an agent's token, because an agent cannot answer. With a responder's
+// token it can.
+func TestRunIsRejectedWithAnAgentToken(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
@@ -266,15 +269,15 @@ func TestRunNeedsAPerson(t *testing.T) {
 	}
 	p := launch(t, append(slices.Clone(env), token("agent")), "run", "worker", "Go.")
 	p.waitExit(t, exitUsage)
-	if got := p.err.String(); got != "askback: askback run needs a person: unset ASKBACK_TOKEN\n" {
+	if got := p.err.String(); got != "askback: ASKBACK_TOKEN is the token of an agent, but a person must answer this run: unset ASKBACK_TOKEN\n" {
 		t.Errorf("standard error has\n%s", got)
 	}
 	p = launch(t, append(slices.Clone(env), token("responder")), "run", "worker", "Go.")
 	p.waitExit(t, 0)
 }
 
-// C7: who leaves a run without a server reads how to start one that goes on with it.
-func TestCommandThatLeftNamesTheServer(t *testing.T) {
+// C7: a user who leaves a run without a server sees how to start a server that continues the run.
+func TestLeftRunPrintsTheServeCommand(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	dir := t.TempDir()
@@ -296,7 +299,7 @@ func TestCommandThatLeftNamesTheServer(t *testing.T) {
 	}
 }
 
-// C7: without a terminal, a cancelled turn ends the command with 4, and --resume goes on with it.
+// C7: without a terminal, a cancelled turn ends the command with 4, and --resume continues it.
 func TestCancelledRunIsResumed(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -319,8 +322,8 @@ func TestCancelledRunIsResumed(t *testing.T) {
 	}
 }
 
-// C7: SIGTERM leaves the run as it is.
-func TestTerminatedCommandLeavesTheRun(t *testing.T) {
+// C7: SIGTERM ends the command and leaves the run unchanged.
+func TestTerminatedCommandDoesNotEndTheRun(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	hostServer(t, database)
@@ -336,8 +339,8 @@ func TestTerminatedCommandLeavesTheRun(t *testing.T) {
 	}
 }
 
-// C7, E13: a call that works and one that fails are each one row. A failed run ends with 1, an
-// unknown agent is an error that names what to do, and a JSON result stays JSON.
+// C7, E13: each call is one row, whether it succeeds or fails. A failed run ends with 1. The error for an
+// unknown agent names what to do, and a JSON result is printed as JSON.
 func TestRunShowsCallsAndFailures(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -366,7 +369,7 @@ func TestRunShowsCallsAndFailures(t *testing.T) {
 	}
 }
 
-// A6, E3: what a child asks is answered at the terminal of the run that started it.
+// A6, E3: a question of a child is answered at the terminal of the run that started the child.
 func TestRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -380,7 +383,7 @@ func TestRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 	}
 }
 
-// A run that is followed again has the questions that its children asked before.
+// A run that is followed again shows the questions that its children asked before.
 func TestResumedRunShowsTheQuestionsOfItsChildren(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

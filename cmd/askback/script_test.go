@@ -19,8 +19,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// parallelTests is the number of tests that run at once, whatever GOMAXPROCS is, because
-// tests wait for the processes that they started.
+// parallelTests is the number of tests that run in parallel, whatever GOMAXPROCS is, because tests wait for
+// the processes that they started.
 const parallelTests = 8
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(cleanedUp{m}, map[string]func(){"askback": main})
 }
 
-// cleanedUp runs the tests and deletes what they have built.
+// cleanedUp runs the tests and then deletes the files that they have built.
 type cleanedUp struct{ *testing.M }
 
 // Run implements [testscript.TestingM].

@@ -93,12 +93,12 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	})
 }
 
-// serve becomes the server of the database, and is it while watch runs.
+// serve becomes the server of the database, until watch returns.
 func (c *serveCommand) serve(ctx context.Context, io streams, all *commands, o connection.Options, watch func(*connection.Instance)) error {
 	at, err := connection.New(o).TakeOver(ctx)
 	switch {
 	case errors.Is(err, context.Canceled): // by a signal
-		o.Log.Info("stopped before it served")
+		o.Log.Info("stopped before the server was ready")
 		return nil
 	case err != nil:
 		return err
@@ -123,7 +123,7 @@ func (f *frontends) watch(ctx context.Context, settings *reloader, at *connectio
 	group.Wait()
 }
 
-// warnOfAddress logs a warning if people elsewhere may not reach the pages.
+// warnOfAddress logs a warning if browsers elsewhere may not reach the pages.
 func warnOfAddress(log *slog.Logger, o connection.Options) {
 	if !egress.IsLoopback(o.Listen) && o.PublicURL == "" {
 		log.Warn("without --public-url, links work on this machine only, and browsers elsewhere can log in only over HTTPS")
@@ -157,8 +157,8 @@ func (c *serveCommand) records(io streams, file config.Config) (*serverlog.Log, 
 	return serverlog.New(io.err, format, level), nil
 }
 
-// announce writes the address of the server: to the log or, at a terminal, to the user with
-// the next steps.
+// announce writes the address of the server to the log. At a terminal it writes the address and the next
+// steps to the user instead.
 func (c *serveCommand) announce(io streams, all *commands, o connection.Options, at *connection.Instance) {
 	if !terminal.IsTerminal(io.err) {
 		o.Log.Info("serving", "pages", at.PublicURL(), "address", at.URL(), "database", o.Place.Database)

@@ -64,9 +64,8 @@ func engineOptions(file config.Config, channels *channelSet, records *serverlog.
 	return o
 }
 
-// defaultDigestAfter is how many questions of one agent a person gets in a minute at one receiver
-// without the setting limits.digest_after. A person reads no more in that time; a run with a few
-// agents asks less.
+// defaultDigestAfter is how many questions of one agent a person gets per minute at one receiver without the
+// setting limits.digest_after. A person reads no more in a minute, and a run with a few agents asks fewer.
 const defaultDigestAfter = 10
 
 // engineSettings returns the settings that can change while the engine runs.
@@ -101,12 +100,12 @@ func engineSettings(file config.Config) engine.Settings {
 	return s
 }
 
-// A reloader reads the settings file again on SIGHUP and after the file changed, and so the
-// definitions of agents. A file with errors changes nothing, and /readyz reports it.
+// A reloader reads the settings file and the definitions of agents again, on SIGHUP and after a file has
+// changed. A file with errors changes nothing, and /readyz reports it.
 type reloader struct {
 	path       string // "" if only the definitions of agents are read again
 	log        *slog.Logger
-	initial    config.Config // at the start of the server
+	initial    config.Config // the settings at the start of the server
 	overridden []string      // keys that a flag overrides
 	agents     *hosting.Host // nil if no agents are hosted
 	hangup     <-chan os.Signal
@@ -129,9 +128,9 @@ func newReloader(path string) *reloader {
 	return r
 }
 
-// with returns a reloader that also reads the definitions of agents again, if there are any. It
-// may be called if r is nil. Without a settings file, SIGHUP ends the server as it ends other
-// programs whose terminal is closed.
+// with returns a reloader that also reads the definitions of agents again, if there are any. It may be called
+// on a nil reloader. Without a settings file, SIGHUP ends the server as it ends other programs whose terminal
+// is closed.
 func (r *reloader) with(agents *hosting.Host) *reloader {
 	if r == nil && agents != nil {
 		r = &reloader{stop: func() {}}
@@ -261,8 +260,8 @@ func (r *reloader) needRestart(file config.Config) (keys []string) {
 	return append(keys, restart...)
 }
 
-// channels returns the settings of the channels that apply if the file has changed, and the keys
-// that apply after a restart: what most channels are started with stays until then.
+// channels returns the settings of the channels after a change of the file, and the keys that take effect
+// only after a restart. Most channels keep the settings that they were started with.
 func (r *reloader) channels(file config.Config) (now map[string]channels.Settings, restart []string) {
 	now = maps.Clone(r.initial.Channels)
 	for _, k := range kinds.All {

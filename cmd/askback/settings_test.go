@@ -25,8 +25,8 @@ func TestDigestsAreOnByDefault(t *testing.T) {
 	}
 }
 
-// A channel keeps the settings with which the server has started, and the log names what a restart
-// would change. Only the address of webhooks changes without one.
+// A channel keeps the settings that the server has started with, and the log names the changes that need a
+// restart. Only the address of webhooks changes without a restart.
 func TestChannelsKeepTheirSettingsUntilARestart(t *testing.T) {
 	r := &reloader{initial: config.Config{Channels: map[string]channels.Settings{
 		"telegram": telegram.Settings{Token: "1:x", Groups: []int64{-1}}, "slack": slack.Settings{BotToken: "xoxb-1"},

@@ -38,13 +38,13 @@ type askGroup struct {
 	env   []string
 	place instance.Place
 	mu    sync.Mutex
-	asks  map[int]*process // neither killed nor answered
+	asks  map[int]*process // the processes that were neither killed nor answered
 	rand  *rand.Rand
 }
 
-// Twenty processes ask at once. Six times, the one that holds the database is killed and
-// other commands answer two asks. Each remaining process gets its own answer. Two processes
-// never have the database open at once (F2, wire.md §11).
+// Twenty processes ask at the same time. Six times, the process that holds the database is killed and other
+// commands answer two asks. Each remaining process gets its own answer. Two processes never have the database
+// open at the same time (F2, wire.md §11).
 func TestCommandsShareOneDatabase(t *testing.T) {
 	t.Parallel()
 	const asks, kills = 20, 6

@@ -36,7 +36,7 @@ channels:
 	return s
 }
 
-// askInSlack asks a question and returns its id and the message, when it can be answered.
+// askInSlack asks a question and waits until its message can be answered. It returns the id and the message.
 func askInSlack(s *testServer, slack *slacktest.Server, body string) (id string, m slacktest.Message) {
 	s.t.Helper()
 	id = s.call(s.agent, "POST", "/asks", body, 201)["id"].(string)
@@ -53,9 +53,9 @@ func askInSlack(s *testServer, slack *slacktest.Server, body string) (id string,
 
 const slackQuestion = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "session_key": "run"}`
 
-// A question appears in the channel, a press of its button answers it over either mode, and the
-// message then shows the outcome. The next question of the session is in its thread.
-func TestAnswerInSlack(t *testing.T) {
+// A question appears in the channel, and a press of its button answers it, in both modes. The message then
+// shows the outcome. The next question of the session is in its thread.
+func TestQuestionIsAnsweredInSlack(t *testing.T) {
 	t.Parallel()
 	for mode, secrets := range map[string]string{
 		"Socket Mode": "app_token: " + slacktest.AppToken,
@@ -98,7 +98,7 @@ func TestAnswerInSlack(t *testing.T) {
 }
 
 // The settings in docs/slack.md are valid, and its manifest has what the channel needs.
-func TestSlackPageIsRight(t *testing.T) {
+func TestSlackPageHasValidSettings(t *testing.T) {
 	page, err := os.ReadFile("../../docs/slack.md")
 	if err != nil {
 		t.Fatal(err)

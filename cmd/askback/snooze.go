@@ -72,8 +72,8 @@ func noteSnoozed(ctx context.Context, io streams, client askback.Inbox, agent st
 	}
 }
 
-// snoozeMark returns the mark of an ask in a list, after two spaces: until when it is or was
-// snoozed. It returns "" if the ask has no snooze.
+// snoozeMark returns two spaces and the time until which an ask is or was snoozed. It returns "" if the ask
+// has no snooze.
 func snoozeMark(page askback.Page, id string, now time.Time) string {
 	for _, s := range page.Snoozes {
 		if s.AskID == id {

@@ -13,9 +13,8 @@ import (
 	"github.com/askback/askback/channel/telegram/telegramtest"
 )
 
-// The commands of docs/telegram.md, at most six from the clone to an answer, lead to an answer
-// in Telegram. They run as they are pasted, except for the clone, which is this repository,
-// and the token, which is that of a fake (E4).
+// The commands of docs/telegram.md, at most six from the clone on, lead to an answer in Telegram. They run as
+// they are pasted, with two replacements: the clone is of this repository, and the token is for a fake (E4).
 func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/telegram.md")
@@ -90,7 +89,7 @@ func TestTelegramPageLeadsToAnAnswer(t *testing.T) {
 	}
 }
 
-// The command checks the token and the groups of the settings.
+// askback notify test checks the token and the groups of the settings.
 func TestNotifyTestChecksTheBot(t *testing.T) {
 	t.Parallel()
 	const room = -1001234567890
@@ -129,7 +128,7 @@ func TestNotifyTestChecksTheBot(t *testing.T) {
 	}
 }
 
-// A server with a bot of a fake. The user has linked a chat.
+// newTelegramServer returns a server with a bot of the fake. The user has linked a chat.
 func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testServer {
 	t.Helper()
 	at, err := url.Parse(s.URL)
@@ -155,9 +154,9 @@ func newTelegramServer(t *testing.T, s *telegramtest.Server, user int64) *testSe
 	return server
 }
 
-// The server is killed after Telegram has a message and before its id is recorded, and then
-// between the answers to four questions. One message has buttons afterwards, what was answered is
-// kept, and after the outcome no message has any.
+// The server is killed when Telegram has a message but its id is not recorded, and between the answers to
+// four questions. Afterwards only one message has buttons and the answers are kept. After the outcome no
+// message has buttons.
 func TestTelegramSurvivesKill(t *testing.T) {
 	t.Parallel()
 	const user = 4001

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/server/telemetry"
 )
 
-// tracesTime is how long a server that stops sends the spans that were not sent yet.
+// tracesTime is how long a stopping server may take to send the remaining spans.
 const tracesTime = 5 * time.Second
 
 // observe returns the metrics of a server, and a function that stops its traces. Both count

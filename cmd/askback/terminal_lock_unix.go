@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// deviceNumber returns the number of a terminal, which is the same for all of its names. It
-// returns false if the number is not known.
+// deviceNumber returns the number of a terminal, which is the same for all of its names. It returns false if
+// the number is not known.
 func deviceNumber(f *os.File) (string, bool) {
 	info, err := f.Stat()
 	if err != nil {

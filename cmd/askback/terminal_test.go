@@ -85,8 +85,8 @@ func (s *terminalSession) typeKeys(keys string) {
 	}
 }
 
-// pressUntil presses a key until a condition is true, with a second after each: keys that follow
-// another one at once are ignored.
+// pressUntil presses a key until a condition is true, with a second after each press. The terminal ignores a
+// key that immediately follows another.
 func (s *terminalSession) pressUntil(key string, done func() bool) {
 	s.t.Helper()
 	limit := time.After(2 * time.Minute)
@@ -180,8 +180,8 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 	}
 }
 
-// Input from before a question was shown is discarded. Otherwise the rest of a block that
-// is pasted into a shell would answer the question of its first line.
+// Input from before a question was shown is discarded. Otherwise the rest of a block that is pasted into a
+// shell would answer the question of its first line.
 func TestTypeAheadIsDiscarded(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -197,8 +197,8 @@ func TestTypeAheadIsDiscarded(t *testing.T) {
 	s.waitForScreen(`it ended with 0`)
 }
 
-// Lines that are pasted at once are one text, which is sent after a confirmation. They do not answer
-// the next question or a confirmation.
+// Lines that are pasted together are one text, which is sent after a confirmation. They do not answer the
+// next question or a confirmation.
 func TestPastedLinesAreOneAnswer(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -358,8 +358,8 @@ wait $first; a=$?; wait $second; echo "they ended with $a and $?"`)
 	s.waitForScreen(`they ended with (0 and 1|1 and 0)`)
 }
 
-// At a terminal, JSON also has the control and format characters escaped that encoding/json
-// keeps, such as U+009B and U+202E. In a pipe it is unchanged.
+// At a terminal, JSON is printed with control and format characters escaped that encoding/json leaves
+// unchanged, such as U+009B and U+202E. In a pipe it is unchanged.
 func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -380,8 +380,8 @@ func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 	}
 }
 
-// A person who types a line claims the ask, so that others see who is answering it (F8).
-// The line need not be an answer.
+// A person who types a line claims the ask, so that others see who is answering it (F8). The line may be no
+// valid answer.
 func TestTypingClaimsTheAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

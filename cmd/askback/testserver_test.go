@@ -15,7 +15,7 @@ import (
 type testServer struct {
 	t           *testing.T
 	env         []string
-	dir         string // where it runs; "": as the test
+	dir         string // its working directory; "" for the directory of the test
 	place       instance.Place
 	process     *process
 	agent, user string // tokens

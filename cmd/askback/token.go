@@ -87,7 +87,7 @@ func tokenLine(id string, t askback.Token, now time.Time) string {
 	return line
 }
 
-// usedBy returns what uses a token, to distinguish the browsers of a person from their
+// usedBy returns the kind of client that uses a token, to distinguish the browsers of a person from their
 // terminal.
 func usedBy(t askback.Token) string {
 	switch t.Channel {
@@ -116,7 +116,7 @@ type tokenRevoke struct {
 	ID string `arg:"" complete:"token" help:"Id of the token, or the beginning or end of it, from askback token list."`
 }
 
-// Run revokes the token that c.ID identifies by its id, or by the beginning or end of it.
+// Run revokes the token that c.ID identifies: by its id, or by the beginning or end of the id.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := findID(c.ID, "tok_", "token", "revoke", func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)

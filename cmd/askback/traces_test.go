@@ -16,13 +16,13 @@ import (
 	"github.com/askback/askback/internal/local/instance"
 )
 
-// F16: the trace of an agent continues in a server that is killed between question and answer:
-// its spans are the requests, the wait for a person, and the resume.
+// F16: the trace of an agent continues in a server that is killed between question and answer. Its spans are
+// the requests, the wait for a person, and the resume.
 func TestTraceContinuesAfterACrash(t *testing.T) {
 	t.Parallel()
 	const trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 	var mu sync.Mutex
-	names := map[string]bool{} // of the spans in the trace
+	names := map[string]bool{} // the names of the spans in the trace
 	collect := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		var in collector.ExportTraceServiceRequest

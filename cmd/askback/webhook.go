@@ -77,13 +77,13 @@ func allEndpoints(ctx context.Context, client askback.Endpoints, q askback.Endpo
 	return all, nil
 }
 
-// endpointOwner returns what people read as the owner of an endpoint.
+// endpointOwner returns the owner of an endpoint as text for people.
 func endpointOwner(e askback.Endpoint) string {
-	return cmp.Or(e.Owner, "(all others)") // asks that name no callback
+	return cmp.Or(e.Owner, "(all others)") // the endpoint for asks that name no callback
 }
 
-// endpointLine describes an endpoint in one line. What matters most comes first, because the
-// end may not fit.
+// endpointLine describes an endpoint in one line. The most important facts come first, because the line may
+// be cut at its end.
 func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 	line := fmt.Sprintf("%s  %-8s  %s  %s", id, e.Status, e.Origin, endpointOwner(e))
 	day := func(at time.Time) string { return at.Local().Format("2 Jan 15:04") }
@@ -93,7 +93,7 @@ func endpointLine(id string, e askback.Endpoint, now time.Time) string {
 	case e.Status == askback.EndpointPaused:
 		line += "; by " + e.By + ", " + day(e.ChangedAt)
 	case !e.FailingSince.IsZero():
-		line += "; fails since " + day(e.FailingSince)
+		line += "; failing since " + day(e.FailingSince)
 	}
 	if e.SecretAt.IsZero() {
 		line += "; secret of the settings"
@@ -111,7 +111,7 @@ type webhookAdd struct {
 	Owner string `complete:"agent" placeholder:"NAME" help:"Make it for the asks of this token; by default, for asks that name no callback, or for the agent itself."`
 }
 
-// Run makes an endpoint and prints its secret.
+// Run creates an endpoint and prints its secret.
 func (c *webhookAdd) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	e, secret, err := conn.User.CreateEndpoint(ctx, askback.EndpointRequest{URL: c.URL, Owner: c.Owner})
 	if err != nil {
@@ -136,7 +136,7 @@ type endpointArg struct {
 	ID string `arg:"" complete:"endpoint" help:"Id of the receiver, or the beginning or end of it, from askback webhook list."`
 }
 
-// change calls do with the id of the endpoint, and notes what became of it.
+// change calls do with the id of the endpoint, and prints the changed endpoint.
 func (a endpointArg) change(ctx context.Context, io streams, conn *connection.Connector, do func(context.Context, string) (askback.Endpoint, error)) error {
 	id, err := a.find(ctx, conn)
 	if err != nil {
@@ -161,7 +161,7 @@ func (a endpointArg) find(ctx context.Context, conn *connection.Connector) (stri
 	})
 }
 
-// unknownEndpoint replaces the error for an endpoint that the user cannot see.
+// unknownEndpoint replaces the error for an endpoint that the user cannot see by an error that names it.
 func unknownEndpoint(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return exitError{exitRefused, "there is no receiver " + id + " that you may change"}
@@ -210,13 +210,13 @@ func (c *webhookRotate) Run(ctx context.Context, io streams, conn *connection.Co
 	if err := printSecret(io, e, secret); err != nil {
 		return err
 	}
-	note(io.err, "the old one signs as well until "+e.OldSecretUntil.Local().Format(time.DateTime))
+	note(io.err, "the old secret also signs until "+e.OldSecretUntil.Local().Format(time.DateTime))
 	return nil
 }
 
 type webhookTest struct{ endpointArg }
 
-// Run sends a test message. The error is what went wrong.
+// Run sends a test message. It returns an error if the receiver does not accept the message.
 func (c *webhookTest) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := c.find(ctx, conn)
 	if err != nil {
@@ -246,7 +246,7 @@ func (c *webhookResend) AfterApply() (err error) {
 	return err
 }
 
-// Run queues what was given up.
+// Run queues the deliveries that were given up.
 func (c *webhookResend) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := c.find(ctx, conn)
 	if err != nil {

@@ -99,7 +99,7 @@ func (c *webhookRetry) Run(ctx context.Context, io streams, conn *connection.Con
 func withDeliveries(ctx context.Context, client askback.Deliveries, id string, v view.Ask) view.Ask {
 	page, err := client.Deliveries(ctx, askback.DeliveryQuery{AskID: id, Limit: askback.MaxLimit})
 	if err != nil {
-		return v // the user may not see them, or the server is too old; the ask is what counts
+		return v // the user may not see them, or the server is too old; the ask matters more
 	}
 	slices.Reverse(page.Items)
 	v.Deliveries = view.DeliveriesOf(page.Items, kinds.Titles())

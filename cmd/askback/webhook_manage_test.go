@@ -18,8 +18,8 @@ import (
 	"github.com/askback/askback/internal/text/safetext"
 )
 
-// An operator lists, tests, pauses and rotates a receiver on the command line, and sends again
-// what it refused for good. Its messages verify with the secret that was printed (E3, T17).
+// An operator lists, tests, pauses and rotates a receiver on the command line, and resends the messages that
+// it rejected for good. The messages verify with the printed secret (E3, T17).
 func TestReceiverIsManagedOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

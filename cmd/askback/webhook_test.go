@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/askbacktest"
 )
 
-// newCaller starts a program with a callback, and a server that sends to it.
+// newCaller returns the receiver of a program's callbacks, and a server that sends to it.
 func newCaller(t *testing.T) (*askbacktest.Receiver, *testServer) {
 	t.Helper()
 	env, database := sandbox(t)
@@ -42,9 +42,8 @@ func rejected(t *testing.T, c *askbacktest.Receiver) {
 	}
 }
 
-// A program that asks gets the question and its outcome at its callback, signed and in
-// order, although the server was killed in between and the program was not there for a
-// while (E3, F9).
+// A program that asks gets the question and its outcome at its callback, signed and in order. The server is
+// killed in between, and the program is unreachable for a while (E3, F9).
 func TestCallbackReceivesOutcomeAfterACrash(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
@@ -65,8 +64,8 @@ func TestCallbackReceivesOutcomeAfterACrash(t *testing.T) {
 	}
 }
 
-// The callback of a session gets the events of its asks and the end of the session, although
-// the server was killed before each of them was sent (E3, F9).
+// The callback of a session gets the events of its asks and the end of the session. The server is killed
+// before it sends each of them (E3, F9).
 func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
@@ -94,8 +93,8 @@ func TestCallbackOfSessionReceivesItsEndAfterACrash(t *testing.T) {
 	}
 }
 
-// An operator at a terminal lists what was given up, sends it again, and sees it with the ask
-// (F16).
+// An operator at a terminal lists the deliveries that were given up, sends one again, and sees it with the
+// ask (F16).
 func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	t.Parallel()
 	program, s := newCaller(t)
@@ -126,7 +125,7 @@ func TestOperatorListsAndRetriesDeliveries(t *testing.T) {
 	}
 	dlv, _, _ := strings.Cut(failed, " ")
 	mustRun(t, s.env, "webhook", "retry", dlv)
-	// Its endpoint is disabled, because it wants nothing more, so it is given up at once.
+	// The endpoint is disabled after 410 Gone, so the delivery is given up without a further attempt.
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(failed, "this receiver is disabled") && time.Now().Before(deadline); {
 		failed = list("--status", "failed")
 	}

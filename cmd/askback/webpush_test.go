@@ -17,8 +17,9 @@ import (
 	"github.com/askback/askback/test/kit/leftout"
 )
 
-// With the line of docs/webpush.md in the settings, a browser that was added in the inbox gets a
-// question and its outcome, also after the server was killed: its key stays the same (F3, E4).
+// With the line of docs/webpush.md in the settings, a browser that was added in the inbox gets a question and
+// its outcome. It still gets them after the server was killed, because the key of the server is stored (F3,
+// E4).
 func TestBrowserGetsQuestionsAfterARestart(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

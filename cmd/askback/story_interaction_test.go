@@ -9,10 +9,10 @@ import (
 
 func newInteractionStory(t *testing.T) *story {
 	t.Helper()
-	return newStory(t, "003.txtar", "PATH="+filesServer(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return newStory(t, "interaction.txtar", "PATH="+filesServer(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// Each answer names its ask, so that two runs that wait at once get their own (D2, D4).
+// Each answer names its ask, so that two waiting runs get their own answers (D2, D4).
 func TestAnswersReachTheRunThatAsked(t *testing.T) {
 	t.Parallel()
 	s := newInteractionStory(t)
@@ -73,7 +73,7 @@ func TestToolNeedsApprovalUntilAPersonApprovesAll(t *testing.T) {
 	})
 	last := s.askOf(session)["id"].(string)
 	if got, err := os.ReadFile(work); err != nil || string(got) != "two" {
-		t.Errorf("the file is %q, %v, want that of the second write", got, err)
+		t.Errorf("the file is %q, %v, want the text of the second write", got, err)
 	}
 	s.call(s.user, "POST", "/asks/"+last+"/answer", `{"decision": `+s.payload("denied.json")+`, "reason": "keep it"}`, 200)
 	if got := s.ended(session); got["status"] != "completed" {

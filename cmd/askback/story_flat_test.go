@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// The flat form asks one question: of choices with descriptions, of several choices, or for a
-// text. A person may also give an answer of their own (C1, C2).
+// The flat form asks one question: a choice of options with descriptions, a choice of several options, or a
+// text. A person may also answer in their own words (C1, C2).
 func TestFlatFormAsksOneQuestion(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "002.txtar")
+	s := newStory(t, "flat.txtar")
 	session := s.run("setup", "Set it up.")
 	answer := func(answer string) map[string]any {
 		t.Helper()
@@ -33,10 +33,10 @@ func TestFlatFormAsksOneQuestion(t *testing.T) {
 	}
 }
 
-// Options and descriptions of different length are an error for the model (C2).
-func TestDescriptionsNeedTheLengthOfTheOptions(t *testing.T) {
+// Options and descriptions of different number are an error for the model (C2).
+func TestMismatchedDescriptionsAreRejected(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "002.txtar")
+	s := newStory(t, "flat.txtar")
 	if got := s.ended(s.run("lengths", "Ask.")); got["status"] != "completed" || got["asks_total"] != 0.0 {
 		t.Errorf("got %v, want a completed run without asks", got)
 	}
@@ -45,7 +45,7 @@ func TestDescriptionsNeedTheLengthOfTheOptions(t *testing.T) {
 // Only a person confirms, whatever the default is (C3).
 func TestConfirmActionNeedsAPerson(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "002.txtar")
+	s := newStory(t, "flat.txtar")
 	session := s.run("review", "Review it.")
 	first := s.askOf(session)
 	if text := text(first["confirmation"]); !strings.Contains(text, "Apply 8 auto-fixes for linting errors") || !strings.Contains(text, "3 import sorting") {
@@ -63,10 +63,10 @@ func TestConfirmActionNeedsAPerson(t *testing.T) {
 	}
 }
 
-// A run can ask max_asks times. Then the tool returns an error, and people are asked no more (C6).
-func TestAgentCannotAskInCircles(t *testing.T) {
+// A run can ask max_asks times. After that the tool returns an error and people are not asked (C6).
+func TestAgentCanAskOnlyMaxAsksTimes(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "002.txtar")
+	s := newStory(t, "flat.txtar")
 	session := s.run("circles", "Refactor it.")
 	for _, question := range []string{"Should I proceed with the refactoring?", "Really?"} {
 		ask := s.askOf(session)

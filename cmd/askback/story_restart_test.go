@@ -19,12 +19,12 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The question ends the turn of the agent. It waits in the database, is answered after a restart
-// of the server, and the run continues with the answer. Routes, events and payloads are those of
-// the document (B1, B2, B3, B4, B5).
+// The question ends the turn of the agent. It waits in the database and is answered after a restart of the
+// server. The run then continues with the answer. Routes, events and payloads match the files (B1, B2, B3,
+// B4, B5).
 func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "001.txtar")
+	s := newStory(t, "restart.txtar")
 	events := s.follow("/events")
 	session := s.run("tutor", "Plan a lesson.")
 	ask := s.askOf(session)["id"].(string)
@@ -58,7 +58,7 @@ func TestRunWaitsThroughARestartAndContinues(t *testing.T) {
 	s.until("/sessions/"+session, "second turn", func(got map[string]any) bool { return strings.Contains(text(got["result"]), "Use print.") })
 }
 
-// requireText requires the resume context of a session.
+// requireText requires that the resume context of a session is this payload.
 func (s *story) requireText(session, name string) {
 	s.t.Helper()
 	announced, _ := s.place.Last()
@@ -78,10 +78,10 @@ func (s *story) requireText(session, name string) {
 	}
 }
 
-// The statuses of the document: the agent runs, waits, completes, fails, or is cancelled (B2).
+// A session has a status for each state of its run: running, waiting, completed, failed or cancelled (B2).
 func TestSessionHasTheStatusOfItsRun(t *testing.T) {
 	t.Parallel()
-	s := newStory(t, "001.txtar")
+	s := newStory(t, "restart.txtar")
 	events := s.follow("/events")
 	failed, cancelled := s.run("fails", "Begin."), s.run("tutor", "Plan.")
 	events.wait("session_started", failed, nil)
@@ -97,10 +97,9 @@ func TestSessionHasTheStatusOfItsRun(t *testing.T) {
 	s.call(s.user, "POST", "/sessions/"+cancelled+"/messages", `{"text": "Go on"}`, 409)
 }
 
-// A run waits for days, through a restart in the middle. A person takes as
-// long as needed, and the run continues at once (B3).
+// A run waits for days, with a restart in between. It continues immediately after the answer (B3).
 func TestRunWaitsForDays(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "seeds", "001.txtar"))
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "stories", "restart.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +131,7 @@ func TestRunWaitsForDays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(3 * 24 * time.Hour) // of the bubble
+		<-time.After(3 * 24 * time.Hour) // in the time of synctest
 		stop()
 		<-time.After(24 * time.Hour)
 		ana, stop = serve()

@@ -9,17 +9,16 @@ import (
 	"github.com/askback/askback/askbacktest"
 )
 
-// newAsyncStory starts the agents of the document on agents that webhooks start.
+// newAsyncStory starts agents that webhooks start, and a receiver for their callbacks.
 func newAsyncStory(t *testing.T, agents string) (*story, *askbacktest.Receiver) {
 	t.Helper()
 	r := askbacktest.NewReceiver(t, nil)
-	return newStory(t, "004.txtar", "AGENTS="+agents, "SECRET="+askbacktest.ReceiverSecret, "ALLOW="+r.Address(), "CALLBACK="+r.URL()+"/questions"), r
+	return newStory(t, "webhook.txtar", "AGENTS="+agents, "SECRET="+askbacktest.ReceiverSecret, "ALLOW="+r.Address(), "CALLBACK="+r.URL()+"/questions"), r
 }
 
-// A webhook starts an agent, which asks and waits. The answer resumes it, and the run completes.
-// Only the first answer counts, and what has ended is not found. Every payload is as the document
-// prints it (E1, E2, E10, E11).
-func TestWebhookRunAsksGoesOnAndCompletes(t *testing.T) {
+// A webhook starts an agent, which asks and waits. The answer resumes it, and the run completes. Only the
+// first answer counts, and an ended session is not found. Every payload matches its file (E1, E2, E10, E11).
+func TestWebhookRunAsksAndCompletes(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
 	session := s.hook("write-poem", `{"original_topic": "love"}`)
@@ -45,8 +44,8 @@ func TestWebhookRunAsksGoesOnAndCompletes(t *testing.T) {
 	s.call(s.user, "GET", "//agent/session/ses_00000000000000000000000000", "", 404)
 }
 
-// The callback of the definition gets the question, with the header and the body of the document,
-// and the address for the answer works (E3).
+// The callback of the definition gets the question, with the expected header and body. The address for the
+// answer works (E3).
 func TestCallbackHasTheQuestionOfTheRun(t *testing.T) {
 	t.Parallel()
 	s, program := newAsyncStory(t, "./called")
@@ -72,8 +71,8 @@ func TestCallbackHasTheQuestionOfTheRun(t *testing.T) {
 	}
 }
 
-// The example of a definition is valid, as it is printed, and starts (E12).
-func TestExampleDefinitionOfTheDocumentStarts(t *testing.T) {
+// The example of a definition is valid and starts (E12).
+func TestExampleDefinitionStarts(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
 	if got := s.ended(s.hook("complex-research", `{}`)); got["status"] != "completed" || got["agent"] != "complex-research" {
@@ -81,8 +80,8 @@ func TestExampleDefinitionOfTheDocumentStarts(t *testing.T) {
 	}
 }
 
-// Without async_questions, an agent that a webhook started cannot ask: it gets an error, and works
-// with what it has (E1).
+// Without async_questions, an agent that a webhook started cannot ask. It gets an error and continues without
+// an answer (E1).
 func TestWebhookRunCannotAskUnlessItsDefinitionAllowsIt(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
@@ -92,7 +91,7 @@ func TestWebhookRunCannotAskUnlessItsDefinitionAllowsIt(t *testing.T) {
 	}
 }
 
-// If there is no answer in time, the session fails, or goes on with the default (E7).
+// If there is no answer in time, the session fails or continues with the default (E7).
 func TestTimeOutFailsTheRunOrAppliesTheDefault(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")
@@ -112,11 +111,11 @@ func TestTimeOutFailsTheRunOrAppliesTheDefault(t *testing.T) {
 	asks := s.call(s.user, "GET", "/asks?status=all&session_id="+defaults, "", 200)["items"].([]any)
 	outcome := asks[0].(map[string]any)["outcome"]
 	if differs(outcome, map[string]any{"status": "expired", "default_applied": true, "by": map[string]any{"kind": "timer"}}, "") != "" {
-		t.Errorf("the outcome is %v, want that of a timer", outcome)
+		t.Errorf("the outcome is %v, want an outcome by a timer", outcome)
 	}
 }
 
-// A webhook that is delivered again starts no second run (E1).
+// A repeated webhook starts no second run (E1).
 func TestRepeatedWebhookStartsOneRun(t *testing.T) {
 	t.Parallel()
 	s, _ := newAsyncStory(t, "./agents")

@@ -18,9 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// A story is a server that hosts the agents of a file in testdata/seeds, with the payloads of
-// that file. The file has what one of the first documents prints; its tests show that the
-// document has come true.
+// A story is a server that hosts the agents of a file in testdata/stories. It also has the payloads of the
+// file.
 type story struct {
 	*testServer
 	payloads map[string]string
@@ -29,7 +28,7 @@ type story struct {
 // newStory starts a server in a folder with the files of a story.
 func newStory(t *testing.T, name string, env ...string) *story {
 	t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "seeds", name))
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "stories", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +51,8 @@ func newStory(t *testing.T, name string, env ...string) *story {
 	return s
 }
 
-// newServerIn starts a server with the settings in a folder, and creates a token for an agent and one
-// for a person.
+// newServerIn starts a server with the settings in a folder, and creates a token for an agent and a token for
+// a person.
 func newServerIn(t *testing.T, dir string, extra ...string) *testServer {
 	t.Helper()
 	env, database := sandbox(t, extra...)
@@ -65,7 +64,7 @@ func newServerIn(t *testing.T, dir string, extra ...string) *testServer {
 	return s
 }
 
-// payload returns a payload with these replacements: an old text, then a new one, and so on.
+// payload returns a payload with replacements: pairs of an old and a new text.
 func (s *story) payload(name string, replace ...string) string {
 	s.t.Helper()
 	p, ok := s.payloads[name]
@@ -75,8 +74,8 @@ func (s *story) payload(name string, replace ...string) string {
 	return strings.NewReplacer(replace...).Replace(p)
 }
 
-// requireLike requires that a value has all that a payload has: every member of an object with
-// its value, and every entry of a list. A time matches any time.
+// requireLike requires that a value contains everything in a payload: the members of each object with their
+// values, and the entries of each list. A time matches any time.
 func (s *story) requireLike(got any, name string, replace ...string) {
 	s.t.Helper()
 	var want any
@@ -89,7 +88,8 @@ func (s *story) requireLike(got any, name string, replace ...string) {
 	}
 }
 
-// differs returns where a value has less than is wanted, or "".
+// differs returns the first difference between a value and the wanted value, or "". Further members are no
+// difference.
 func differs(got, want any, at string) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -127,7 +127,7 @@ func isTime(v any) bool {
 	return ok && err == nil
 }
 
-// until calls a route until its reply is as wanted, and returns the reply.
+// until calls a route until so returns true for its reply. It returns the reply.
 func (s *testServer) until(path, what string, so func(map[string]any) bool) map[string]any {
 	s.t.Helper()
 	var last map[string]any
@@ -177,7 +177,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// A stream is the events that a person follows, from a moment on.
+// A stream collects the events that a person follows.
 type stream struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -185,7 +185,7 @@ type stream struct {
 	changed chan struct{} // closed and replaced with each event
 }
 
-// follow opens a stream, and returns when it has begun.
+// follow opens a stream, and returns once the stream has begun.
 func (s *testServer) follow(path string) *stream {
 	s.t.Helper()
 	announced, _ := s.place.Last()
@@ -225,7 +225,7 @@ func (s *testServer) follow(path string) *stream {
 	return f
 }
 
-// all returns the data of the events of a type in a session, so far.
+// all returns the data of the events of a type in a session that have arrived so far.
 func (f *stream) all(kind, session string) (data []map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -237,7 +237,7 @@ func (f *stream) all(kind, session string) (data []map[string]any) {
 	return data
 }
 
-// wait waits for the first event of a type in a session that is as wanted, and returns its data.
+// wait waits for the first matching event of a type in a session, and returns its data.
 func (f *stream) wait(kind, session string, so func(data map[string]any) bool) map[string]any {
 	f.t.Helper()
 	timeout := time.After(testTimeout)
@@ -258,7 +258,7 @@ func (f *stream) wait(kind, session string, so func(data map[string]any) bool) m
 	}
 }
 
-// filesServer builds the MCP server of the examples, once, and returns the folder with it.
+// filesServer builds the MCP server of the examples once, and returns the folder of the program.
 func filesServer(t *testing.T) string {
 	t.Helper()
 	dir, err := buildFilesServer()

@@ -9,12 +9,11 @@ import (
 
 func newToolStory(t *testing.T) *story {
 	t.Helper()
-	return newStory(t, "000.txtar", "PATH="+filesServer(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return newStory(t, "tool.txtar", "PATH="+filesServer(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// The tool stops the run until a person responds. Then the remaining calls of the same message are
-// made, in order, and the run continues. The stream has the state with the questions (A1, A2, A4,
-// A5).
+// The tool stops the run until a person responds. The run then makes the remaining calls of the same message,
+// in order, and continues. The stream has the state with the questions (A1, A2, A4, A5).
 func TestAskAmongOtherToolsStopsTheRunUntilTheResponse(t *testing.T) {
 	t.Parallel()
 	s := newToolStory(t)
@@ -50,7 +49,7 @@ func TestAskAmongOtherToolsStopsTheRunUntilTheResponse(t *testing.T) {
 	}
 	if len(results) != 3 || !strings.Contains(results[0], "readme.txt") || !strings.Contains(results[1], "SQLite") ||
 		!strings.Contains(results[1], "Export") || strings.Contains(results[1], "Dark mode") || !strings.Contains(results[2], "Wrote") {
-		t.Errorf("the results are %q, want those of the list, the answer and the write", results)
+		t.Errorf("the results are %q, want the results of the list, the answer and the write", results)
 	}
 }
 
@@ -64,8 +63,8 @@ func TestInvalidInputIsAnErrorForTheModel(t *testing.T) {
 	}
 }
 
-// A person who cancels the conversation ends the turn: each open call gets an error, the model is
-// not requested, and a message starts the next turn (A2, A4).
+// A person who cancels the conversation ends the turn. Each open call gets an error, and the model is not
+// called. The next message starts another turn (A2, A4).
 func TestCancelEndsTheTurnWithAValidHistory(t *testing.T) {
 	t.Parallel()
 	s := newToolStory(t)
