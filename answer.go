@@ -157,7 +157,7 @@ func (a *QuestionAnswer) match(ask Ask, bad *problems) int {
 	if a.ID != "" {
 		bad.add("/id", fmt.Sprintf("there is no question %s", quote(a.ID)), setID(ask))
 	} else {
-		bad.add("/question", "no question of this ask has this text", setID(ask))
+		bad.add("/question", "no question of this ask has this text", setID(ask)+"; in an object, use the id as the key")
 	}
 	return -1
 }

@@ -22,7 +22,11 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	}
 	for key, values := range query {
 		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "unknown query key", Fix: "the keys are " + paramNames(keys)})
+			fix := "leave it out"
+			if len(keys) > 0 {
+				fix = "the keys are " + paramNames(keys)
+			}
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "unknown query key", Fix: fix})
 		} else if len(values) > 1 {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key is repeated", Fix: "send it once"})
 		}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/limits"
-	"github.com/askback/askback/internal/text/spelling"
 	"github.com/askback/askback/internal/wire/jcs"
 )
 
@@ -120,12 +119,13 @@ func (r *reader) members(n node, example string, names []string, read memberRead
 	}
 	for _, m := range n.Members() {
 		r.enter(m.Name)
-		r.member(n.in(m.Value), m.Name, names, read)
+		r.member(n.in(m.Value), n.Value, m.Name, names, read)
 		r.leave()
 	}
 }
 
-func (r *reader) member(n node, name string, names []string, read memberReader) {
+// member reads a member n of object.
+func (r *reader) member(n node, object jcs.Value, name string, names []string, read memberReader) {
 	known := false
 	if n.Kind == jcs.Null {
 		known = slices.Contains(names, name)
@@ -133,41 +133,8 @@ func (r *reader) member(n node, name string, names []string, read memberReader) 
 		known = read(name, n)
 	}
 	if !known && len(r.problems) < limits.MaxProblems {
-		r.problem("unknown field", unknownFieldFix(name, names))
+		r.problem("unknown field", unknownFieldFix(name, names, object))
 	}
-}
-
-// unknownFieldFix suggests the field with the most similar name, or else lists all fields.
-func unknownFieldFix(name string, names []string) string {
-	names = slices.Sorted(slices.Values(names))
-	best, least := "", maxDistance+1
-	for _, known := range names {
-		if d := editDistance(known, name); d < least {
-			best, least = known, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	return "the fields are " + strings.Join(names, ", ")
-}
-
-// maxDistance is the largest edit distance at which a name counts as a misspelling of
-// another.
-const maxDistance = 2
-
-// editDistance returns the edit distance of two field names, ignoring case and underscores.
-// If the names differ and one of them is very short, or b is much longer than a, it returns
-// more than maxDistance.
-func editDistance(a, b string) int {
-	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "")), strings.ToLower(strings.ReplaceAll(b, "_", ""))
-	switch {
-	case a == b:
-		return 0
-	case min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
-		return maxDistance + 1
-	}
-	return spelling.Distance([]rune(a), []rune(b))
 }
 
 func (r *reader) text(n node, into *string) {

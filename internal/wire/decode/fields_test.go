@@ -45,8 +45,11 @@ func TestListedFieldsAreKnown(t *testing.T) {
 			t.Errorf("%s: got problems %v, want one unknown field", tt.body, list)
 			continue
 		}
-		names := strings.Split(strings.TrimPrefix(list[0].Fix, "the fields are "), ", ")
-		for _, name := range names {
+		_, names, _ := strings.Cut(list[0].Fix, " is ")
+		if list, ok := strings.CutPrefix(list[0].Fix, "the fields are "); ok {
+			names = list
+		}
+		for _, name := range strings.Split(names, ", ") {
 			for _, value := range []string{"1", "null"} {
 				body := fmt.Appendf(nil, tt.body, fmt.Sprintf("%q: %s", name, value))
 				if got := unknownFields(tt.parse(body)); len(got) > 0 {

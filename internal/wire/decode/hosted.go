@@ -38,13 +38,17 @@ func Tasks(raw []byte) ([]Task, error) {
 		r.elements(n, `[{"prompt": "…"}]`, func(n node) { out = append(out, r.task(n)) })
 		return true
 	})
-	if len(out) == 0 || len(out) > MaxTasks {
-		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not %d", MaxTasks, len(out)), "make several calls")
+	switch n := len(out); {
+	case n == 0 && r.err() == nil:
+		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not 0", MaxTasks), exampleTasks)
+	case n > MaxTasks:
+		r.problemAt("/tasks", fmt.Sprintf("a call has 1 to %d tasks, not %d", MaxTasks, n), "make several calls")
 	}
 	return out, r.err()
 }
 
 func (r *reader) task(n node) (t Task) {
+	before := len(r.problems)
 	r.members(n, `{"prompt": "…"}`, taskNames, func(name string, n node) bool {
 		switch name {
 		case "prompt":
@@ -57,8 +61,9 @@ func (r *reader) task(n node) (t Task) {
 		return true
 	})
 	switch {
+	case len(r.problems) > before:
 	case strings.TrimSpace(t.Prompt) == "":
-		r.problem("prompt is missing", `"prompt": "…"`)
+		r.problem("prompt is missing", `{"prompt": "…"}`)
 	case utf8.RuneCountInString(t.Prompt) > limits.MaxMessage:
 		r.problem(fmt.Sprintf("the prompt has more than %d characters", limits.MaxMessage), "shorten it")
 	}

@@ -58,7 +58,7 @@ func (r *reader) modelMembers(n node, example string, names []string, read membe
 			}
 			found = append(found, tail...)
 		}
-		r.member(child, m.Name, names, read)
+		r.member(child, n.Value, m.Name, names, read)
 		r.leave()
 	}
 	for i, p := range found {
@@ -112,7 +112,7 @@ func (r *reader) readParameter(n node, p embedded, earlier []embedded, names []s
 		if v, err := jcs.Parse([]byte(p.text)); err == nil && !isText {
 			value.Value, value.src = v, []byte(p.text)
 		}
-		r.member(value, p.name, names, read)
+		r.member(value, n.Value, p.name, names, read)
 	}
 }
 

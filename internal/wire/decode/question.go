@@ -33,8 +33,12 @@ var (
 )
 
 func (r *reader) flatMember(f *flat, name string, n node) bool {
-	if name == "descriptions" {
+	switch {
+	case name == "descriptions":
 		f.described, f.descriptions = true, r.descriptions(n)
+		return true
+	case name == "question" && (n.Kind == jcs.Array || n.Kind == jcs.Object):
+		r.problem(fmt.Sprintf("expected a string, got %s", n.Kind), `did you mean "questions"?`)
 		return true
 	}
 	return r.inputMember(&f.input, name, n)
@@ -85,6 +89,9 @@ func (r *reader) descriptions(n node) (out []string) {
 }
 
 func (r *reader) unflatten(f *flat) askback.Question {
+	if r.err() != nil {
+		return f.Question
+	}
 	if f.described && len(f.descriptions) != len(f.Options) {
 		r.problemAt("/descriptions", fmt.Sprintf("%d descriptions for %d options", len(f.descriptions), len(f.Options)),
 			"send one description for each option, or null")

@@ -34,6 +34,9 @@ func request(raw []byte, body bool) (askback.Request, error) {
 	var flat flat
 	r.modelMembers(n, exampleRequest, names, func(name string, n node) bool {
 		switch {
+		case name == "questions" && n.Kind == jcs.String && !looksLikeJSON(n.Text()):
+			r.problem("expected an array, got a string", `did you mean "question"?`)
+			return true
 		case name == "questions":
 			out.Questions = r.questions(n)
 			return true

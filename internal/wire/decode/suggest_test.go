@@ -1,0 +1,405 @@
+package decode_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/wire/decode"
+)
+
+// sentObject is an object of a request. In body, %s stands for it.
+type sentObject struct {
+	body    string
+	objects []string            // valid objects, which have all fields together
+	guesses map[string][]string // other names for a field; "": names that have no field
+	parse   func([]byte) error
+	others  []string // fields that objects of another row have
+}
+
+func parsedRequest(b []byte) error {
+	r, err := decode.Request(b)
+	if err == nil {
+		_, err = r.Normalize()
+	}
+	return err
+}
+
+func parsedQuestions(b []byte) error { _, err := decode.Questions(b); return err }
+
+// parsedAnswer parses an answer to a question.
+func parsedAnswer(b []byte) error {
+	a, _, err := decode.AnswerOrHold(b)
+	if err == nil {
+		_, err = a.Normalize(askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
+			{ID: "q1", Text: "Which database?", Options: []askback.Option{{Label: "PostgreSQL"}, {Label: "SQLite"}}},
+		}})
+	}
+	return err
+}
+
+// parsedDecision parses an answer to a confirmation.
+func parsedDecision(b []byte) error {
+	a, _, err := decode.AnswerOrHold(b)
+	if err == nil {
+		_, err = a.Normalize(askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "pay", Input: json.RawMessage("{}")}})
+	}
+	return err
+}
+
+func parser[T any](f func([]byte) (T, error)) func([]byte) error {
+	return func(b []byte) error { _, err := f(b); return err }
+}
+
+var (
+	questionGuesses = map[string][]string{
+		"question":     {"text", "prompt", "message", "Question"},
+		"options":      {"choice", "answers", "values", "items"},
+		"multiSelect":  {"multi", "allow_multiple", "multiple_choice"},
+		"allow_custom": {"allow_other", "allow_free_text"},
+		"":             {"question_id", "answer_id", "type", "description", "option_id"},
+	}
+	oneAnswer = map[string][]string{
+		"id":       {"question_id", "questionId", "qid", "key"},
+		"question": {"question_text"},
+		"selected": {"choice", "choices", "option", "options", "option_id", "value", "answer", "answers", "answer_id", "text", "label", "selection"},
+		"notes":    {"note", "comment"},
+		"other":    {"custom", "free_text"},
+		"":         {"type", "confidence"},
+	}
+)
+
+var sentObjects = []sentObject{
+	{"%s", []string{
+		`{"question": "Which?", "header": "DB", "options": ["a", "b"], "descriptions": ["c", "d"], "multiSelect": true, "default": ["a"]}`,
+		`{"question": "Which?", "choices": ["a", "b"], "multi_select": false, "allow_custom": false, "required": false}`,
+		`{"question": "Which?", "choices": ["a", "b"], "multiple": false, "format": "", "title": "A", "agent": "bot", "started_by": "cron"}`,
+		`{"questions": [{"question": "Which?", "default": ["a"]}], "session_key": "s", "tags": ["a"], "to": ["ana"], "timeout": "1h", "on_timeout": "default", "key": "k"}`,
+		`{"question": "Which?", "session_id": "ses_1", "deadline": "2036-01-31T09:00:00Z", "callback_url": "https://x.example", "context": "c", "warnings": []}`,
+		`{"confirmation": {"tool_name": "pay", "input": {}}, "quorum": 1}`,
+	}, map[string][]string{
+		"question": {"text", "prompt", "message", "ask"}, "options": {"choice", "answers", "values"}, "context": {"description", "details"},
+		"to": {"user", "person", "recipients", "assignee"}, "callback_url": {"webhook_url", "callback"}, "key": {"idempotency_key"},
+		"timeout": {"ttl", "expires_in"}, "deadline": {"expires_at", "due"}, "session_key": {"session"}, "agent": {"agent_id", "agent_name"},
+		"": {"question_id", "answer_id", "type", "priority", "tool_name", "tool", "option_id"},
+	}, parsedRequest, nil},
+	{`{"questions": [%s]}`, []string{
+		`{"question": "Which?", "header": "DB", "options": ["a", "b"], "multiSelect": true, "default": ["a"], "id": "q1"}`,
+		`{"question": "Which?", "choices": ["a", "b"], "multi_select": false, "allow_custom": false, "required": false}`,
+		`{"question": "Which?", "choices": ["a", "b"], "multiple": false, "format": ""}`,
+	}, questionGuesses, parsedRequest, nil},
+	{`{"question": "Which?", "options": ["z", %s]}`, []string{`{"label": "a", "description": "b", "preview": "c"}`}, map[string][]string{
+		"label": {"name", "title", "Label"}, "description": {"desc", "details", "hint"}, "": {"text", "value", "id", "option", "recommended"},
+	}, parsedRequest, nil},
+	{`{"confirmation": %s}`, []string{
+		`{"tool_name": "pay", "input": {}, "context": "c", "dangerous": true, "description": "d", "input_preview": "p", "no_edit": true, "server": "s", "tier": "confirm"}`,
+	}, map[string][]string{"tool_name": {"tool", "name"}, "input": {"arguments", "args", "tool_input"}, "": {"question_id", "text"}}, parsedRequest, nil},
+	{"%s", []string{
+		`{"question": "Which?", "header": "DB", "options": ["a", "b"], "descriptions": ["c", "d"], "multiSelect": true, "default": ["a"]}`,
+		`{"question": "Which?", "choices": ["a", "b"], "multi_select": false, "allow_custom": false, "required": false}`,
+		`{"questions": [{"question": "Which?"}]}`, `{"question": "Which?", "multiple": false, "choices": ["a", "b"], "format": ""}`,
+	}, questionGuesses, parsedQuestions, nil},
+	{"%s", []string{`{"action": "Pay", "details": "5 €", "default": "no"}`}, map[string][]string{
+		"action": {"question", "text"}, "details": {"description", "context"}, "": {"question_id", "options"},
+	}, parser(decode.Confirm), nil},
+	{"%s", []string{`{"tasks": [{"prompt": "a"}]}`}, map[string][]string{"tasks": {"items"}}, parser(decode.Tasks), nil},
+	{`{"tasks": [%s]}`, []string{`{"prompt": "a", "agent": "b"}`}, nil, parser(decode.Tasks), nil},
+	{"%s", []string{
+		`{"answers": [{"id": "q1", "selected": ["SQLite"]}], "comment": "c", "reason": "r", "hold": true}`, `{"answer": "SQLite"}`,
+	}, map[string][]string{
+		"answer":  {"choice", "choices", "option", "options", "option_id", "selected", "value", "text", "label", "response"},
+		"comment": {"note", "notes", "message"},
+		"":        {"question_id", "id", "question", "answer_id", "ask_id", "type"},
+	}, parsedAnswer, []string{"decision", "grant", "input"}},
+	{"%s", []string{`{"decision": "approved", "input": {}}`, `{"decision": "approve_all", "grant": {}}`}, map[string][]string{
+		"decision": {"action", "status", "approve", "approved", "verdict"},
+	}, parsedDecision, []string{"answers", "answer", "comment", "reason", "hold"}},
+	{`{"answers": [%s]}`, []string{
+		`{"id": "q1", "selected": ["SQLite"], "notes": "n"}`, `{"question": "Which database?", "selected": ["SQLite"]}`, `{"id": "q1", "other": "x"}`,
+	}, oneAnswer, parsedAnswer, nil},
+	{`{"decision": "approve_all", "grant": %s}`, []string{`{"scope": "tool_and_input", "expires_in": "24h"}`}, nil, parsedDecision, nil},
+	{"%s", []string{`{"reason": "r"}`}, nil, parser(decode.Reason), nil},
+	{"%s", []string{`{"to": ["ana"], "delegate": true}`}, map[string][]string{"to": {"user", "assignee", "people"}}, parser(decode.Reassignment), nil},
+	{"%s", []string{`{"digest": "sha256:0"}`}, map[string][]string{"digest": {"hash", "sha256"}}, parser(decode.Digest), nil},
+	{"%s", []string{`{"until": "2036-01-31T09:00:00Z"}`}, map[string][]string{"until": {"time", "snooze_until"}}, parser(decode.Snooze), nil},
+	{"%s", []string{`{"kind": "agent", "name": "bot", "expires_in": "1h"}`}, map[string][]string{"kind": {"type", "role"}, "name": {"label"}}, parser(decode.TokenRequest), nil},
+	{"%s", []string{`{"url": "https://x.example", "owner": "bot"}`}, map[string][]string{"url": {"callback_url", "address"}}, parser(decode.EndpointRequest), nil},
+	{"%s", []string{`{"channel": "telegram", "label": "a", "address": "b"}`}, map[string][]string{"channel": {"type"}, "label": {"name"}, "address": {"url"}}, parser(decode.ContactRequest), nil},
+	{"%s", []string{`{"channel": "telegram"}`}, map[string][]string{"channel": {"type"}}, parser(decode.ContactCode), nil},
+	{"%s", []string{`{"since": "2036-01-31T09:00:00Z"}`}, map[string][]string{"since": {"from"}}, parser(decode.Resend), nil},
+	{"%s", []string{`{"external": true, "session_key": "s", "title": "t", "metadata": {}, "callback_url": "https://x.example"}`, `{"agent": "a", "prompt": "p", "payload": 1}`}, map[string][]string{
+		"session_key": {"key"}, "prompt": {"text", "message", "input"}, "agent": {"agent_id", "agent_name"}, "": {"question_id"},
+	}, parser(decode.SessionRequest), nil},
+	{"%s", []string{`{"text": "a", "role": "assistant", "final": true}`}, map[string][]string{"text": {"message", "content"}},
+		func(b []byte) error { _, err := decode.Message(b, askback.RoleAssistant); return err }, nil},
+	{"%s", []string{`{"message": "m"}`}, map[string][]string{"message": {"text", "content"}}, parser(decode.Resume), nil},
+	{"%s", []string{`{"status": "completed", "result": 1, "error": "e"}`}, map[string][]string{"result": {"output"}, "status": {"state"}}, parser(decode.Complete), nil},
+	{"%s", []string{`{"todos": [{"content": "a"}]}`}, map[string][]string{"todos": {"items", "tasks"}}, parser(decode.Todos), nil},
+	{`{"todos": [%s]}`, []string{`{"content": "a", "status": "pending"}`}, map[string][]string{"content": {"text", "title", "task"}, "status": {"state"}}, parser(decode.Todos), nil},
+	{"%s", []string{`{"email": "e", "slack": "s", "time_zone": "UTC", "quiet": "22:00-07:00"}`}, map[string][]string{"email": {"mail"}, "time_zone": {"tz", "timezone"}}, parser(decode.PersonRequest), nil},
+	{"%s", []string{`{"people": ["ana"]}`}, map[string][]string{"people": {"members"}}, parser(decode.GroupRequest), nil},
+	{"%s", []string{`{"items": [], "revision": 1, "next_cursor": null, "by": "a", "changed_at": null}`}, map[string][]string{"items": {"routes"}, "revision": {"version"}},
+		func(b []byte) error { _, _, err := decode.RoutesRequest(b); return err }, nil},
+	{`{"revision": 1, "items": [%s]}`, []string{
+		`{"match": {}, "to": ["a"], "approvers": ["b"], "channels": ["c"], "quorum": 1, "no_self_approval": true, "remind": ["2h"], "escalate": []}`,
+		`{"timeout": "1h", "on_timeout": "default", "join": true, "source": "api", "warning": "w"}`,
+	}, nil, func(b []byte) error { _, _, err := decode.RoutesRequest(b); return err }, nil},
+	{"%s", []string{`{}`}, map[string][]string{"": {"at", "question_id"}}, decode.Nothing, nil},
+}
+
+// A client that follows the suggestions in errors sends a valid request after at most two steps
+// (W15). The test misspells each field of each object, and sends names that clients guess.
+func TestFollowedSuggestionsAreAccepted(t *testing.T) {
+	cases := 0
+	for _, s := range sentObjects {
+		for _, field := range s.listed(t) {
+			if !slices.Contains(s.others, field) && !strings.Contains(strings.Join(s.objects, ""), strconv.Quote(field)+": ") {
+				t.Errorf("%s: no object of the test has the field %s", s.body, field)
+			}
+		}
+		for _, text := range s.objects {
+			if err := s.parse([]byte(strings.Replace(s.body, "%s", text, 1))); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			for wrong, field := range s.wrongNames(parsed(text)) {
+				object := parsed(text)
+				if field == "" {
+					object[wrong] = "q1"
+				} else {
+					object[wrong] = object[field]
+					delete(object, field)
+				}
+				body := parsed(strings.Replace(s.body, "%s", encoded(object), 1))
+				s.follow(t, body, field)
+				cases++
+			}
+		}
+	}
+	if cases < 1500 {
+		t.Errorf("tested %d misspelt fields, want at least 1500", cases)
+	}
+}
+
+// A question may be named by its text or by its id. An id in the wrong field is explained (F15).
+func TestQuestionIDInWrongFieldIsExplained(t *testing.T) {
+	s := sentObject{parse: parsedAnswer}
+	for _, body := range []string{
+		`{"answers": [{"question": "q1", "selected": ["SQLite"]}]}`,
+		`{"answers": [{"id": "q7", "selected": ["SQLite"]}]}`,
+		`{"answers": [{"question_id": "q1", "answer": "SQLite"}]}`,
+		`{"question_id": "q1", "answer": "SQLite"}`,
+		`{"question_id": "q1", "selected": ["SQLite"]}`,
+		`{"answers": ["SQLite"]}`,
+		`{"answers": "SQLite"}`,
+		`{"answers": {"Which?": "SQLite"}}`,
+	} {
+		s.follow(t, parsed(body), "")
+	}
+	s.parse = parsedRequest
+	s.follow(t, parsed(`{"question": [{"question": "Which?"}]}`), "")
+	s.follow(t, parsed(`{"question_id": "q1", "question": "Which?"}`), "")
+	s.follow(t, parsed(`{"questions": "Which?"}`), "")
+}
+
+// listed returns the fields that the error for an unknown field lists.
+func (s *sentObject) listed(t *testing.T) []string {
+	t.Helper()
+	list := unknownFields(s.parse([]byte(strings.Replace(s.body, "%s", `{"zz": 1}`, 1))))
+	if len(list) != 1 {
+		t.Fatalf("%s: got problems %v, want one unknown field", s.body, list)
+	}
+	m := fieldsAre.FindStringSubmatch(list[0].Fix)
+	if m == nil { // there are none
+		return nil
+	}
+	return strings.Split(m[1], ", ")
+}
+
+// wrongNames returns names that are not fields, with the field that each stands for, or "".
+func (s *sentObject) wrongNames(object map[string]any) map[string]string {
+	out := map[string]string{}
+	for field := range object {
+		for i := range field {
+			out[field[:i]+field[i+1:]] = field                               // a missing letter
+			out[field[:i]+field[i:i+1]+field[i:]] = field                    // a letter twice
+			out[field[:i]+"x"+field[i+1:]] = field                           // another letter
+			out[field[:i]+field[i+1:]+field[i:i+1]] = field                  // a letter at the end
+			out[field[:i]+strings.ToUpper(field[i:i+1])+field[i+1:]] = field // another case
+		}
+		for _, wrong := range []string{strings.ReplaceAll(field, "_", "-"), strings.ReplaceAll(field, "_", ""), field + "s", "the_" + field} {
+			out[wrong] = field
+		}
+		out[field+"_id"], out[field+"Id"] = "", ""
+		for _, wrong := range s.guesses[field] {
+			out[wrong] = field
+		}
+	}
+	for _, wrong := range s.guesses[""] {
+		out[wrong] = ""
+	}
+	for _, text := range s.objects {
+		for field := range parsed(text) {
+			delete(out, field)
+		}
+	}
+	delete(out, "")
+	return out
+}
+
+// follow changes a body as the errors suggest until it is accepted. field is the intended field.
+func (s *sentObject) follow(t *testing.T, body map[string]any, field string) {
+	t.Helper()
+	sent := []string{encoded(body)}
+	for {
+		err := s.parse([]byte(encoded(body)))
+		if err == nil {
+			return
+		}
+		sent = append(sent, err.Error())
+		bad, ok := errors.AsType[askback.Invalid](err)
+		if !ok || len(sent) > 5 {
+			t.Errorf("not accepted after two steps:\n%s", strings.Join(sent, "\n"))
+			return
+		}
+		for _, p := range bad {
+			if body, ok = applied(body, p, field); !ok {
+				t.Errorf("cannot follow %q:\n%s", p.Fix, strings.Join(sent, "\n"))
+				return
+			}
+		}
+		sent = append(sent, encoded(body))
+	}
+}
+
+var (
+	didYouMean = regexp.MustCompile(`^did you mean "(.*)"\?$`)
+	fieldsAre  = regexp.MustCompile(`^the (?:fields are|only field is) (.+)$`)
+	setID      = regexp.MustCompile(`^set "id" to (?:one of )?(q\d)`)
+	member     = regexp.MustCompile(`^"(\w+)": (.*)$`)
+	choose     = regexp.MustCompile(`^choose ("[^"]*")`)
+)
+
+// applied returns a body after the change that the fix of a problem describes. It reports false
+// if the change is not possible.
+func applied(body map[string]any, p askback.Problem, field string) (map[string]any, bool) {
+	parent, name := locate(body, p.Pointer)
+	value := get(parent, name)
+	rename := func(to string) bool {
+		object, ok := parent.(map[string]any)
+		if _, taken := object[to]; !ok || taken {
+			return false
+		}
+		delete(object, name)
+		object[to] = value
+		return true
+	}
+	if m := didYouMean.FindStringSubmatch(p.Fix); m != nil {
+		return body, rename(m[1])
+	}
+	if m := fieldsAre.FindStringSubmatch(p.Fix); m != nil && field != "" {
+		return body, slices.Contains(strings.Split(m[1], ", "), field) && rename(field)
+	}
+	if fieldsAre.MatchString(p.Fix) || strings.HasPrefix(p.Fix, "leave it out") {
+		remove(parent, name)
+		return body, true
+	}
+	if m := setID.FindStringSubmatch(p.Fix); m != nil {
+		if answers, ok := body["answers"].(map[string]any); ok {
+			for text, value := range answers {
+				delete(answers, text)
+				answers[m[1]] = value
+			}
+			return body, strings.HasSuffix(p.Fix, "; in an object, use the id as the key")
+		}
+		remove(parent, name)
+		return body, set(parent, "id", m[1])
+	}
+	if m := member.FindStringSubmatch(p.Fix); m != nil {
+		remove(parent, name)
+		return body, set(parent, m[1], firstValue(m[2]))
+	}
+	if m := choose.FindStringSubmatch(p.Fix); m != nil {
+		return body, set(parent, name, []any{firstValue(m[1])})
+	}
+	_, example, _ := strings.Cut(p.Fix, "{")
+	if whole, ok := firstValue("{" + example).(map[string]any); ok && (p.Pointer == "" || strings.HasSuffix(p.Detail, "unknown field") || strings.Contains(p.Detail, "missing")) {
+		return whole, true
+	}
+	v := firstValue(p.Fix)
+	return body, v != nil && set(parent, name, v)
+}
+
+// locate returns the object or list with the value at a JSON pointer, and its name there.
+func locate(body map[string]any, pointer string) (parent any, name string) {
+	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	parent = body
+	for _, token := range tokens[:len(tokens)-1] {
+		parent = get(parent, token)
+	}
+	return parent, tokens[len(tokens)-1]
+}
+
+func get(parent any, name string) any {
+	switch p := parent.(type) {
+	case map[string]any:
+		return p[name]
+	case []any:
+		if i, err := strconv.Atoi(name); err == nil && i < len(p) {
+			return p[i]
+		}
+	}
+	return nil
+}
+
+func set(parent any, name string, value any) bool {
+	switch p := parent.(type) {
+	case map[string]any:
+		p[name] = value
+		return true
+	case []any:
+		i, err := strconv.Atoi(name)
+		if err != nil || i >= len(p) {
+			return false
+		}
+		p[i] = value
+		return true
+	}
+	return false
+}
+
+func remove(parent any, name string) {
+	if p, ok := parent.(map[string]any); ok {
+		delete(p, name)
+	}
+}
+
+// parsed returns the object in a text.
+func parsed(text string) map[string]any {
+	var out map[string]any
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		panic(fmt.Sprintf("%s: %v", text, err))
+	}
+	return out
+}
+
+// firstValue returns the JSON value at the beginning of a text, or nil if there is none.
+func firstValue(text string) (out any) {
+	if json.NewDecoder(strings.NewReader(text)).Decode(&out) != nil {
+		return nil
+	}
+	return out
+}
+
+func encoded(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
