@@ -14,9 +14,9 @@ import (
 // decide it.
 var errDangerous = fmt.Errorf("a dangerous call is decided on its page after a log-in, in a terminal, or over the API: %w", askback.ErrForbidden)
 
-// checkDangerous returns an error if the action would settle a dangerous call through a channel
-// of people who have not logged in. These channels refuse it with a better explanation; this
-// check holds also for one that does not. A settled ask has its own error.
+// checkDangerous returns an error if the action would settle a dangerous call through a channel whose people
+// have not logged in. Such a channel should refuse the answer with a better explanation; this check does not
+// depend on it. A settled ask has its own error.
 func (c *client) checkDangerous(action access.Action, a *askback.Ask) error {
 	settles := action == access.ActAnswer || action == access.ActDecline
 	if settles && !a.Settled() && a.Confirmation != nil && a.Confirmation.Dangerous && !lifecycle.AtFrontend(c.Who.Channel) {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// payments is a route whose confirmations two of ana and ben must approve.
+// payments is a route whose confirmations need the approval of two people, of ana and ben.
 func payments() askback.Route {
 	return askback.Route{Match: askback.Match{Kind: askback.Confirm, Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 2}
 }
@@ -24,8 +24,8 @@ func payment(to ...string) askback.Request {
 	return r
 }
 
-// People who are named in an ask and are no approvers of its route see it. None of their actions
-// changes it, whatever the channel, and the error names who may decide (F12).
+// A person who is named in an ask but is not an approver of its route can read it. No action of that person
+// changes it, whatever the channel, and the error names the people who may decide (F12).
 func TestOnlyApproversDecide(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, payments())
 	a := p.ask(payment("cem", "ana", "ben"))
@@ -71,8 +71,8 @@ func TestOnlyApproversDecide(t *testing.T) {
 	}
 }
 
-// No one gives an approval to a person whom its routes exclude: not an approver, not an operator,
-// not an admin.
+// No reassignment makes an approver of a person whom the routes exclude, whether an approver, an operator or
+// an admin reassigns the ask.
 func TestReassignmentMakesNoApprover(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, payments())
 	a := p.ask(payment())
@@ -107,9 +107,9 @@ func TestReassignmentMakesNoApprover(t *testing.T) {
 	}
 }
 
-// The approvers of all routes that match must agree, and an ask that no one may decide, or too few,
-// is refused with what to do.
-func TestApproversOfAllRoutesCount(t *testing.T) {
+// The approvers of all routes that match must agree. An ask that too few people may decide is rejected, with
+// a fix.
+func TestApproversOfAllMatchingRoutesMustAgree(t *testing.T) {
 	route := func(approvers ...string) askback.Route { return askback.Route{Approvers: approvers} }
 	quorum := func(r askback.Route, n int) askback.Route { r.Quorum = n; return r }
 	to := func(r askback.Route, names ...string) askback.Route { r.To = names; return r }
@@ -117,7 +117,7 @@ func TestApproversOfAllRoutesCount(t *testing.T) {
 	for name, c := range map[string]struct {
 		routes    []askback.Route
 		to        string
-		approvers string // the approvers of the ask; "": it is refused
+		approvers string // the approvers of the ask; "": it is rejected
 		people    string
 		refused   string // a part of the error
 	}{
@@ -171,8 +171,8 @@ func TestQuestionsHaveNoApprovers(t *testing.T) {
 	}
 }
 
-// Those to whom a route with approvers escalates decide from then on, and not before. Another route
-// can exclude them. They get the question, and people who may only read it get no message.
+// People to whom a route with approvers escalates may decide from then on, and not before. Another route can
+// exclude them. They get the question. People who may only read it get no message.
 func TestEscalationAddsApprovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
@@ -200,9 +200,9 @@ func TestEscalationAddsApprovers(t *testing.T) {
 	})
 }
 
-// A quorum that only the people of an escalation can complete is accepted, and one that no one can
-// reach is refused, with and without "to".
-func TestQuorumThatNoOneReachesIsRefused(t *testing.T) {
+// A quorum that only the people of an escalation can complete is accepted. A quorum that no people can reach
+// is rejected, with and without "to".
+func TestUnreachableQuorumIsRejected(t *testing.T) {
 	escalating := askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"@payments"}, Quorum: 3, Escalate: []askback.Escalation{{After: span(time.Hour), To: []string{"cem"}}}}
 	p := newTeam(t, &clockedChannel{}, escalating)
 	if a := p.ask(payment()); a.Quorum != 3 {
@@ -220,14 +220,14 @@ func TestQuorumThatNoOneReachesIsRefused(t *testing.T) {
 	if r.Quorum = 4; p.ask(r).Quorum != 4 {
 		t.Error("four of four people is refused")
 	}
-	p.engine.Set(engine.Settings{}) // anyone may get a token
+	p.engine.Set(engine.Settings{}) // any person may get a token
 	if r.Quorum = 9; p.ask(r).Quorum != 9 {
 		t.Error("nine people are refused although no one is known")
 	}
 }
 
 // A standing approval counts only if its maker is an approver of the new ask.
-func TestGrantOfOthersCoversNoCallOfApprovers(t *testing.T) {
+func TestGrantOfNonApproverCoversNothing(t *testing.T) {
 	p := newTeam(t, &clockedChannel{})
 	for _, name := range []string{"cem", "ana"} {
 		a := p.ask(confirm())
@@ -257,8 +257,8 @@ func TestGrantOfOthersCoversNoCallOfApprovers(t *testing.T) {
 	}
 }
 
-// An ask keeps the approvers that it got, whatever happens to their group. A person who was removed
-// decides nothing through a channel.
+// An ask keeps its approvers when their group changes. A person who was removed decides nothing through a
+// channel.
 func TestPendingAskKeepsItsApprovers(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	for _, name := range []string{"eli", "fay"} {

@@ -38,7 +38,7 @@ func (c *client) AskRevision(ctx context.Context, r askback.Request) (*revision.
 	return revision.New(a, nil), nil
 }
 
-// ask returns a new ask, or the one with the same key. The cache may share it.
+// ask returns a new ask, or the ask with the same key. The cache may share it.
 func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, error) {
 	if !access.Allowed(c.Who.Kind, access.ActAsk, access.Owner) {
 		return nil, fmt.Errorf("ask: %w", askback.ErrForbidden)
@@ -91,9 +91,9 @@ func (c *client) ask(ctx context.Context, r askback.Request) (*askback.Ask, erro
 	return a, nil
 }
 
-// prepare checks a request and sets n, of which it keeps Directed, to the ask to make. It does not read
-// the store. If the deadline has passed, or the engine cannot send to the callback, it sets Late
-// instead of returning an error.
+// prepare checks a request and sets n to the ask to make, except for n.Directed. It does not read the store.
+// If the deadline has passed, or the engine cannot send to the callback, it sets Late instead of returning an
+// error.
 func (c *client) prepare(ctx context.Context, n *txn.NewAsk, r askback.Request) error {
 	r, err := r.Normalize()
 	if err != nil {
@@ -142,11 +142,10 @@ func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, er
 	return &c, err
 }
 
-// fingerprint returns a digest of a request, by which a repeat with the same key is
-// recognized. It includes the requested timeout and deadline, not the time of the call and
-// not the warnings.
+// fingerprint returns a digest of a request, which identifies a repeat with the same key. It covers the
+// requested timeout and deadline, but not the time of the call and the warnings.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
-	a.Deadline = time.Time{} // it follows in r
+	a.Deadline = time.Time{} // r has the requested deadline
 	fixed, err := lifecycle.AskState{Ask: a, Callback: r.CallbackURL}.AppendRequest(make([]byte, 0, txn.JSONSize))
 	if err != nil {
 		return "", err
@@ -156,9 +155,9 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	return "1:" + hex.EncodeToString(sum[:]), err // 1 is the version of this algorithm
 }
 
-// open makes a new ask, and its session if the session key is new. If a grant covers the
-// ask, open approves it. After a conflict, open first looks for an ask with this key, which
-// another caller may have made, and returns that ask instead.
+// open makes a new ask, and its session if the session key is new. If a grant covers the ask, open approves
+// it. After a conflict, open first looks for an ask with this key. If another caller has made it, open
+// returns that ask.
 func (c *client) open(t *txn.Tx, n *txn.NewAsk) (*askback.Ask, error) {
 	if t.Attempt > 0 {
 		if found, err := c.findByKey(t.Context(), n); !errors.Is(err, askback.ErrNotFound) {
@@ -226,9 +225,8 @@ func (c *client) findOr(ctx context.Context, n *txn.NewAsk, err error) (*askback
 	return found, missing
 }
 
-// findByKey returns the ask with the same key, marked as repeated. The error is
-// [askback.ErrNotFound] if no ask has the key, and [askback.ErrKeyReused] if that ask was
-// made by a different request.
+// findByKey returns the ask with the same key, marked as repeated. The error is [askback.ErrNotFound] if no
+// ask has the key, and [askback.ErrKeyReused] if a different request made that ask.
 func (c *client) findByKey(ctx context.Context, n *txn.NewAsk) (*askback.Ask, error) {
 	if n.Key == "" {
 		return nil, askback.ErrNotFound

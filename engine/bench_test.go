@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// newBenchClients returns the clients of an engine whose store stores nothing, so that the
-// engine alone is measured. All asks are in the cache.
+// newBenchClients returns the clients of an engine whose store discards everything, to measure the engine
+// alone. All asks are in the cache.
 func newBenchClients() (agent, person askback.Client) {
 	e := engine.New(discardStore{memstore.New()}, &engine.Options{CacheBytes: 1 << 40})
 	return e.As(askback.Principal{Kind: askback.Agent, Name: "deploy-bot"}), e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
@@ -49,7 +49,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkWait measures a wait for an ask that is settled already.
+// BenchmarkWait measures a wait for an ask that is already settled.
 func BenchmarkWait(b *testing.B) {
 	agent, person := newBenchClients()
 	id := askAll(b, agent, 1)[0]

@@ -42,7 +42,7 @@ func (c *countingStore) Recent(ctx context.Context, stream string, before int64,
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
-	for range 4500 { // more than Stats reads of open asks
+	for range 4500 { // more open asks than Stats reads
 		p.ask(question())
 	}
 	for name, c := range map[string]struct {
@@ -68,9 +68,8 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	}
 }
 
-// A page of messages ends with a cursor after a bounded number of events, and the pages
-// together have all messages. LastMessage reads from the end, and returns "" after a bounded
-// number of events.
+// A page of messages ends with a cursor after a bounded number of events. All pages together have all
+// messages. LastMessage reads backwards from the end, and returns "" after a bounded number of events.
 func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
@@ -125,7 +124,7 @@ func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 	}
 }
 
-// A page of a search in the sessions has a next cursor only if another session matches.
+// A page of a session search has a next cursor only if another session matches.
 func TestSearchInSessionsEndsAtLastMatch(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	for _, title := range []string{"build", "deploy", "deploy again"} {

@@ -13,14 +13,13 @@ import (
 )
 
 const (
-	// cleanInterval is the pause between two searches for old records. After an error it is
-	// shorter.
+	// cleanInterval is the pause between two searches for old records. After an error the pause is shorter.
 	cleanInterval = time.Hour
-	// cleanBatch is how many records one commit deletes at most. Other commits wait for that
+	// cleanBatch is the maximum number of records that one commit deletes. Other commits wait for that
 	// commit, so it must take only a few milliseconds.
 	cleanBatch = 64
-	// cleanPause is the shortest pause after a commit that deletes records. The pause is at
-	// least as long as the commit, so that the writer is free at least half of the time.
+	// cleanPause is the minimum pause after a commit that deletes records. The pause is at least as long as
+	// the commit, so that the writer is free at least half of the time.
 	cleanPause = 5 * time.Millisecond
 )
 
@@ -40,9 +39,9 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 	}
 }
 
-// clean deletes the settled asks and the ended sessions and grants that have not changed for
-// the retention time. With asks and sessions it deletes their history. It keeps a session
-// that still has asks, and what still has deliveries. Without a retention time it does nothing.
+// clean deletes the settled asks and the ended sessions and grants that have not changed for the retention
+// time. With asks and sessions it deletes their history. It keeps a session that still has asks, and any
+// record that still has deliveries. Without a retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.db.Settings.Load().Retention
 	if keep <= 0 {
@@ -94,8 +93,8 @@ func (e *Engine) cleanKind(ctx context.Context, kind txn.Kind, before time.Time)
 	return e.deleteRecords(ctx, batch)
 }
 
-// isDelivering reports whether a delivery was neither sent nor given up. Its record is kept:
-// otherwise its receiver would never get it, and no one would know.
+// isDelivering reports whether a record has a delivery that was neither sent nor given up. The record is
+// kept, because its receiver would otherwise never get the delivery.
 func isDelivering(all []askback.Delivery) bool {
 	return slices.ContainsFunc(all, func(d askback.Delivery) bool {
 		return d.Status == askback.DeliveryQueued || d.Status == askback.DeliveryWaiting
@@ -112,7 +111,7 @@ func deleteAsk(_ context.Context, r store.Record) (c store.Change, _ error) {
 		filter.Subject = "" // the stream has only this ask
 	}
 	c = txn.Deletion(r)
-	c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second one has the events for people only
+	c.Prune = []store.EventFilter{filter, {Stream: r.ID}} // the second stream has only the events for people
 	c.Unindex = []string{r.ID}
 	return c, nil
 }
@@ -131,7 +130,7 @@ func (e *Engine) deleteSession(ctx context.Context, r store.Record) (c store.Cha
 	return c, nil
 }
 
-// deleteJoined returns the change that deletes the key of an ask that was deleted.
+// deleteJoined returns the change that deletes the joined key of a deleted ask.
 func (e *Engine) deleteJoined(ctx context.Context, r store.Record) (store.Change, error) {
 	id, err := txn.DecodeJoined(r)
 	if err != nil {

@@ -128,9 +128,9 @@ func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	})
 }
 
-// An ask that changes after it was selected for deletion is kept; the others of the
-// same commit are deleted (E9).
-func TestAskThatChangesIsNotDeleted(t *testing.T) {
+// An ask that changes after it was selected for deletion is kept; the other asks of the commit are deleted
+// (E9).
+func TestAskChangedSinceSelectionIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
 		var asks []askback.Ask

@@ -29,7 +29,7 @@ type client struct {
 	feedRoom
 }
 
-// What the rooms of the engine do for a principal.
+// The parts of the client that packages in engine/internal implement.
 type (
 	peopleRoom = people.Client
 	sendRoom   = send.Client
@@ -37,9 +37,8 @@ type (
 	feedRoom   = feed.Client
 )
 
-// act steps the ask with the given id, if this principal may do the action. The function
-// input returns the input of the step. If the error is neither nil nor [askback.ErrSettled],
-// the record is nil.
+// act steps the ask with the given id, if this principal may do the action. The function input returns the
+// input of the step. If the error is neither nil nor [askback.ErrSettled], the record is nil.
 func (c *client) act(ctx context.Context, action access.Action, id string, input func(t *txn.Tx, a *lifecycle.AskState) (lifecycle.Input, error)) (*txn.AskRecord, error) {
 	var a *txn.AskRecord
 	err := c.engine.db.Update(ctx, func(t *txn.Tx) (err error) {
@@ -140,7 +139,7 @@ func (c *client) Reassign(ctx context.Context, id string, r askback.Reassignment
 	return a, err
 }
 
-// withoutContent returns an ask with who may answer it, and nothing of what it asks.
+// withoutContent returns an ask that has its recipients and its state, but not its content.
 func withoutContent(a askback.Ask) askback.Ask {
 	out := askback.Ask{
 		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Kind: a.Kind, To: a.To, Recipients: a.Recipients, Approvers: a.Approvers,
@@ -161,8 +160,8 @@ func withoutContent(a askback.Ask) askback.Ask {
 // hiddenText replaces the text of a question that the reader may not see.
 const hiddenText = "(not for you)"
 
-// reassignedBefore returns an ask that this principal gave to these people, and so cannot see
-// any more: the call is repeated. Otherwise it returns err.
+// reassignedBefore returns the ask if this principal already gave it to these people, and therefore can no
+// longer read it: the call is a repeat. Otherwise it returns err.
 func (c *client) reassignedBefore(ctx context.Context, id string, r askback.Reassignment, err error) (*txn.AskRecord, error) {
 	a, missing := c.engine.db.Read(ctx, id)
 	if missing != nil || a.State.Ask.ReassignedBy != c.Who.Name || c.Who.Kind == askback.Agent {
@@ -217,8 +216,7 @@ func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
-// Get implements [askback.Inbox]. It changes nothing, not even an ask whose
-// deadline is past.
+// Get implements [askback.Inbox]. It changes nothing, even if the deadline of the ask has passed.
 func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return c.copied(c.get(ctx, id))
 }
@@ -249,8 +247,8 @@ func (c *client) WaitRevision(ctx context.Context, id string, l revision.Limit) 
 	return c.shared(c.wait(ctx, id, l))
 }
 
-// copyAsk sets out to a copy of the ask in a, if a is not nil. It is a function of its own so
-// that the copies on its stack do not enlarge the stack of a goroutine that sleeps in Wait.
+// copyAsk sets out to a copy of the ask in a, if a is not nil. It is a separate function, so that its copies
+// do not enlarge the stack of a goroutine that sleeps in Wait.
 //
 //go:noinline
 func (c *client) copyAsk(out *askback.Ask, a *txn.AskRecord) {
@@ -259,11 +257,11 @@ func (c *client) copyAsk(out *askback.Ask, a *txn.AskRecord) {
 	}
 }
 
-// wait returns an ask when it is settled, or in its current state when the limit ends the
-// wait; the zero limit never does. If ctx ends first, wait returns the ask with the cause of
-// ctx. It keeps no copy of the ask while it sleeps, and its stack stays small: calls of Settled
-// would enlarge it by a copy of the ask. A wait that ends at once is not counted and starts no
-// timer.
+// wait returns an ask when it is settled. If the limit ends the wait first, wait returns the ask as it is;
+// the zero limit never ends it. If ctx ends first, wait returns the ask with the cause of ctx.
+//
+// wait keeps no copy of the ask while it sleeps. It does not call Settled, which would enlarge its stack by a
+// copy of the ask. A wait for a settled ask is not counted and starts no timer.
 func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.AskRecord, error) {
 	if a := c.engine.db.Cache.Get(id); a != nil && a.State.Ask.Outcome != nil && c.AuthorizeAsk(access.ActGet, &a.State) == nil {
 		return a, nil
@@ -286,8 +284,8 @@ func (c *client) wait(ctx context.Context, id string, l revision.Limit) (*txn.As
 	return a, context.Cause(ctx) // nil if the limit has ended the wait
 }
 
-// sleepUntilSettled returns the ask of a waiter when it is settled. It returns nil when ctx or
-// the limit ends first.
+// sleepUntilSettled returns the ask of a waiter when it is settled. It returns nil if ctx or the limit ends
+// first.
 func sleepUntilSettled(ctx context.Context, w *txn.Member, l revision.Limit) *txn.AskRecord {
 	var stop <-chan struct{}
 	if l.Stop != nil {
@@ -322,8 +320,7 @@ func (c *client) endWait(id string, w *txn.Member) {
 	c.engine.db.Quota.RemoveWaiter(c.Who)
 }
 
-// readForWait reads an ask that this principal may get, even if ctx has ended. The caller
-// must not change it.
+// readForWait reads an ask that this principal may get, even if ctx has ended. The caller must not change it.
 //
 //go:noinline
 func (c *client) readForWait(ctx context.Context, id string) (*txn.AskRecord, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An engine logs once that the clock is behind a time that was stored, also after something was stored
-// with the wrong clock, and when the clock is set back while it runs (T27).
+// An engine logs once that the clock is behind a stored time. It does so even if a record was stored with the
+// wrong clock, and if the clock is set back while the engine runs (T27).
 func TestClockThatIsBehindIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()

@@ -75,8 +75,8 @@ func TestEndlessConflictsReturnErrBusy(t *testing.T) {
 	})
 }
 
-// With two processes on one store, a stale cache leads to a conflict. It leads neither to a
-// second answer nor to a second use of an approval.
+// If two processes use one store, a stale cache leads to a conflict. It never leads to a second answer or a
+// second use of an approval.
 func TestAnswerOfOtherProcessWins(t *testing.T) {
 	kept := memstore.New()
 	here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)
@@ -138,7 +138,7 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 		<-w.done
 		wantStatus(t, w.ask, askback.Answered)
 
-		// The answer is committed and published although its caller has gone.
+		// The answer is committed and published even if its caller has gone.
 		b := p.ask(question())
 		w = p.wait(context.Background(), b.ID)
 		synctest.Wait()
@@ -163,9 +163,8 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 	})
 }
 
-// Two processes consume an approval in the same millisecond, so they write equal states. If
-// the result of a commit is unknown, an equal state does not show that it was stored: it may
-// be that of the other process (F7).
+// Two processes consume an approval in the same millisecond, so they write equal states. If the result of a
+// commit is unknown, an equal stored state is no proof: the other process may have written it (F7).
 func TestConsumeReturnsErrUnknownDespiteEqualState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -218,7 +217,7 @@ func TestUnknownCommitThatFailedReturnsError(t *testing.T) {
 	})
 }
 
-// Methods of a client return errors of package askback instead of those of the store.
+// Methods of a client return errors of package askback, never errors of the store.
 func TestStoreErrorsAreTranslated(t *testing.T) {
 	for theirs, ours := range map[error]error{
 		store.ErrFull: askback.ErrFull, store.ErrClosed: askback.ErrStopping, store.ErrFailed: askback.ErrStopping,
@@ -265,9 +264,8 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 	wantError(t, err, askback.ErrStopping)
 }
 
-// What another process has just approved is consumed, although the cache of this one has the ask
-// as it was.
-func TestStaleCacheRefusesNothing(t *testing.T) {
+// An approval by another process can be consumed, although the cache of this process has the old ask.
+func TestStaleCacheDoesNotRejectConsume(t *testing.T) {
 	s := memstore.New()
 	here, there := engine.New(s, nil), engine.New(s, nil)
 	agent := here.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// pushes is a channel to contacts that records what it sends.
+// pushes is a channel to contacts that records its messages.
 type pushes struct {
 	browsers
 	mu   sync.Mutex
@@ -29,7 +29,7 @@ func (p *pushes) Send(_ context.Context, n askback.Notification) (string, error)
 	return "", p.fail[n.Address]
 }
 
-// take returns what was sent since the last call, sorted.
+// take returns the messages since the last call, sorted.
 func (p *pushes) take() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func newContactSender(t *testing.T) *contactSender {
 	return s
 }
 
-// add adds a contact of a person with a new token, whose id it returns.
+// add adds a contact of a person with a new token, and returns the id of the token.
 func (s *contactSender) add(name, address string) (c askback.Contact, token string) {
 	s.t.Helper()
 	who, token := s.withToken(s.t, name, 0)
@@ -95,7 +95,7 @@ func (s *contactSender) want(why string, want ...string) {
 	}
 }
 
-// An ask goes to the contacts of those who may answer it, and later its outcome.
+// An ask is sent to the contacts of the people who may answer it, and later its outcome.
 func TestContactsGetQuestionAndOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)
@@ -120,8 +120,8 @@ func TestContactsGetQuestionAndOutcome(t *testing.T) {
 	})
 }
 
-// What waits for a contact is given up when it is removed, or when its token is revoked. A new
-// ask is not sent to it.
+// Messages to a contact are given up when it is removed, or when its token is revoked. A new ask is not sent
+// to it.
 func TestEndedContactGetsNothing(t *testing.T) {
 	for _, how := range []string{"removed", "revoked"} {
 		t.Run(how, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestEndedContactGetsNothing(t *testing.T) {
 	}
 }
 
-// A contact whose receiver is gone is removed. One whose receiver fails otherwise is not.
+// A contact whose receiver is gone is removed. After other failures the contact is kept.
 func TestGoneContactIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)
@@ -172,8 +172,8 @@ func TestGoneContactIsRemoved(t *testing.T) {
 	})
 }
 
-// An ask reads nothing more from the store if there are contacts.
-func TestContactsCostAnAskNoRead(t *testing.T) {
+// Contacts cause no further read of the store when an agent asks.
+func TestContactsAddNoReadToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newContactSender(t)
 		s.stop()
@@ -194,8 +194,8 @@ func TestContactsCostAnAskNoRead(t *testing.T) {
 	})
 }
 
-// A grant that was made from a contact ends with its token, and one that a channel of the
-// settings made ends when the settings do not name the person any more.
+// A grant that was made from a contact ends with the token of the contact. A grant from a channel of the
+// settings ends when the settings no longer name the person.
 func TestGrantEndsWithItsContact(t *testing.T) {
 	k, ctx := newContactFixture("bob"), t.Context()
 	anas, token := k.withToken(t, "ana", 0)
@@ -240,7 +240,7 @@ func TestGrantEndsWithItsContact(t *testing.T) {
 	}
 }
 
-// A channel acts for people of the settings and of valid tokens, and for no agent.
+// A channel acts for people of the settings and for people with a valid token, but not for agents.
 func TestPersonOfChannelMustBeKnown(t *testing.T) {
 	k, ctx := newContactFixture("bob"), t.Context()
 	s := settingsOf("bob")

@@ -40,7 +40,7 @@ type contactFixture struct {
 	reads counting
 }
 
-// counting counts the records that are read.
+// counting is a store that counts the records that are read.
 type counting struct {
 	*memstore.Store
 	reads atomic.Int64
@@ -107,7 +107,7 @@ func (k *contactFixture) withToken(t *testing.T, name string, expires time.Durat
 	return k.As(p), id
 }
 
-// wantEnded requires that the only contact of ana is listed as ended, and is no sender.
+// wantEnded requires that the only contact of ana is listed as ended, and can send nothing.
 func (k *contactFixture) wantEnded(t *testing.T, why, channel, address string, ended bool) {
 	t.Helper()
 	list, err := k.As(admin).Contacts(context.Background())
@@ -155,9 +155,9 @@ func TestCodeLinksOneContact(t *testing.T) {
 	}
 }
 
-// A person has few valid codes: the oldest is replaced. The store has only hashes of codes,
-// and sealed addresses.
-func TestStoreHasNoCodeAndNoAddress(t *testing.T) {
+// A person has few valid codes: a new code replaces the oldest. The store has only hashes of codes, and only
+// encrypted addresses.
+func TestCodesAndAddressesAreNotStoredInPlainText(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	var codes []string
@@ -191,8 +191,7 @@ func TestStoreHasNoCodeAndNoAddress(t *testing.T) {
 	}
 }
 
-// Wrong codes from one address are limited, also before a right one. Other addresses are not
-// affected.
+// Wrong codes from one address are limited, even if the next code is right. Other addresses are not affected.
 func TestGuessedCodesAreLimited(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -218,8 +217,8 @@ func TestGuessedCodesAreLimited(t *testing.T) {
 	}
 }
 
-// A contact ends with the token that made it: when it is revoked, when it expires, and when
-// the browser that added it is logged out. It stays when only the browser's token expires.
+// A contact ends with the token that made it: when the token is revoked or expires, or when the browser that
+// added it is logged out. It stays when only the token of the browser expires.
 func TestContactEndsWithItsToken(t *testing.T) {
 	ctx := context.Background()
 	add := func(t *testing.T, who askback.Client) {
@@ -328,7 +327,7 @@ func TestContactWithoutTokenNeedsAKnownPerson(t *testing.T) {
 	k.wantEnded(t, "with a token", "telegram", "42", false)
 }
 
-// A code of a token that was revoked, or of a browser that was logged out, links nothing.
+// The code of a revoked token or of a logged-out browser links no contact.
 func TestCodeEndsWithItsToken(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, token := k.withToken(t, "ana", 0)
@@ -359,7 +358,7 @@ func TestCodeEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// An address belongs to one contact: that of the person who added it last.
+// An address belongs to one contact, of the person who added it last.
 func TestAddressHasOneContact(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -384,7 +383,7 @@ func TestAddressHasOneContact(t *testing.T) {
 	}
 }
 
-// A person sees and removes only their own contacts; an admin, all. An agent has none.
+// A person sees and removes only their own contacts; an admin sees and removes all. An agent has none.
 func TestContactsOfOthersAreHidden(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -414,8 +413,8 @@ func TestContactsOfOthersAreHidden(t *testing.T) {
 	}
 }
 
-// A chat is linked by a code, never by its address alone: its owner has sent the code.
-func TestChannelDecidesHowContactsAreAdded(t *testing.T) {
+// A chat is linked by a code, never by its address alone: its owner must send the code.
+func TestChatIsAddedOnlyByCode(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
 	for _, channel := range []string{"telegram", "post", "none", ""} {
@@ -436,7 +435,7 @@ func TestChannelDecidesHowContactsAreAdded(t *testing.T) {
 	}
 }
 
-// The number of contacts of a person is limited. An address that is known counts once.
+// The number of contacts of a person is limited. Adding a known address again does not count.
 func TestContactsAreLimited(t *testing.T) {
 	k, ctx := newContactFixture(), t.Context()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -456,8 +455,8 @@ func TestContactsAreLimited(t *testing.T) {
 	k.link(t, bobs, "new")
 }
 
-// Contacts, their uses and their order survive a restart. With another key, a contact is
-// listed as ended and can be removed.
+// Contacts, their uses and their order survive a restart. With another key, a contact is listed as ended and
+// can be removed.
 func TestContactsSurviveRestart(t *testing.T) {
 	k, ctx := newContactFixture(), context.Background()
 	anas, _ := k.withToken(t, "ana", 0)
@@ -468,7 +467,7 @@ func TestContactsSurviveRestart(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	_ = k.Run(stopped) // stores uses when it ends
+	_ = k.Run(stopped) // stopping stores the uses
 	before, err := k.As(admin).Contacts(ctx)
 	if err != nil || len(before) != 1 || !before[0].UsedAt.Equal(before[0].CreatedAt.Add(time.Minute)) {
 		t.Fatalf("got %+v, %v", before, err)

@@ -9,10 +9,10 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A channel of messages that forgets to refuse a dangerous call cannot decide it: the engine
-// refuses each answer to it, also through a channel that is not known yet. A person who has
-// logged in decides it, and then the others learn that they are late (T32).
-func TestDangerousCallIsDecidedOnlyAfterALogIn(t *testing.T) {
+// A channel of messages that forgets to refuse a dangerous call cannot decide it. The engine refuses its
+// answers, and answers through an unknown channel. A person who has logged in decides the call, and later
+// answers get ErrSettled (T32).
+func TestDangerousCallRequiresLogin(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "ben"}}}})
 	dangerous := func() askback.Ask {
 		r := confirm()

@@ -13,9 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// newDeliveries returns a fixture with five asks, a second apart, whose titles are their
-// numbers. The receiver accepts what is about 0 and 3, gives 1 up, and is busy for 2 and 4.
-// Then 0 and 2 are answered.
+// newDeliveries returns a fixture with five asks, a second apart, whose titles are their numbers. The
+// receiver accepts messages about 0 and 3, gives 1 up, and is busy for 2 and 4. Then 0 and 2 are answered.
 func newDeliveries(t *testing.T) (p *fixture, asks []askback.Ask) {
 	to := &receiver{}
 	to.reply = func(n int) error {
@@ -43,8 +42,8 @@ func newDeliveries(t *testing.T) (p *fixture, asks []askback.Ask) {
 	return p, asks
 }
 
-// allDeliveries returns the deliveries of all pages of a list: the number of the ask, and
-// the last word of the event.
+// allDeliveries lists the deliveries on all pages, each as the number of its ask and the last word of its
+// event.
 func allDeliveries(t *testing.T, who askback.Client, asks []askback.Ask, q askback.DeliveryQuery) string {
 	t.Helper()
 	var all []string
@@ -66,7 +65,7 @@ func allDeliveries(t *testing.T, who askback.Client, asks []askback.Ask, q askba
 	}
 }
 
-// An operator lists the deliveries by status, and each page continues the one before (F16).
+// An operator lists the deliveries by status, and each page continues the previous one (F16).
 func TestDeliveriesAreListedByStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
@@ -98,7 +97,7 @@ func TestDeliveriesAreListedByStatus(t *testing.T) {
 	})
 }
 
-// An agent sees the deliveries of its own asks, and a responder none (E10).
+// An agent sees the deliveries of its own asks, and a responder sees none (E10).
 func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
@@ -119,7 +118,7 @@ func TestOwnerSeesDeliveriesOfItsAsk(t *testing.T) {
 	})
 }
 
-// The cursor of one list is rejected by another, so that no list begins again unnoticed.
+// The cursor of one list is rejected by another, so that a list never starts again unnoticed.
 func TestDeliveryCursorBelongsToItsList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, asks := newDeliveries(t)
@@ -146,11 +145,11 @@ func TestDeliveryCursorBelongsToItsList(t *testing.T) {
 	})
 }
 
-// Deliveries about a session are listed like those about asks, without the session (F16).
+// Deliveries about a session are listed like deliveries about asks, without the session (F16).
 func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
-		const rounds = 10 // more events than are read at once
+		const rounds = 10 // more events than one read returns
 		fails := false
 		to.reply = func(int) error {
 			if fails {
@@ -160,7 +159,7 @@ func TestDeliveriesOfSessionsAreListed(t *testing.T) {
 		}
 		p := newSender(t, memstore.New(), to)
 		t.Cleanup(p.run())
-		pass := func() { // an attempt may begin late, if two changes meet
+		pass := func() { // if two changes meet, an attempt may begin late
 			<-time.After(time.Minute)
 			synctest.Wait()
 		}

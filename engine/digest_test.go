@@ -15,12 +15,12 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A counter is a channel that notes the events and the numbers of other questions that wait.
+// A counter is a channel that records the events and the numbers of other questions that wait.
 type counter struct {
 	mu     sync.Mutex
 	events []string
 	others []int
-	asks   map[string]bool // those with a message
+	asks   map[string]bool // the questions with a message of their own
 }
 
 func (c *counter) Send(_ context.Context, n askback.Notification) (string, error) {
@@ -43,8 +43,8 @@ func (c *counter) take() (events []string, others []int) {
 	return events, others
 }
 
-// An agent that asks a person forty things at once sends five messages, and then one that
-// counts the others. These have no message when they are answered, either (T18).
+// An agent that asks a person forty questions at the same time causes five messages, and then one message
+// with the number of the others. The answers of the others cause no message either (T18).
 func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
@@ -60,7 +60,7 @@ func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 		if events, others := phone.take(); len(events) != 5 || others != nil {
 			t.Errorf("at first: got %d messages, %v others", len(events), others)
 		}
-		for range 2 { // they are held back
+		for range 2 { // the other messages are held back
 			i := slices.IndexFunc(asks, func(a askback.Ask) bool { return !phone.asks[a.ID] })
 			p.answer(p.ana, asks[i], "SQLite")
 			asks = slices.Delete(asks, i, i+1)
@@ -86,9 +86,9 @@ func TestManyQuestionsBecomeOneMessage(t *testing.T) {
 	})
 }
 
-// A restart does not let an agent send more in a minute: what was sent in the last one counts.
-// What was held back counts as new.
-func TestRestartKeepsTheLimitOfMessages(t *testing.T) {
+// A restart does not let an agent send more messages in a minute: messages of the last minute still count.
+// Messages that were held back count as new.
+func TestMessageLimitSurvivesRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone, db := &counter{asks: map[string]bool{}}, memstore.New()
 		start := func() (*fixture, func()) {
@@ -128,8 +128,8 @@ func TestRestartKeepsTheLimitOfMessages(t *testing.T) {
 	})
 }
 
-// A receiver that fails gets each message as its own when it works again: repeats of a message
-// are not counted as others.
+// A receiver that fails gets each message separately when it works again. Repeats of a message are not
+// counted as others.
 func TestRepeatedMessagesCountOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
@@ -148,9 +148,9 @@ func TestRepeatedMessagesCountOnce(t *testing.T) {
 	})
 }
 
-// The limit counts the messages of the last minute, and no older ones: a flood that goes on gets
-// as many messages in the second minute as in the first one.
-func TestLimitOfMessagesIsForOneMinute(t *testing.T) {
+// The limit counts only the messages of the last minute. An agent that keeps asking causes as many messages
+// in the second minute as in the first.
+func TestMessageLimitIsPerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &counter{asks: map[string]bool{}}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -179,8 +179,8 @@ func TestLimitOfMessagesIsForOneMinute(t *testing.T) {
 	})
 }
 
-// A message that counts others has their number again when it is repeated after a failure.
-func TestRepeatedMessageCountsTheOthersAgain(t *testing.T) {
+// A message with a number of others has the same number when it is repeated after a failure.
+func TestRepeatedMessageKeepsNumberOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone := &failingFor{counter: counter{asks: map[string]bool{}}}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -193,9 +193,10 @@ func TestRepeatedMessageCountsTheOthersAgain(t *testing.T) {
 		if events, others := phone.take(); len(events) != 2 || others != nil {
 			t.Fatalf("at first: got %d messages, %v others", len(events), others)
 		}
-		phone.until.Store(time.Now().Add(75 * time.Second).UnixNano()) // the message that counts the others fails twice
+		// the message with the number of others fails twice
+		phone.until.Store(time.Now().Add(75 * time.Second).UnixNano())
 		<-time.After(2 * time.Minute)
-		for range 4 { // the next one, which counts one, does not change the number of the first
+		for range 4 { // the next such message does not change the number in the first
 			p.ask(question())
 		}
 		if events, others := phone.take(); len(events) != 2 || others != nil {

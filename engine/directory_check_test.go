@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Names that are not known, and routes whose confirmations no one may approve, are reported, and
-// logged once. What can be approved is not reported.
-func TestDirectoryIsChecked(t *testing.T) {
+// Unknown names, and routes whose confirmations have no approver, are reported and logged once. Other names
+// and routes are not.
+func TestUnknownNamesAndUnapprovableRoutesAreReported(t *testing.T) {
 	r := func(change func(*askback.Route)) askback.Route {
 		out := askback.Route{Match: askback.Match{Kind: askback.Confirm}}
 		change(&out)
@@ -23,7 +23,7 @@ func TestDirectoryIsChecked(t *testing.T) {
 	approvers := func(names ...string) askback.Route { return r(func(r *askback.Route) { r.Approvers = names }) }
 	for name, c := range map[string]struct {
 		routes []askback.Route
-		want   []string // a part of each problem; after "!" the route refuses what it matches
+		want   []string // a part of each problem; after "!" the route rejects the asks that it matches
 	}{
 		"fine": {[]askback.Route{approvers("@payments"), r(func(r *askback.Route) { r.Quorum = 2; r.To = []string{"@payments"} })}, nil},
 		"unknown people": {
@@ -54,7 +54,7 @@ func TestDirectoryIsChecked(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The groups of the team name zoe, who has left.
+		// the groups of the team name zoe, who has left
 		want := append([]string{`the group "gone" names "zoe"`, `the group "oncall" names "zoe"`}, c.want...)
 		if len(problems) != len(want) {
 			t.Errorf("%s: got %+v, want %q", name, problems, want)
@@ -72,9 +72,9 @@ func TestDirectoryIsChecked(t *testing.T) {
 	}
 }
 
-// A route of the API that would refuse each confirmation is refused itself. One that became so later
-// is reported.
-func TestRouteThatNoOneSatisfiesIsRefused(t *testing.T) {
+// A route of the API that would reject every confirmation is rejected itself. If a stored route later begins
+// to reject them, it is reported.
+func TestRouteThatRejectsEveryConfirmationIsRejected(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"pay"}}, Approvers: []string{"ana", "ben"}})
 	for name, r := range map[string]askback.Route{
 		"unknown":             {Approvers: []string{"xia"}},
@@ -110,7 +110,7 @@ func TestRouteThatNoOneSatisfiesIsRefused(t *testing.T) {
 }
 
 // People of the settings whose names look alike are reported.
-func TestPeopleWhoLookAlikeAreReported(t *testing.T) {
+func TestPeopleWithLookAlikeNamesAreReported(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}, {Name: "аna"}, {Name: "ben"}}}})
 	problems, err := p.engine.CheckDirectory(t.Context())
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "looks like the person") {

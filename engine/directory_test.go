@@ -57,17 +57,16 @@ func reach(p askback.Person) []engine.Receiver {
 	return []engine.Receiver{{Channel: "post", Name: p.Name + "s-phone", Person: p.Name}}
 }
 
-// newDirectory returns a fixture with the settings of team, where each person of the API has a
-// phone.
+// newDirectory returns a fixture with the settings of team, where each person of the API has a phone.
 func newDirectory(t *testing.T, to *clockedChannel, routes ...askback.Route) *fixture {
 	s := team(routes...)
 	s.Reach = reach
 	return newFixture(t, memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"post": to}, Settings: s})
 }
 
-// People, groups and routes of the API have effect at once: for new asks, for the receivers of
-// their messages, and for escalations of asks that are open.
-func TestDirectoryOfAPIHasEffectAtOnce(t *testing.T) {
+// People, groups and routes of the API take effect immediately: for new asks, for the receivers of their
+// messages, and for escalations of open asks.
+func TestDirectoryChangeTakesEffectImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
 		p := newDirectory(t, phones)
@@ -91,8 +90,8 @@ func TestDirectoryOfAPIHasEffectAtOnce(t *testing.T) {
 	})
 }
 
-// A route of the API does not lower what the settings require, and is not tried first.
-func TestRouteOfAPIDoesNotLowerSettings(t *testing.T) {
+// A route of the API does not weaken the requirements of the settings, and is not tried first.
+func TestAPIRouteDoesNotWeakenSettings(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{}, askback.Route{Match: askback.Match{Agent: "deploy-*"}, To: []string{"ana", "ben", "cem"}, Quorum: 2, NoSelfApproval: true})
 	p.putRoutes(askback.Route{Match: askback.Match{Kind: askback.Confirm}, Quorum: 3}, askback.Route{To: []string{"dan"}, Quorum: 1})
 	r := confirm()
@@ -129,9 +128,9 @@ func TestOnlyAdminChangesDirectory(t *testing.T) {
 	}
 }
 
-// Who was removed can answer nothing: not through a channel, not by a sign-in, and not with a
-// grant. What waits to be sent to the person is not sent, and other people are asked.
-func TestRemovedPersonLosesEverything(t *testing.T) {
+// A person who was removed can answer nothing: not through a channel, not by a sign-in, and not with a grant.
+// Queued messages to the person are not sent, and other people are asked.
+func TestRemovedPersonCannotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
 		p := newDirectory(t, phones)
@@ -149,7 +148,7 @@ func TestRemovedPersonLosesEverything(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := question() // whose names are looked up and kept for a moment
+		known := question() // their names are looked up and cached for a moment
 		known.To = []string{"eli", "stranger", "ana"}
 		p.ask(known)
 		want(t, "the second ask", phones.take(), "00:00 anas-phone pending")
@@ -180,8 +179,8 @@ func TestRemovedPersonLosesEverything(t *testing.T) {
 	})
 }
 
-// What an admin made is there after a restart, as it was.
-func TestDirectoryOfAPISurvivesRestart(t *testing.T) {
+// An admin's changes survive a restart unchanged.
+func TestStoredDirectorySurvivesRestart(t *testing.T) {
 	db := memstore.New()
 	first := newFixture(t, db, &engine.Options{Settings: team()})
 	first.putPerson(askback.PersonRequest{Name: "eli", Email: "eli@example.com", Slack: "U1", TimeZone: "UTC", Quiet: "01:00-02:00"})
@@ -212,9 +211,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// The settings win over the API: their names, e-mail addresses and ids in Slack. What they hide
-// is listed with a warning, has no effect, and has it again when the settings let go of it.
-func TestSettingsWinOverAPI(t *testing.T) {
+// The settings take precedence over the API, for names, e-mail addresses and ids in Slack. A hidden entry is
+// listed with a warning and has no effect. It takes effect again when the settings no longer hide it.
+func TestSettingsTakePrecedenceOverAPI(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{})
 	p.engine.Set(engine.Settings{Issuer: issuer})
 	p.putPerson(askback.PersonRequest{Name: "eli", Email: "eli@example.com"})
@@ -268,9 +267,8 @@ func TestSettingsWinOverAPI(t *testing.T) {
 	}
 }
 
-// Of two admins who replace the routes, one is told that they have changed. A repeat of the same
-// change succeeds.
-func TestRoutesAreReplacedOnce(t *testing.T) {
+// If two admins replace the routes, one gets ErrChanged. A repeat of the same change succeeds.
+func TestConcurrentRouteChangeIsRejected(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	routes := []askback.Route{{To: []string{"ana"}}}
 	first := p.putRoutes(routes...)
@@ -283,8 +281,8 @@ func TestRoutesAreReplacedOnce(t *testing.T) {
 	}
 }
 
-// Changes of the settings and of the API at the same time lose nothing.
-func TestSettingsAndAPIChangeTogether(t *testing.T) {
+// Concurrent changes of the settings and of the API lose nothing.
+func TestConcurrentSettingsAndAPIChangesLoseNothing(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	const each = 20
 	var group sync.WaitGroup
@@ -320,8 +318,8 @@ func TestSettingsAndAPIChangeTogether(t *testing.T) {
 	}
 }
 
-// If what an admin made cannot be read, asks are refused: it may have a rule for approvals.
-func TestUnreadableDirectoryRefusesAsks(t *testing.T) {
+// If the stored directory cannot be read, asks are rejected: it may have a rule for approvals.
+func TestUnreadableDirectoryRejectsAsks(t *testing.T) {
 	for _, state := range []string{`{`, `{"v": 2}`} {
 		db := memstore.New()
 		if _, err := db.Commit(t.Context(), store.Change{Put: []store.Record{
@@ -342,8 +340,8 @@ func TestUnreadableDirectoryRefusesAsks(t *testing.T) {
 	}
 }
 
-// There is a maximum number of people, groups and routes of the API.
-func TestDirectoryOfAPIHasLimits(t *testing.T) {
+// The numbers of people, groups and routes of the API are limited.
+func TestStoredDirectoryIsLimited(t *testing.T) {
 	p := newDirectory(t, &clockedChannel{})
 	var invalid askback.Invalid
 	for i := range limits.MaxGroups {
@@ -352,7 +350,7 @@ func TestDirectoryOfAPIHasLimits(t *testing.T) {
 	if _, err := p.admin().PutGroup(t.Context(), "more", []string{"ana"}); !errors.As(err, &invalid) {
 		t.Errorf("one group more: got %v", err)
 	}
-	p.putGroup("g000", "ben") // one that exists
+	p.putGroup("g000", "ben") // an entry that exists
 	if _, err := p.admin().PutRoutes(t.Context(), make([]askback.Route, limits.MaxRoutes+1), 0); !errors.As(err, &invalid) {
 		t.Errorf("one route more: got %v", err)
 	}
@@ -361,9 +359,8 @@ func TestDirectoryOfAPIHasLimits(t *testing.T) {
 	}
 }
 
-// A second reader of the stored directory waits for the first, and does not get the settings
-// alone (F12).
-func TestFirstReadersSeeTheStoredDirectory(t *testing.T) {
+// A second reader of the stored directory waits for the first, and never gets the settings alone (F12).
+func TestConcurrentReadersGetStoredDirectory(t *testing.T) {
 	db := memstore.New()
 	before := newFixture(t, db, nil)
 	before.putPerson(askback.PersonRequest{Name: "dana"})
@@ -380,7 +377,7 @@ func TestFirstReadersSeeTheStoredDirectory(t *testing.T) {
 				}
 				routes <- all
 			}()
-			for range 1000 { // lets the other reader go on; it should wait
+			for range 1000 { // lets the other reader run; it should wait
 				runtime.Gosched()
 			}
 		})

@@ -52,7 +52,7 @@ func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 }
 
 // A claim postpones the deadline to at least five minutes after the claim (F5).
-func TestClaimMovesDeadline(t *testing.T) {
+func TestClaimPostponesDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
@@ -73,7 +73,7 @@ func TestClaimMovesDeadline(t *testing.T) {
 }
 
 // One timer serves all asks and is set to the earliest deadline.
-func TestRunWakesForSoonerDeadline(t *testing.T) {
+func TestRunWakesAtEarliestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
@@ -184,7 +184,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		if _, err := before.ben.Answer(t.Context(), a.ID, askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
 		}
-		<-w.done // a rejected answer wakes the waiter, too
+		<-w.done // a rejected answer also wakes the waiter
 		wantStatus(t, w.ask, askback.Expired)
 	})
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An earlier release kept deliveries by the text of their errors and a time in a hundred years. They
-// are held like others, and sent when their endpoint is resumed, or was resumed before.
+// An earlier release marked kept deliveries by the text of their errors and a due time in a hundred years.
+// They are held like other kept deliveries. They are sent when their endpoint is resumed, or if it was
+// resumed before.
 func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -55,8 +56,8 @@ func TestDeliveriesKeptByEarlierReleaseAreSent(t *testing.T) {
 	}
 }
 
-// What an earlier release kept for an endpoint that cannot be read does not stop what it kept for others.
-func TestDamagedEndpointStopsNoOtherKeptDelivery(t *testing.T) {
+// Old kept deliveries of an endpoint that cannot be read do not block the deliveries of other endpoints.
+func TestDamagedEndpointDoesNotBlockOtherDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()
 		kept := func(id string) store.Completion {
@@ -107,7 +108,7 @@ func TestDamagedEndpointStopsNoOtherKeptDelivery(t *testing.T) {
 	})
 }
 
-// effects returns the effects of a store, of which there must be one, held for a key.
+// effects returns the effects in a store. It requires that there is one, held for a key.
 func effects(t *testing.T, db store.Queue, held string) []store.Effect {
 	t.Helper()
 	all, err := db.Effects(t.Context(), store.Query{})

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// signingReceiver is a receiver that records with which secrets messages are signed.
+// signingReceiver is a receiver that records the secrets that sign its messages.
 type signingReceiver struct {
 	receiver
 	secrets [][]string
@@ -39,7 +39,7 @@ func (r *signingReceiver) SendTest(_ context.Context, id, endpoint, address stri
 	return 503, errors.New("the reply was 503 Service Unavailable")
 }
 
-// newEndpoints returns a fixture that sends to a receiver, and an operator.
+// newEndpoints returns a fixture with a receiver, and an operator.
 func newEndpoints(t *testing.T, s engine.Store, to engine.Channel, o engine.Options) (p *fixture, ops askback.Client) {
 	t.Helper()
 	o.Channels = map[string]engine.Channel{"webhook": to}
@@ -57,8 +57,8 @@ func endpoint(t *testing.T, c askback.Client) askback.Endpoint {
 	return page.Items[0]
 }
 
-// An endpoint is made when its receiver is used first. Only its owner and operators see it,
-// and only they change it (E10).
+// An endpoint is made when its receiver is first used. Only its owner and operators can see and change it
+// (E10).
 func TestEndpointBelongsToItsOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
@@ -103,9 +103,9 @@ func TestEndpointBelongsToItsOwner(t *testing.T) {
 	})
 }
 
-// What is for a paused endpoint is kept, also over a restart and for days, and is sent in
-// order when it is resumed. It does not count as given up, and makes no attempts.
-func TestPausedEndpointGetsEverythingWhenItIsResumed(t *testing.T) {
+// Deliveries to a paused endpoint are kept for days and over a restart, and are sent in order when it is
+// resumed. They do not count as given up, and are not attempted.
+func TestPausedDeliveriesAreSentOnResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()
 		p, ops := newEndpoints(t, db, to, engine.Options{})
@@ -163,9 +163,8 @@ func TestPausedEndpointGetsEverythingWhenItIsResumed(t *testing.T) {
 	})
 }
 
-// After 410 nothing more is sent to a receiver, and what waits for it is given up at once,
-// not only the delivery that got it. When it is resumed, new messages are sent, and the old
-// ones are sent again in order.
+// After status 410, nothing more is sent to a receiver, and all its waiting deliveries are given up. After it
+// is resumed, new messages are sent, and the old ones are sent again in order.
 func TestGoneReceiverIsDisabled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -262,9 +261,9 @@ func TestReceiverThatFailsForDaysIsDisabled(t *testing.T) {
 	})
 }
 
-// The secret of an endpoint is returned once, signs at once, and is in the store only
-// encrypted. After a rotation both sign for a day (T23).
-func TestSecretsOfEndpoints(t *testing.T) {
+// The secret of an endpoint is returned once, signs the next message, and is stored only encrypted. After a
+// rotation both secrets sign for a day (T23).
+func TestEndpointSecretIsEncryptedAndRotated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &signingReceiver{}, memstore.New()
 		o := engine.Options{SecretKey: func() ([]byte, error) { return []byte("0123456789abcdef0123456789abcdef"), nil }}
@@ -302,7 +301,7 @@ func TestSecretsOfEndpoints(t *testing.T) {
 				t.Errorf("the store has the secret: %s", rows[0].State)
 			}
 		}
-		// With another key the secret cannot be read. The error has neither.
+		// With another key the secret cannot be read. The error contains neither the secret nor the key.
 		o.SecretKey = func() ([]byte, error) { return []byte("0123456789abcdef0123456789abcdeX"), nil }
 		p, _ = newEndpoints(t, db, to, o)
 		if got, err := p.agent.TestEndpoint(t.Context(), e.ID); err != nil || !strings.Contains(got.Error, "rotate the secret") || got.Accepted {
@@ -311,8 +310,8 @@ func TestSecretsOfEndpoints(t *testing.T) {
 	})
 }
 
-// If the channel has no secret, each endpoint gets its own when it is first used. The first
-// rotation returns one, and the receiver can verify what was not accepted before.
+// If the channel has no secret, each endpoint gets its own when it is first used. The first rotation returns
+// one, with which the receiver can verify the messages that it did not accept before.
 func TestSecretIsMadeOnFirstUse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
@@ -326,7 +325,7 @@ func TestSecretIsMadeOnFirstUse(t *testing.T) {
 		if e := endpoint(t, p.agent); e.SecretAt.IsZero() {
 			t.Errorf("got %+v, want the time of its secret", e)
 		}
-		// The same if the settings had a secret until now.
+		// The same holds if the settings had a secret until now.
 		to, db := &signingReceiver{}, memstore.New()
 		p, _ = newEndpoints(t, db, to, engine.Options{})
 		stop := p.run()
@@ -343,8 +342,7 @@ func TestSecretIsMadeOnFirstUse(t *testing.T) {
 	})
 }
 
-// The address of the settings is an endpoint of the server, and what waits for it keeps its
-// secret.
+// The address of the settings is an endpoint of the server, and its waiting deliveries keep their secret.
 func TestConfiguredReceiverIsAnEndpointOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
@@ -368,8 +366,8 @@ func TestConfiguredReceiverIsAnEndpointOfTheServer(t *testing.T) {
 	})
 }
 
-// A test is sent at once, also to a paused endpoint, but not twice in a second.
-func TestEndpointIsTested(t *testing.T) {
+// A test message is sent without delay, even to a paused endpoint, but not twice in a second.
+func TestTestMessageReachesPausedEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &signingReceiver{}
 		p, _ := newEndpoints(t, memstore.New(), to, engine.Options{})
@@ -399,7 +397,7 @@ func TestEndpointIsTested(t *testing.T) {
 }
 
 // Endpoints in SQLite are the same after a restart.
-func TestEndpointsAreKept(t *testing.T) {
+func TestEndpointsSurviveRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	db := openSQLite(t, path)
 	p, _ := newEndpoints(t, db, &signingReceiver{}, engine.Options{})
@@ -437,8 +435,8 @@ func TestEndpointsAreKept(t *testing.T) {
 	}
 }
 
-// A repeat of a request returns its ask or its session, also if the server has lost its
-// webhooks since. A new request is rejected.
+// A repeat of a request returns its ask or its session, even if the server has lost its webhooks since. A new
+// request is rejected.
 func TestRepeatWithCallbackNeedsNoChannel(t *testing.T) {
 	db := memstore.New()
 	p, _ := newEndpoints(t, db, &receiver{}, engine.Options{})
@@ -468,9 +466,8 @@ func TestRepeatWithCallbackNeedsNoChannel(t *testing.T) {
 	}
 }
 
-// Retention deletes no ask and no session whose receiver has not got everything: what waits is
-// sent first, or given up.
-func TestRetentionKeepsWhatIsNotSent(t *testing.T) {
+// Retention deletes no ask or session that still has deliveries: they are first sent or given up.
+func TestRetentionKeepsUndeliveredAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		down := true
@@ -501,8 +498,7 @@ func TestRetentionKeepsWhatIsNotSent(t *testing.T) {
 	})
 }
 
-// A process that has the store for a moment sends nothing, and one without the channel spends
-// no attempt.
+// A process with NoEffects sends nothing, and a process without the channel makes no attempt.
 func TestOnlyProcessesWithTheChannelSend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, db := &receiver{}, memstore.New()

@@ -1,9 +1,9 @@
-// Package engine connects the state machines of package lifecycle with time and
-// storage. [Engine.As] returns what one principal can do.
+// Package engine connects the state machines of package lifecycle with time and storage. [Engine.As] returns
+// the client of one principal.
 //
-// Each step of a machine is part of one call of DB.Update in engine/internal/txn, which reads records, steps their
-// machines, commits the result and publishes it. Only committed changes are published. An
-// open ask needs no goroutine, no timer and no memory other than a cache of limited size.
+// Each step of a machine is part of one call of DB.Update in engine/internal/txn, which reads records, steps
+// their machines, commits the result and publishes it. Only committed changes are published. An open ask
+// needs no goroutine, no timer and no memory other than a cache of limited size.
 package engine
 
 import (
@@ -32,37 +32,35 @@ type Options struct {
 	Observer Observer         // optional
 	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
 	Performer Performer
-	// Runner knows the hosted agents. Nil: no run is started. Runs go on while [Engine.Run]
-	// runs. Its methods of [PartialRunner], [Scheduler], [CallbackRunner] and
-	// [RestrictedRunner] have effect if it has them.
+	// Runner runs the hosted agents while [Engine.Run] runs; nil: no run is started. It may also implement
+	// [PartialRunner], [Scheduler], [CallbackRunner], [RestrictedRunner] and [AddressingRunner].
 	Runner Runner
-	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without a [SecretChannel],
-	// a callback is rejected. The others carry messages to the receivers of [Settings].
+	// Channels carry messages about asks, by name, while [Engine.Run] runs. Without a [SecretChannel], a
+	// callback is rejected. The other channels carry messages to the receivers of [Settings].
 	Channels map[string]Channel
-	// RouteChannels are the names of channels that a route of the API may have; nil: any.
+	// RouteChannels are the names of the channels that a route of the API may name; nil: any.
 	RouteChannels []string
-	// NoEffects makes [Engine.Run] perform no effects: the process has the store only for a
-	// moment, and must not begin what takes longer.
+	// NoEffects prevents [Engine.Run] from performing effects. It is for a process that has the store only
+	// for a moment, and must not begin work that takes longer.
 	NoEffects bool
-	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first
-	// used, because the channel has none. Otherwise only endpoints that a principal makes
-	// or rotates have one.
+	// EndpointSecrets gives each endpoint of webhooks a secret of its own when it is first used, because the
+	// channel has none. Otherwise only endpoints that a principal makes or rotates have a secret.
 	EndpointSecrets bool
-	// SecretKey returns the key of 32 bytes that encrypts the secrets of endpoints in the
-	// store. It is called when it is needed first. Nil: they are not encrypted.
+	// SecretKey returns the key of 32 bytes that encrypts the secrets of endpoints in the store. It is called
+	// when the key is first needed. If it is nil, the secrets are not encrypted.
 	SecretKey func() ([]byte, error)
 	// CacheBytes is the maximum memory of cached asks in bytes; 0 means 32 MiB.
 	CacheBytes int
-	// MaxOpen is how many open asks an agent may have, MaxSessions how many open sessions that do not
-	// run here, MaxWaiters how many calls of a principal may wait at once. 0 is no limit.
+	// MaxOpen is the maximum number of open asks of an agent, MaxSessions of its open sessions that are not
+	// hosted, and MaxWaiters of concurrent Wait calls of a principal. 0 is no limit.
 	MaxOpen     int
 	MaxSessions int
 	MaxWaiters  int
 	// Settings are the initial settings.
 	Settings Settings
-	// Changed is called with the settings that apply, each time they change: those of
-	// [Engine.Set], with the people, groups and routes of the API. It must not call the engine,
-	// and must not change what they refer to. Optional.
+	// Changed is called each time the effective settings change: the settings of [Engine.Set] with the
+	// people, groups and routes of the API. It must not call the engine or modify its argument. It may be
+	// nil.
 	Changed func(Settings)
 }
 
@@ -102,7 +100,7 @@ func New(s Store, o *Options) *Engine {
 	return e
 }
 
-// addKinds registers what the parts of the engine do with records and effects.
+// addKinds registers the kinds of records, and the handlers of effects, of this package.
 func (e *Engine) addKinds() {
 	e.db.Register(
 		txn.Kind{Name: txn.KindAsk, Due: e.stepDueAsk, Delete: deleteAsk},
@@ -118,20 +116,20 @@ func (e *Engine) addKinds() {
 	txn.Handle(e.db, e.cancelOpenAsks)
 }
 
-// Link sets the base URL of the pages, without a slash at the end. Asks in events
-// have the address of their page from then on; frontends add it to other asks.
+// Link sets the base URL of the pages, without a slash at the end. From then on, asks in events have the
+// address of their page; frontends add it to other asks.
 func (e *Engine) Link(base string) { e.db.Pages.Store(&base) }
 
 // As returns the client of a principal, which the caller has authenticated. As panics
 // if p has no name. An empty p.Channel means the API.
 func (e *Engine) As(p askback.Principal) askback.Client { return e.as(p) }
 
-// Reports returns the reports for a principal, on the terms of [Engine.As].
+// Reports returns the reports for a principal. The conditions of [Engine.As] apply.
 func (e *Engine) Reports(p askback.Principal) reports.Reader { return e.as(p) }
 
 func (e *Engine) as(p askback.Principal) *client {
 	if p.Name == "" {
-		panic("engine: a principal has a name")
+		panic("engine: a principal must have a name")
 	}
 	if p.Channel == "" {
 		p.Channel = askback.ChannelAPI
@@ -150,10 +148,12 @@ func (e *Engine) May(p askback.Principal, action access.Action) error { return t
 // process.
 func (e *Engine) Awaited(id string) bool { return e.db.Hub.HasAgentWaiter(id) }
 
-// Run processes deadlines, performs effects, starts the runs of schedules, deletes old records, fills
-// the index for searches and stores when tokens were last used, until ctx ends. Then it waits for running effects,
-// whose context it cancels after ten seconds, and that of deliveries after two. It returns nil.
-// One goroutine and one timer wait for all deadlines.
+// Run runs the loops of the engine until ctx ends. They process deadlines, perform effects, start scheduled
+// runs, delete old records, fill the search index and store the last uses of tokens. One goroutine and one
+// timer wait for all deadlines.
+//
+// When ctx ends, Run waits for running effects. It cancels deliveries after two seconds, and other effects
+// after ten. It returns nil.
 func (e *Engine) Run(ctx context.Context) error {
 	if err := e.people.ReadDirectory(ctx); err != nil && ctx.Err() == nil {
 		e.db.Log.Error("asks are refused until people, groups and routes can be read", "error", err)

@@ -23,11 +23,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// holding are settings with which no answer is sent while a test undoes it.
+// holding are settings that hold each answer long enough for a test to undo it.
 var holding = engine.Settings{Undo: limits.MaxUndo}
 
-// A client of an engine on a memstore passes the conformance suite, which covers B3, C1,
-// D1, D4, E10, F4, F5, F6 and F7.
+// A client of an engine on a memstore passes the conformance suite, which covers B3, C1, D1, D4, E10, F4, F5,
+// F6 and F7.
 func TestClientOverMemoryConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{Settings: holding})

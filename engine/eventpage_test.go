@@ -85,8 +85,8 @@ func TestFollowersShareOneRead(t *testing.T) {
 	})
 }
 
-// Followers share what they read, but a person does not get the text that only agents see.
-func TestFollowersOfOneStreamGetTheirOwnText(t *testing.T) {
+// Followers share events, but a person never gets the text that only agents may read.
+func TestSharedEventsHideTextFromPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
@@ -128,8 +128,7 @@ func TestFollowersOfOneStreamGetTheirOwnText(t *testing.T) {
 	})
 }
 
-// An event that is committed while the stream has no follower is not missing in what later
-// ones share.
+// An event that is committed while the stream has no follower is in the events that later followers share.
 func TestLaterFollowersGetEventsInBetween(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -157,7 +156,7 @@ func TestLaterFollowersGetEventsInBetween(t *testing.T) {
 	})
 }
 
-// Events that are shared do not keep large asks in memory.
+// Shared events do not keep large asks in memory.
 func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 1})
 	run, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
@@ -191,7 +190,7 @@ func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
 			break
 		}
 	}
-	for range p.ana.Events(t.Context(), run.ID, "") { // another follower, who has got a snapshot
+	for range p.ana.Events(t.Context(), run.ID, "") { // another follower, after its snapshot
 		before := heap()
 		for _, after := range acks[:asks-1] {
 			for range p.ana.Events(t.Context(), run.ID, after) {
@@ -207,7 +206,7 @@ func TestSharedEventsKeepNoLargeAsks(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
-// A reader does not get an event that was deleted, although others have shared it.
+// A reader does not get a deleted event, even if other readers have shared it.
 func TestDeletedEventIsNoLongerShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
@@ -292,7 +291,7 @@ func readFirstEvents(t *testing.T, c askback.Client, session string, then func()
 	}
 }
 
-// The goroutine of a reader keeps its stack while it sleeps, and a query needs a large one. So
+// The goroutine of a reader keeps the size of its stack while it sleeps, and a query needs a large stack. So
 // queries run on other goroutines.
 func TestReaderOfEventsKeepsSmallStack(t *testing.T) {
 	s := &stackStore{Store: memstore.New(), t: t}

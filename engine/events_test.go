@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// History is committed before the cache is updated. An event that is read in between
-// has the outcome nevertheless (F11).
+// History is committed before the cache is updated. An event that is read in between still has the outcome
+// (F11).
 func TestSettledEventAlwaysHasOutcome(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -73,8 +73,8 @@ func containsOutcome(ev askback.Event) bool {
 	return json.Unmarshal(ev.Data, &data) == nil && data.Outcome != nil && data.Outcome.Status == askback.Answered
 }
 
-// A cursor ahead of the history is from before a backup was restored. The reader gets
-// a snapshot, so that it misses no new event.
+// A cursor ahead of the history is from before the restore of a backup. The reader gets a snapshot, so that
+// it misses no new event.
 func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 	cursor := func(asks int) (askback.Client, askback.Cursor) {
 		e := engine.New(memstore.New(), nil)
@@ -151,8 +151,8 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 // firstCursor is the cursor before the first event of any stream.
 const firstCursor = "MC4w" // 0.0
 
-// A clean-up may delete any events of a stream. A reader gets a snapshot in place of missing
-// events, and never a stream with a gap (F11).
+// A clean-up may delete any events of a stream. A reader gets a snapshot in place of missing events, and
+// never a stream with a gap (F11).
 func TestSnapshotReplacesDeletedEvents(t *testing.T) {
 	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {
@@ -164,7 +164,7 @@ func TestSnapshotReplacesDeletedEvents(t *testing.T) {
 		}
 		for name, session := range map[string]string{"of the session": run, "of all": ""} {
 			var got []string
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the events exist already
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the events already exist
 			for ev, err := range ana.Events(ctx, session, cursor) {
 				if err != nil {
 					break

@@ -29,8 +29,8 @@ func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time
 	})
 }
 
-// Fingerprint returns the digest by which a repeat of a request with the same key is
-// recognized, and the ask that the request opens.
+// Fingerprint returns the digest that identifies a repeat of a request with the same key, and the ask that
+// the request opens.
 func Fingerprint(e *Engine, who askback.Principal, r askback.Request) (string, askback.Ask, error) {
 	n := &txn.NewAsk{}
 	err := e.As(who).(*client).prepare(context.Background(), n, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/test/kit/filltest"
 )
 
-// Digests of requests are stored, so that of a request is the same in every release.
+// Digests of requests are stored, so the digest of a request is the same in every release.
 const wantFingerprint = "1:50c727751912cd61f225422c2480ce4f7c7a696e8c2af291d9aff92713bc2321"
 
 // changes has a change of each field of a request.
@@ -44,7 +44,7 @@ var changes = map[string]func(*askback.Request){
 	"StartedBy": func(r *askback.Request) { r.StartedBy = "ana" },
 }
 
-// The digest of a request covers each of its fields, and its ask has those that both have.
+// The digest of a request covers each of its fields, and the ask has each field that both types have.
 func TestEveryFieldOfRequestIsKept(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
@@ -96,7 +96,7 @@ func TestEveryFieldOfSessionRequestIsKept(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Channels: map[string]engine.Channel{"webhook": &receiver{}}})
 	r := filltest.New[askback.SessionRequest]()
 	r.CallbackURL = callback
-	r.Prompt, r.Payload, r.Unattended = "", nil, false // of hosted sessions
+	r.Prompt, r.Payload, r.Unattended = "", nil, false // only for hosted sessions
 	s, err := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Start(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)

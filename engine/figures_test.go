@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// F16: figures have the median and the 90th percentile of the waits for people, by agent
-// and by person, the outcomes, and how many asks waited.
+// The figures have the outcomes, the number of waiting asks, and the median and the 90th percentile of the
+// waits for people, by agent and by person (F16).
 func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	now := start
@@ -74,7 +74,7 @@ func TestFiguresCountWaitsOutcomesAndOpenAsks(t *testing.T) {
 	}
 }
 
-// Figures read a bounded number of asks, and are marked as partial.
+// Figures read a bounded number of asks, and are marked as partial if there are more.
 func TestFiguresReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The types of the rooms that the users of the engine need.
+// The types of packages in engine/internal that users of the engine need.
 type (
 	// A Store is the storage that the engine requires.
 	Store = txn.Store
@@ -21,7 +21,7 @@ type (
 	// Settings are the part of the configuration that [Engine.Set] can replace while the
 	// engine runs.
 	Settings = txn.Settings
-	// A Receiver is a phone or a room of a chat in the settings.
+	// A Receiver is a phone or a chat room in the settings.
 	Receiver = txn.Receiver
 	// A Channel carries messages about asks and sessions to programs or people.
 	Channel = txn.Channel
@@ -30,8 +30,8 @@ type (
 	SecretChannel = txn.SecretChannel
 	// An AddressChannel is a [Channel] to contacts, which people add by their address.
 	AddressChannel = people.AddressChannel
-	// A CodeChannel is a [Channel] to contacts, which people link by a code: the channel calls
-	// [Engine.LinkContact] with the code and the place from where it was sent.
+	// A CodeChannel is a [Channel] to contacts that people link by a code. The channel calls
+	// [Engine.LinkContact] with the code and the place from which it was sent.
 	CodeChannel = people.CodeChannel
 
 	// A Performer performs the effects that an [Engine] claims.
@@ -40,9 +40,9 @@ type (
 	// the change that requires it.
 	Effect = send.Effect
 
-	// A Runner knows the hosted agents and does what their runs require outside of the store.
-	// Package agent has one. It may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a
-	// [RestrictedRunner] or an [AddressingRunner].
+	// A Runner starts hosted agents and does the work of their runs outside of the store. Package agent has
+	// one. It may also be a [PartialRunner], a [Scheduler], a [CallbackRunner], a [RestrictedRunner] or an
+	// [AddressingRunner].
 	Runner = runs.Runner
 	// A PartialRunner is a [Runner] that has only some of the agents.
 	PartialRunner = runs.PartialRunner
@@ -50,12 +50,12 @@ type (
 	Scheduler = runs.Scheduler
 	// A CallbackRunner is a [Runner] whose agents have callbacks.
 	CallbackRunner = runs.CallbackRunner
-	// A RestrictedRunner is a [Runner] with agents that only some may start.
+	// A RestrictedRunner is a [Runner] with agents that only some principals may start.
 	RestrictedRunner = runs.RestrictedRunner
-	// An AddressingRunner is a [Runner] whose agents may name the people who get their asks.
+	// An AddressingRunner is a [Runner] whose agents may name the recipients of their asks.
 	AddressingRunner = runs.AddressingRunner
 
-	// A DirectoryProblem is something wrong with the groups or the routes.
+	// A DirectoryProblem is a problem of a group or a route.
 	DirectoryProblem = people.DirectoryProblem
 	// DirectoryReport describes a stored directory.
 	DirectoryReport = people.DirectoryReport
@@ -64,9 +64,9 @@ type (
 // KindDirectory is the kind of the record with the people, groups and routes of the API.
 const KindDirectory = people.KindDirectory
 
-// InspectDirectory describes the record of a stored directory, with [KindDirectory], and what is
-// wrong with it and the settings. A row without an id has no record. The tokens are the
-// names of the people with a valid token, and recipients those whom the asks of hosted agents name.
+// InspectDirectory describes the stored record of kind [KindDirectory], and reports its problems with the
+// settings. A row without an id means that there is no record. The tokens are the names of the people with a
+// valid token. The recipients are the people whom the asks of hosted agents name.
 func InspectDirectory(file Settings, row store.Record, tokens []string, recipients map[string][]string) (DirectoryReport, error) {
 	return people.InspectDirectory(file, row, tokens, recipients)
 }
@@ -74,21 +74,19 @@ func InspectDirectory(file Settings, row store.Record, tokens []string, recipien
 // Set replaces the settings.
 func (e *Engine) Set(s Settings) { e.people.Set(s) }
 
-// ReadDirectory reads the stored people, groups and routes, unless they were read. Otherwise
-// they are read when they are needed first.
+// ReadDirectory reads the stored people, groups and routes, unless they were already read. Without this call,
+// they are read when they are first needed.
 func (e *Engine) ReadDirectory(ctx context.Context) error { return e.people.ReadDirectory(ctx) }
 
-// CheckDirectory returns what is wrong with the groups and the routes that apply: names of people
-// who are not known here, and routes whose confirmations no one may approve. It logs what it has
-// not logged before.
+// CheckDirectory returns the problems of the groups and the routes that apply: unknown names of people, and
+// routes whose confirmations have no approver. It logs each problem once.
 func (e *Engine) CheckDirectory(ctx context.Context) ([]people.DirectoryProblem, error) {
 	return e.people.CheckDirectory(ctx)
 }
 
-// Person returns what the person with a name can do through a channel that has verified who
-// it is, by the settings or the API. It is for channels: a chat, mail, or a signed link. For contacts see
-// [Engine.ContactClient]. The error is [askback.ErrForbidden] unless the settings or the
-// API name the person, or a valid token does.
+// Person returns the client of a person for a channel that has verified the identity of the person, by the
+// settings or the API. It is for a chat, mail, or a signed link. For contacts see [Engine.ContactClient]. The
+// error is [askback.ErrForbidden] if neither the settings nor the API nor a valid token has the name.
 func (e *Engine) Person(ctx context.Context, name string, via askback.Channel) (askback.PersonClient, error) {
 	p, err := e.people.Principal(ctx, name, via)
 	if err != nil {
@@ -109,15 +107,15 @@ func (e *Engine) RootValid(ctx context.Context, root, person string, now time.Ti
 	return e.people.RootValid(ctx, root, person, now)
 }
 
-// ContactAt returns the contact with an address. The error is [askback.ErrNotFound] if no
-// contact has it, or if its token or sign-in has ended. It records that the contact was used.
+// ContactAt returns the contact with an address, and records that it was used. The error is
+// [askback.ErrNotFound] if no contact has the address, or if its token or sign-in has ended.
 func (e *Engine) ContactAt(ctx context.Context, channel, address string) (askback.Contact, error) {
 	return e.people.ContactAt(ctx, channel, address)
 }
 
-// ContactClient returns the contact with an address, and what its person can do from there
-// through a channel. Its grants end with the token or the sign-in of the contact. The error is
-// as for [Engine.ContactAt].
+// ContactClient returns the contact with an address, and the client of its person through a channel. Grants
+// that the client makes end with the token or the sign-in of the contact. The error is as for
+// [Engine.ContactAt].
 func (e *Engine) ContactClient(ctx context.Context, channel, address string, via askback.Channel) (askback.PersonClient, askback.Contact, error) {
 	p, c, err := e.people.ContactPrincipal(ctx, channel, address, via)
 	if err != nil {
@@ -126,42 +124,42 @@ func (e *Engine) ContactClient(ctx context.Context, channel, address string, via
 	return e.As(p), c, nil
 }
 
-// LinkContact adds the contact from which a person sent a code: an address with a label. The
-// code can be used once. The error is [askback.ErrNotFound] if the code is unknown, used or
-// expired, and [askback.ErrTooFast] after several such codes from one address.
+// LinkContact adds the contact from which a person sent a code: an address with a label. The code can be used
+// once. The error is [askback.ErrNotFound] if the code is unknown, used or expired, and [askback.ErrTooFast]
+// after several such codes from one address.
 func (e *Engine) LinkContact(ctx context.Context, channel, code, address, label string) (askback.Contact, error) {
 	return e.people.LinkContact(ctx, channel, code, address, label)
 }
 
-// RemoveContact removes the contact with an address: the receiver wants no further message,
-// or does not exist any more. The error is [askback.ErrNotFound] if it is unknown.
+// RemoveContact removes the contact with an address, after its receiver refused further messages or was
+// deleted. The error is [askback.ErrNotFound] if the address is unknown.
 func (e *Engine) RemoveContact(ctx context.Context, channel, address string) error {
 	return e.people.RemoveContact(ctx, channel, address)
 }
 
-// ChannelSecret returns random bytes that are always the same for a channel, such as for a key
-// that its service knows. They are made at the first call. If they cannot be decrypted any more,
-// they are made again: then the key of the state directory is another one.
+// ChannelSecret returns random bytes that stay the same for a channel, such as a key that its service knows.
+// The first call makes them. If they can no longer be decrypted, because the key of the state directory has
+// changed, they are made again.
 func (e *Engine) ChannelSecret(ctx context.Context, channel string) ([]byte, error) {
 	return e.send.ChannelSecret(ctx, channel)
 }
 
-// DeadLetters returns the effects that are not tried again, because they failed too often
-// or their result was rejected. They are in order of id. DeadLetters uses the fields Kind,
-// Stream, After, Newest and Limit of the query.
+// DeadLetters returns the effects that are not tried again, because they failed too often or their result was
+// rejected. They are in order of id. DeadLetters uses the fields Kind, Stream, After, Newest and Limit of the
+// query.
 func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	return e.send.DeadLetters(ctx, q)
 }
 
-// RetryDeadLetter makes a dead letter due at once. A delivery begins its attempts again, and
-// another effect that has failed too often gets one more attempt. The error is
-// [askback.ErrNotFound] if there is no dead letter with this id.
+// RetryDeadLetter makes a dead letter due immediately. A delivery starts its attempts again; another effect
+// that has failed too often gets one more attempt. The error is [askback.ErrNotFound] if there is no dead
+// letter with this id.
 func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 	return e.send.RetryDeadLetter(ctx, id)
 }
 
-// HostedAgents returns the agents that can be started here, in order of name, each with the time
-// of its next run.
+// HostedAgents returns the agents that can be started here, ordered by name, each with the time of its next
+// run.
 func (e *Engine) HostedAgents() []askback.HostedAgent { return e.runs.HostedAgents() }
 
 // WatchSnoozes returns a channel that gets a value after each change of the snoozes of a person

@@ -39,8 +39,8 @@ func (e *Engine) approveByGrant(t *txn.Tx, a *txn.AskRecord) error {
 	return a.Step(t, lifecycle.Covered{Grant: g.State.Grant, At: t.Now()})
 }
 
-// findGrant returns the id of the newest grant that covers an ask, or "". It does not
-// lock the grant, so the caller must read it again.
+// findGrant returns the id of the newest grant that covers an ask, or "". It does not lock the grant, so the
+// caller must read it again.
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
 	q := store.Query{Kind: txn.KindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: txn.ListChunk}
 	for row, err := range e.db.Rows(ctx, q) {
@@ -85,8 +85,8 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	return askback.GrantPage{Items: items, NextCursor: next}, nil
 }
 
-// makerEnded reports whether the person who made a grant is no longer valid, so that the grant
-// approves nothing. It keeps in valid which makers are valid.
+// makerEnded reports whether the token or sign-in of the person who made a grant has ended, so that the grant
+// approves nothing. It caches the result for each maker in valid.
 func (e *Engine) makerEnded(ctx context.Context, g askback.Grant, now time.Time, valid map[string]bool) (bool, error) {
 	maker := g.Token + " " + g.By
 	if _, known := valid[maker]; !known {

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A grant ends with the token of its maker, even if it was made in a browser that was
-// logged in with that token. Logging that browser out does not end it (F8).
+// A grant ends with the token of its maker, even if it was made in a browser that was logged in with that
+// token. A log-out of that browser does not end the grant (F8).
 func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)
@@ -181,7 +181,7 @@ func TestKeyFindsAskInFullSession(t *testing.T) {
 	}
 }
 
-// anyArguments approves a call and any other call of its tool.
+// anyArguments approves a call and all further calls of its tool.
 func anyArguments() askback.Answer {
 	return askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
 }

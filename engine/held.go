@@ -35,8 +35,8 @@ func (c *client) HoldDecline(ctx context.Context, id, reason string) (askback.As
 	}))
 }
 
-// held completes an input with the time of the settings, and the token or sign-in on which the
-// answer depends until it is sent.
+// held adds to an input how long the settings hold answers, and the token or sign-in that must be valid until
+// the answer is sent.
 func (c *client) held(t *txn.Tx, a *lifecycle.AskState, in lifecycle.Held) (lifecycle.Input, error) {
 	in.For = min(t.DB.Settings.Load().Undo, limits.MaxUndo)
 	if in.For <= 0 || a.Ask.Settled() {
@@ -54,8 +54,8 @@ func (c *client) Undo(ctx context.Context, id string) (askback.Ask, error) {
 	}))
 }
 
-// Held returns the asks with an answer of a person that can still be undone, the first one that
-// is sent first. They are due soon, so it examines no others.
+// Held returns the asks with an answer of a person that can still be undone, ordered by the time when it is
+// sent. Such asks are due soon, so it examines no others.
 func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.Ask, err error) {
 	rows, err := e.db.Store.Due(ctx, e.db.Clock().Add(limits.MaxUndo), maxHeldScan)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.
 		}
 		state, err := txn.DecodeAsk(row)
 		if err != nil {
-			continue // stepping it logs the error
+			continue // the step of the ask logs the error
 		}
 		a := c.Visible(&state)
 		if _, ok := a.HeldBy(p.Name); ok && c.AuthorizeAsk(access.ActGet, &state) == nil {
@@ -80,5 +80,5 @@ func (e *Engine) Held(ctx context.Context, p askback.Principal) (held []askback.
 	return held, nil
 }
 
-// maxHeldScan is how many records that are due soon are examined for held answers.
+// maxHeldScan limits the records, due soon, that are examined for held answers.
 const maxHeldScan = 1000

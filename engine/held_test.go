@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A held answer is sent by the timer of the next process if the one that took it has ended.
+// If the process that took a held answer has ended, the timer of the next process sends it.
 func TestHeldAnswerIsSentByTheNextProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
@@ -28,7 +28,7 @@ func TestHeldAnswerIsSentByTheNextProcess(t *testing.T) {
 		if _, err := ana.Hold(t.Context(), a.ID, askback.Choose("yes")); err != nil {
 			t.Fatal(err)
 		}
-		next := engine.New(db, undo) // the first one never ran
+		next := engine.New(db, undo) // the first process never ran
 		go func() { _ = next.Run(t.Context()) }()
 		<-time.After(4 * time.Second)
 		synctest.Wait()
@@ -44,9 +44,9 @@ func TestHeldAnswerIsSentByTheNextProcess(t *testing.T) {
 	})
 }
 
-// An agent sees nothing of a held answer in its stream, not even a gap in the numbers. The stream
-// of people has the events.
-func TestAgentSeesNothingOfAHeldAnswer(t *testing.T) {
+// An agent sees no trace of a held answer in its stream, not even a gap in the numbers. The stream of people
+// has the events.
+func TestHeldAnswerIsHiddenFromAgent(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{Settings: holding})
 	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
@@ -104,7 +104,7 @@ func readUntil(t *testing.T, c askback.Client, session string, last askback.Even
 	return all
 }
 
-// A person whose token is revoked sends nothing any more. The ask stays pending for others.
+// A held answer of a person whose token is revoked is not sent. The ask stays pending for others.
 func TestHeldAnswerOfARevokedTokenIsDropped(t *testing.T) {
 	clock := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	e := engine.New(memstore.New(), &engine.Options{Settings: holding, Now: func() time.Time { return clock }})
@@ -142,9 +142,9 @@ func TestHeldAnswerOfARevokedTokenIsDropped(t *testing.T) {
 	t.Error("the history does not say that the answer of ana was not sent")
 }
 
-// A person who is told that ben was first finds the own answer among the late ones, as if it had
-// been late. The events for people are deleted together with the ask.
-func TestDroppedAnswerIsALateOne(t *testing.T) {
+// If ben's answer is first, the held answer of another person is among the late answers, like any late
+// answer. The events for people are deleted together with the ask.
+func TestDroppedHeldAnswerIsListedAsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
 		p := newFixture(t, db, &engine.Options{Settings: engine.Settings{Undo: limits.MaxUndo, Retention: time.Hour}})
@@ -175,9 +175,9 @@ func TestDroppedAnswerIsALateOne(t *testing.T) {
 	})
 }
 
-// Of many windows that undo and many people who answer at the same moment, an answer that was
-// undone is never the outcome.
-func TestUndoRacesWithTheTimer(t *testing.T) {
+// If many windows undo and many people answer at the same moment, an answer that was undone is never the
+// outcome.
+func TestUndoneAnswerIsNeverTheOutcome(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Undo: 2 * time.Millisecond}})
 	defer p.run()()
 	undone, sent := 0, 0

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// The history has up to a hundred late answers, each with its author, its content and
-// the reason for its rejection (E10, F6).
+// The history has up to a hundred late answers, each with its author, its content and the reason for its
+// rejection (E10, F6).
 func TestLateAnswersAreInHistory(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
@@ -53,8 +53,7 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	}
 }
 
-// The steps are in the history in order, and so is a late refusal of a person. A late
-// cancellation is not (B1).
+// The history has the steps in order, and a person's late refusal, but not a late cancellation (B1).
 func TestHistoryHasEveryStepOfAsk(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())
@@ -88,8 +87,7 @@ func TestHistoryHasEveryStepOfAsk(t *testing.T) {
 	}
 }
 
-// A pending ask can be answered after a restart, and its approval can be spent after
-// another one.
+// A pending ask can be answered after a restart, and its approval can be spent after another restart.
 func TestOpenAskSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	session := func(do func(p *fixture)) {
@@ -185,7 +183,7 @@ func TestEventWithOldNameIsRenamed(t *testing.T) {
 	}
 }
 
-// The first event of a session has the session as it began, whatever happened since.
+// The first event of a session has the session as it began, whatever happened later.
 func TestFirstEventHasTheSessionAsItBegan(t *testing.T) {
 	s := memstore.New()
 	e := engine.New(s, nil)

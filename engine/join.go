@@ -14,10 +14,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// join returns the pending ask of this principal with the same content, marked as repeated, if
-// the route of a question joins equal ones. Otherwise it returns nil. Confirmations are not
-// joined, because each approval is for one call. The caller calls done when the new ask is
-// committed: until then, equal questions wait.
+// join returns the pending ask of this principal with the same content, marked as repeated, if the route of a
+// question joins equal questions. Otherwise it returns nil. Confirmations are not joined, because each
+// approval is for one call. The caller calls done when the new ask is committed: until then, equal questions
+// wait.
 func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, done func(), err error) {
 	if !n.Route.Join || n.Asked.Ask.Kind != askback.Questions {
 		return nil, func() {}, nil
@@ -42,9 +42,8 @@ func (c *client) join(ctx context.Context, n *txn.NewAsk) (found *askback.Ask, d
 	return nil, done, nil
 }
 
-// accept makes an ask that was found by join the reply to a request, which counts as one. It
-// records the key of the request, so that a repeat is answered by the same ask for as long as
-// that is stored.
+// accept returns an ask that join found as the reply to a request, and counts the request for the rate limit.
+// It records the key of the request, so that a repeat returns the same ask for as long as that ask is stored.
 func (c *client) accept(ctx context.Context, n *txn.NewAsk, found *askback.Ask) (*askback.Ask, error) {
 	if err := c.engine.db.Quota.LimitRate(c.Who.Name, c.engine.db.Settings.Load().AsksPerMinute, c.engine.db.Clock()); err != nil {
 		return c.findOr(ctx, n, err) // a request with this key may have been joined meanwhile

@@ -16,8 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Equal questions wait until the first one is committed, however long that takes, and become
-// this one.
+// Equal questions wait until the first one is committed, however long that takes, and then return that ask.
 func TestEqualQuestionsWaitForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &fakeStore{Store: memstore.New()}
@@ -47,8 +46,8 @@ func TestEqualQuestionsWaitForTheFirst(t *testing.T) {
 	})
 }
 
-// Where a route joins them, equal questions of an agent are one ask while it is pending, also
-// if they are asked at the same time and with keys of their own. Others stay apart (T18).
+// If a route joins them, equal questions of an agent are one ask while it is pending, even if they are asked
+// at the same time and with different keys. Other questions stay apart (T18).
 func TestEqualQuestionsAreJoined(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Match: askback.Match{Tags: []string{"join"}}, Join: true})
 	joined := func(change func(*askback.Request)) askback.Request {
@@ -96,7 +95,7 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 	if again.ID == first || again.Repeated {
 		t.Errorf("after the answer: got %s again", again.ID)
 	}
-	// The key of the ask that was made first still finds it.
+	// the key of the first ask still finds it
 	for _, key := range []string{"k", "l"} {
 		a := p.ask(joined(func(r *askback.Request) { r.Key = key }))
 		if a.ID != first && a.ID != again.ID {
@@ -105,8 +104,8 @@ func TestEqualQuestionsAreJoined(t *testing.T) {
 	}
 }
 
-// The same question of another agent is another ask, also with the same label, session key and
-// idempotency key: the tokens differ (T18, T20).
+// The same question of another agent is another ask, even with the same label, session key and idempotency
+// key: the tokens differ (T18, T20).
 func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{Join: true})
 	other := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "other"})
@@ -125,8 +124,8 @@ func TestQuestionsOfTwoAgentsAreNotJoined(t *testing.T) {
 	}
 }
 
-// A request that was joined is repeated by its key like any other: also after the answer and a
-// restart it gives the same ask, for as long as that is stored.
+// A joined request is repeated by its key like any other. After the answer and a restart it still returns the
+// same ask, for as long as that ask is stored.
 func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
@@ -177,7 +176,7 @@ func TestKeyOfAJoinedRequestFindsItsAsk(t *testing.T) {
 	})
 }
 
-// A request that is joined counts as one for the limit; a repeat does not (T18).
+// A joined request counts as one request for the limit; a repeat does not count (T18).
 func TestJoinedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Routes: []askback.Route{{Join: true}}, AsksPerMinute: 3}})

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// F4: a person sees and ends only the own log-ins of browsers.
+// A person sees and ends only their own browser log-ins (F4).
 func TestPeopleEndTheirOwnLogins(t *testing.T) {
 	k := newTokenFixture()
 	login := func(kind askback.Kind, name string) (secret, id string) {

@@ -58,7 +58,7 @@ func TestOpenAskHoldsNoTimer(t *testing.T) {
 	})
 }
 
-// discardStore stores nothing, so that all memory in use is that of the engine.
+// discardStore is a store that discards everything, so that all memory in use belongs to the engine.
 type discardStore struct{ engine.Store }
 
 func (discardStore) Commit(context.Context, store.Change) (int64, error) { return 1, nil }
@@ -118,8 +118,8 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 	}
 }
 
-// The cache takes at most CacheBytes for asks that were read from the store, which may have many
-// escapes there.
+// The cache takes at most CacheBytes for asks that were read from the store, even if their stored JSON has
+// many escapes.
 func TestMemoryOfStoredAsksIsBoundedByCacheBytes(t *testing.T) {
 	const limit = 1 << 20
 	for name, text := range map[string]string{
@@ -136,7 +136,7 @@ func TestMemoryOfStoredAsksIsBoundedByCacheBytes(t *testing.T) {
 		p := newFixture(t, discardStore{db}, &engine.Options{CacheBytes: limit})
 		before := heap()
 		for _, id := range ids {
-			if _, err := p.ana.Claim(t.Context(), id); err != nil { // the cache has asks that were changed
+			if _, err := p.ana.Claim(t.Context(), id); err != nil { // the cache has changed asks
 				t.Fatal(err)
 			}
 		}

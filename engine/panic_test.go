@@ -21,8 +21,8 @@ func (panicStore) History(context.Context, string, int64, int) ([]store.Event, e
 	panic("a bug in History")
 }
 
-// A panic on the goroutine that reads for a caller ends the call with an error. It is logged
-// with its stack, and the process continues.
+// A panic on the goroutine that reads for a caller ends the call with an error. The panic is logged with its
+// stack, and the process continues.
 func TestPanicWhileReadingEndsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -38,8 +38,8 @@ func (a *attempts) list() []attempt {
 	return slices.Clone(a.all)
 }
 
-// performer records its calls and then calls do. Its result is a claim of the ask by a
-// person with the name of the effect.
+// performer records its calls and then calls do. Its result claims the ask for a person with the name of the
+// effect.
 type performer struct {
 	node string
 	into *attempts
@@ -90,7 +90,7 @@ func wantAttempts(t *testing.T, got []attempt, want ...attempt) {
 	}
 }
 
-func TestEffectIsPerformedAtOnceAndRecorded(t *testing.T) {
+func TestEffectIsPerformedImmediatelyAndRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		into := &attempts{start: time.Now()}
 		p := newNode(t, memstore.New(), into, "a", nil)
@@ -114,8 +114,8 @@ func TestEffectIsPerformedAtOnceAndRecorded(t *testing.T) {
 	})
 }
 
-// A process performs an effect and crashes before it has recorded the result. Another
-// process performs it again with the same id, after the claim has timed out.
+// A process performs an effect and crashes before it records the result. After the claim has timed out,
+// another process performs the effect again with the same id.
 func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
@@ -141,8 +141,8 @@ func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 	})
 }
 
-// A process cannot record heartbeats for a while. Another process performs its effect.
-// The late result of the first process is dropped.
+// A process cannot record heartbeats for a while. Another process performs its effect. The late result of the
+// first process is dropped.
 func TestLateResultOfLostClaimIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
@@ -255,7 +255,7 @@ func TestEffectWithRejectedResultBecomesDeadLetter(t *testing.T) {
 	}
 }
 
-// An effect whose record cannot be read is not performed again and again.
+// An effect whose record cannot be read is not performed repeatedly.
 func TestEffectOfUnreadableRecordIsDeadLetter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		into := &attempts{start: time.Now()}
@@ -289,7 +289,7 @@ func (f performerOf) Perform(ctx context.Context, _ engine.Effect) (lifecycle.In
 	return f(ctx)
 }
 
-// Each of three processes performs some of 300 effects, and each effect is performed once.
+// Three processes share 300 effects, and each effect is performed once.
 func TestSeveralProcessesShareEffects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}

@@ -33,8 +33,8 @@ func withChannel(f channelFunc) *engine.Options {
 	return &engine.Options{Channels: map[string]engine.Channel{"webhook": f}, MaxOpen: 1000}
 }
 
-// A receiver that does not reply gets only some of the slots, so another one gets its message
-// at once. Postponed deliveries are no failed attempts, and all of them are sent.
+// A receiver that does not reply gets only some of the slots, so another receiver gets its message without
+// delay. Postponed deliveries are not failed attempts, and all of them are sent.
 func TestSlowReceiverDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 200
@@ -92,8 +92,8 @@ func TestSlowReceiverDoesNotDelayOthers(t *testing.T) {
 	})
 }
 
-// A process that stops waits two seconds for receivers. An attempt that this ends is no failed
-// attempt. The next process sends the delivery.
+// A process that stops waits two seconds for receivers. An interrupted attempt is not a failed attempt. The
+// next process sends the delivery.
 func TestAttemptOfStoppedProcessIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -126,8 +126,8 @@ func TestAttemptOfStoppedProcessIsNotCounted(t *testing.T) {
 	})
 }
 
-// A process that takes a new name, because it could not record a result, does not perform a
-// second time what it still performs under the old name.
+// A process that takes a new name, because it could not record a result, does not repeat the effects that it
+// still performs under the old name.
 func TestRunningEffectIsNotPerformedTwiceUnderANewName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		into := &attempts{start: time.Now()}
@@ -162,8 +162,8 @@ func TestRunningEffectIsNotPerformedTwiceUnderANewName(t *testing.T) {
 	})
 }
 
-// The owner of many slow receivers gets only some of the slots, so the receiver of another
-// owner gets its message at once.
+// The owner of many slow receivers gets only some of the slots, so the receiver of another owner gets its
+// message without delay.
 func TestOwnerOfSlowReceiversDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var (

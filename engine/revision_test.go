@@ -77,7 +77,8 @@ func TestRevisionNeedsPermission(t *testing.T) {
 	}
 }
 
-// The limit ends a wait with the pending ask and without an error, ctx ends it with its cause.
+// If the limit ends a wait, the pending ask is returned without an error. If ctx ends it, the error is the
+// cause of ctx.
 func TestWaitEndsAtItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -108,7 +109,7 @@ func TestWaitEndsAtItsLimit(t *testing.T) {
 	})
 }
 
-// A wait for a settled ask ends at once, so it does not count as waiting.
+// A wait for a settled ask returns immediately, so it does not count as waiting.
 func TestWaitForSettledAskIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{MaxWaiters: 1})
@@ -129,7 +130,7 @@ func TestWaitForSettledAskIsNotCounted(t *testing.T) {
 	})
 }
 
-// The JSON that revisions keep counts as memory of the cache.
+// The JSON that revisions keep counts toward the memory of the cache.
 func TestJSONOfRevisionsIsBoundedByCacheBytes(t *testing.T) {
 	const limit = 1 << 20
 	p := newFixture(t, discardStore{memstore.New()}, &engine.Options{CacheBytes: limit})
@@ -153,7 +154,7 @@ func TestJSONOfRevisionsIsBoundedByCacheBytes(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// The caller of List may change what it gets.
+// The caller of List may modify the result.
 func TestListReturnsCopies(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	r := question()

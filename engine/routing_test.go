@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A clockedChannel notes what is sent, with the time of day.
+// A clockedChannel records its messages, with the time of day.
 type clockedChannel struct {
 	mu  sync.Mutex
 	got []string
@@ -29,7 +29,7 @@ func (c *clockedChannel) Send(_ context.Context, n askback.Notification) (string
 	return n.Address, nil
 }
 
-// take returns what was sent since the last call.
+// take returns the messages since the last call.
 func (c *clockedChannel) take() []string {
 	synctest.Wait()
 	c.mu.Lock()
@@ -46,8 +46,8 @@ func confirm() askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`)}}
 }
 
-// team are settings with four people who have a phone each. Ben is at home in Tokyo, where
-// the quiet hours 10:00 to 12:00 are 01:00 to 03:00 UTC.
+// team are settings with four people who each have a phone. Ben is at home in Tokyo, where the quiet hours
+// 10:00 to 12:00 are 01:00 to 03:00 UTC.
 func team(routes ...askback.Route) engine.Settings {
 	s := engine.Settings{
 		Groups: map[string][]string{"payments": {"ana", "ben"}, "oncall": {"cem", "zoe"}, "gone": {"zoe"}},
@@ -77,9 +77,8 @@ func want(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// Without an answer, the people are reminded, and then others are asked, in two steps. No message
-// comes in quiet hours, and all may answer at once (F12). The clock of a synctest
-// starts at midnight UTC.
+// Without an answer, the people are reminded, and then two escalations ask others. No message is sent in
+// quiet hours, and all of them may answer (F12). The clock of a synctest starts at midnight UTC.
 func TestEscalationOverTwoStepsWithQuietHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
@@ -115,7 +114,7 @@ func TestEscalationOverTwoStepsWithQuietHours(t *testing.T) {
 }
 
 // A message that waits for the end of quiet hours is not sent if the ask is settled before.
-func TestSettledAskWakesNobody(t *testing.T) {
+func TestSettledAskSendsNothingAfterQuietHours(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}
 		p := newTeam(t, phones)
@@ -134,16 +133,16 @@ func TestSettledAskWakesNobody(t *testing.T) {
 	})
 }
 
-// Two of three people must approve; one denial denies. What an agent sends cannot lower the
-// quorum of a route (F12).
-func TestTwoOfThreeApproveAndOneDenies(t *testing.T) {
+// Two of three people must approve; one denial denies. The request of an agent cannot lower the quorum of a
+// route (F12).
+func TestQuorumApprovesAndOneDenialDenies(t *testing.T) {
 	p := newTeam(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Agent: "harmless"}, To: []string{"ana", "ben", "cem"}},
 		askback.Route{Match: askback.Match{Agent: "b*", Kind: askback.Confirm}, To: []string{"ana", "ben", "cem"}, Quorum: 2},
 	)
 	for _, deny := range []bool{false, true} {
 		r := confirm()
-		r.Agent, r.Quorum = "harmless", 1 // the route of its token applies, too
+		r.Agent, r.Quorum = "harmless", 1 // the route of its token also applies
 		a := p.ask(r)
 		if a.Quorum != 2 {
 			t.Fatalf("got quorum %d, want 2", a.Quorum)
@@ -175,7 +174,7 @@ func TestTwoOfThreeApproveAndOneDenies(t *testing.T) {
 	}
 }
 
-// Who started the session sees the ask and cannot settle it, by no action.
+// The person who started the session can read the ask and cannot settle it by any action.
 func TestStarterCannotSettle(t *testing.T) {
 	p := newTeam(t, &clockedChannel{}, askback.Route{NoSelfApproval: true})
 	r := confirm()
@@ -203,8 +202,8 @@ func TestStarterCannotSettle(t *testing.T) {
 	}
 }
 
-// A person who has left is left out with a warning. If no one is left, the agent gets an error
-// at once, and not an ask that waits forever.
+// A person who has left is omitted with a warning. If no person is left, the agent gets an error, and not an
+// ask that waits forever.
 func TestUnknownPeopleAreReported(t *testing.T) {
 	p := newTeam(t, &clockedChannel{})
 	r := question()
@@ -222,7 +221,7 @@ func TestUnknownPeopleAreReported(t *testing.T) {
 			t.Errorf("to %v: got %v, want an error", to, err)
 		}
 	}
-	// A repeat of an ask finds it also after its people have left.
+	// A repeated request finds its ask even after its people have left.
 	r.To, r.Key = []string{"dan"}, "k"
 	first := p.ask(r)
 	s := team()
@@ -233,8 +232,8 @@ func TestUnknownPeopleAreReported(t *testing.T) {
 	}
 }
 
-// The first route that matches applies, to what the ask does not set itself.
-func TestFirstRouteApplies(t *testing.T) {
+// The first route that matches sets each field that the ask itself leaves out.
+func TestFirstMatchingRouteApplies(t *testing.T) {
 	p := newTeam(t, &clockedChannel{},
 		askback.Route{Match: askback.Match{Tags: []string{"prod", "db"}}, To: []string{"dan"}},
 		askback.Route{Match: askback.Match{Agent: "other-*"}, To: []string{"ben"}},
@@ -300,8 +299,8 @@ func (p *fixture) routes(t *testing.T) []askback.Route {
 	return all.Items
 }
 
-// A recipient or an operator gives an ask to others. Those who lose it see that and cannot
-// answer, and a repeated call changes nothing.
+// A recipient or an operator gives an ask to other people. The former recipients can still read that, but
+// cannot answer. A repeated call changes nothing.
 func TestAskIsReassigned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phones := &clockedChannel{}

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/limits"
 )
 
-// People see what the model wrote with a call that they approve, and with a question the payload of
-// the run. When the run has the outcome, the ask is acknowledged or consumed (D1, E3).
+// People can read the model's text with a call that they approve, and the payload of the run with a question.
+// When the run has the outcome, the ask is acknowledged or consumed (D1, E3).
 func TestPeopleSeeWhyAHostedRunAsks(t *testing.T) {
 	for _, c := range []struct {
 		payload, call, want string
@@ -70,7 +70,7 @@ func TestPeopleSeeWhyAHostedRunAsks(t *testing.T) {
 	}
 }
 
-// contextText returns a context, which is {} if it is empty.
+// contextText returns the text of a context. An empty context is {}.
 func contextText(context json.RawMessage) string {
 	if len(context) == 0 {
 		return "{}"
@@ -78,8 +78,8 @@ func contextText(context json.RawMessage) string {
 	return string(context)
 }
 
-// The agent that started a run reads its open asks, and can do nothing else with them. Another
-// agent reads nothing, also of a run that a person started (E1).
+// The agent that started a run may read its open asks, and nothing else. Another agent may read nothing, even
+// if a person started the run (E1).
 func TestAgentThatStartedARunReadsItsOpenAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{

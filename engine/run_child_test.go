@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// A child is unattended if its parent is, so that it cannot ask people either, and has the
-// person who started its parent.
-func TestChildIsAttendedAsItsParent(t *testing.T) {
+// A child of an unattended run is unattended, so that it cannot ask people either. The person who started the
+// parent also started the child.
+func TestChildOfUnattendedRunIsUnattended(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Responder} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("Result.")}}})
@@ -39,9 +39,8 @@ func TestChildIsAttendedAsItsParent(t *testing.T) {
 	}
 }
 
-// The todos that a tool returns are those of the session, and a list that is not valid is an error
-// for the model.
-func TestTodosOfAToolAreThoseOfTheSession(t *testing.T) {
+// The session gets the todos that a tool returns. A list that is not valid is an error for the model.
+func TestTodosOfToolReplaceTodosOfSession(t *testing.T) {
 	for text, want := range map[string]string{"Save it": "[{Save it pending}] result 1: stored", "": "[] result 1: The todos were not changed: "} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}})

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The history of a session begins with its first event, or with the newest ones of a long one.
-// Only those who may follow the session get it (A5, T20).
+// The history of a session begins with its first event, or with the newest events if it is long. Only a
+// principal that may follow the session gets it (A5, T20).
 func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	bot, ana := askback.Principal{Kind: askback.Agent, Name: "bot"}, askback.Principal{Kind: askback.Responder, Name: "ana"}
@@ -28,7 +28,7 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range 40 { // more than are read at once
+	for i := range 40 { // more events than one read returns
 		report(fmt.Sprint(i))
 	}
 	read := func() []askback.Event {
@@ -67,8 +67,8 @@ func TestSessionHistoryHasTheNewestEvents(t *testing.T) {
 	}
 }
 
-// A clean-up deletes the events of an ask from the middle of a stream. The history has the
-// others (F13).
+// A clean-up deletes the events of an ask from the middle of a stream. The history has the other events
+// (F13).
 func TestSessionHistoryLeavesOutDeletedEvents(t *testing.T) {
 	kept := memstore.New()
 	e := engine.New(kept, nil)

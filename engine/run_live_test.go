@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/conversation"
 )
 
-// Of a long text, one megabyte can be read while the model writes it. The message has all of it.
+// One megabyte of a long text can be read while the model writes it. The message has the whole text.
 func TestLiveTextIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const piece, pieces = 1 << 16, 40

@@ -52,7 +52,7 @@ func TestAskOfATurnThatAnotherProcessCancelsIsNotOpened(t *testing.T) {
 	})
 }
 
-// An equalCommit is a store in which another process commits the same start of a tool first.
+// An equalCommit is a store in which another process first commits the same start of a tool.
 type equalCommit struct {
 	engine.Store
 	once sync.Once
@@ -69,9 +69,9 @@ func (s *equalCommit) Commit(ctx context.Context, c store.Change) (seq int64, er
 	return seq, err
 }
 
-// A process that does not know whether it has committed the start of a tool does not run it: an
-// equal change may be that of another process, which runs the tool (F1).
-func TestToolDoesNotRunIfItsStartMayBeAnothersCommit(t *testing.T) {
+// A process that does not know whether it has committed the start of a tool does not run it. An equal change
+// may come from another process, which runs the tool (F1).
+func TestToolDoesNotRunIfStartIsUncertain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("write", `{}`)), says("End.")}}}}
 		h.start(&equalCommit{Store: memstore.New()})
@@ -84,7 +84,7 @@ func TestToolDoesNotRunIfItsStartMayBeAnothersCommit(t *testing.T) {
 	})
 }
 
-// A readCounter is a store that counts how often a run is read while its effect of a tool is performed.
+// A readCounter is a store that counts the reads of a run while its tool effect is performed.
 type readCounter struct {
 	engine.Store
 	tool  atomic.Pointer[string] // the id of the effect
@@ -102,7 +102,7 @@ func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n i
 	effects, err := s.Store.Claim(ctx, node, now, n, limit...)
 	for _, f := range effects {
 		if f.Kind == "run.tool" {
-			<-time.After(time.Millisecond) // the commit that made the effect has woken all by then
+			<-time.After(time.Millisecond) // the commit of the effect has notified all waiters by then
 			s.tool.Store(&f.ID)
 		}
 	}
@@ -110,7 +110,7 @@ func (s *readCounter) Claim(ctx context.Context, node string, now time.Time, n i
 }
 
 func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error) {
-	// The commit wakes others, who read the run for the next turn, perhaps before it returns.
+	// The commit notifies others, which read the run for the next turn, perhaps before it returns.
 	for _, done := range c.Done {
 		if tool := s.tool.Load(); tool != nil && done.ID == *tool {
 			s.tool.Store(nil)
@@ -119,7 +119,7 @@ func (s *readCounter) Commit(ctx context.Context, c store.Change) (int64, error)
 	return s.Store.Commit(ctx, c)
 }
 
-// A call of a tool reads its run when it begins, to see whether it is still needed, and at its end.
+// A tool call reads its run when it begins, to check that it is still needed, and when it ends.
 func TestToolCallReadsItsRunThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
@@ -162,9 +162,9 @@ func (s *lateChild) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return n, err
 }
 
-// A child that ends before the process that started it looks at its parent again is not
-// cancelled: its parent no longer waits for it because it has its result.
-func TestChildThatEndsAtOnceIsNotCancelled(t *testing.T) {
+// A child may end before the process that started it reads its parent again. It is not cancelled: the parent
+// no longer waits for it because it has the result.
+func TestChildThatEndsImmediatelyIsNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
 			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("I helped.")},
@@ -181,8 +181,7 @@ func TestChildThatEndsAtOnceIsNotCancelled(t *testing.T) {
 	})
 }
 
-// A child whose parent is cancelled while it starts is cancelled, too: its parent found no child
-// to cancel.
+// A child whose parent is cancelled while it starts is cancelled, too: the parent found no child to cancel.
 func TestChildThatStartsLateIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{
@@ -192,7 +191,7 @@ func TestChildThatStartsLateIsCancelled(t *testing.T) {
 			if _, err := h.ana.Send(t.Context(), parent, askback.EndSession{}); err != nil {
 				t.Error(err)
 			}
-			<-time.After(time.Second) // the parent looks for its children meanwhile
+			<-time.After(time.Second) // meanwhile the parent searches for its children
 		}})
 		defer h.stop()
 		one := h.run("Go.")

@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A request that fails is made again after a pause, without a goroutine that waits, and its
-// tokens are counted.
+// A failed request to a model is repeated after a pause, without a goroutine that waits, and its tokens are
+// counted.
 func TestFailedRequestOfAHostedRunIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		requests := 0
@@ -41,8 +41,8 @@ func TestFailedRequestOfAHostedRunIsRepeated(t *testing.T) {
 	})
 }
 
-// A run whose agent is gone, or whose model refuses, fails with a sentence.
-func TestHostedRunFailsWithASentence(t *testing.T) {
+// A run whose agent was removed, or whose model refuses, fails with a readable error.
+func TestHostedRunFailsWithReadableError(t *testing.T) {
 	for _, in := range []conversation.Input{
 		conversation.RunFailed{Error: "the agent is gone"}, conversation.ModelFailed{Error: "the agent is gone"},
 	} {
@@ -59,8 +59,8 @@ func TestHostedRunFailsWithASentence(t *testing.T) {
 	}
 }
 
-// A deadline with on_timeout fail fails the run, and the others let it go on (E7, F5).
-func TestDeadlineOfAHostedRun(t *testing.T) {
+// A deadline with on_timeout fail fails the run. The other values let it go on (E7, F5).
+func TestOnTimeoutFailFailsHostedRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}}
 		h := newHost(t, r)
@@ -74,7 +74,7 @@ func TestDeadlineOfAHostedRun(t *testing.T) {
 	})
 }
 
-// What a person writes while an ask is open waits for its outcome, and answers nothing.
+// A message that a person sends while an ask is open waits for the outcome, and answers nothing.
 func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("End.")}}})
@@ -102,8 +102,8 @@ func TestMessageToAHostedRunWaitsForItsAsk(t *testing.T) {
 	})
 }
 
-// Programs cannot report for a hosted session, and an agent sees only those that it started.
-func TestHostedSessionBelongsToWhoStartedIt(t *testing.T) {
+// Programs cannot report for a hosted session. An agent sees only the hosted sessions that it started.
+func TestHostedSessionBelongsToItsStarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`))}}})
 		defer h.stop()
@@ -139,8 +139,7 @@ func TestHostedSessionBelongsToWhoStartedIt(t *testing.T) {
 	})
 }
 
-// A grant that is revoked after it approved a call, and before the tool runs, does not let it
-// run (F7, F8).
+// If a grant is revoked after it approved a call, and before the tool runs, the tool does not run (F7, F8).
 func TestRevokedGrantStopsTheTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
@@ -165,8 +164,8 @@ func TestRevokedGrantStopsTheTool(t *testing.T) {
 	})
 }
 
-// A tool whose arguments are no longer those that were approved does not run (F7).
-func TestChangedCallIsNotApproved(t *testing.T) {
+// A tool does not run if its arguments differ from the approved ones (F7).
+func TestChangedArgumentsAreNotApproved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("confirmed", `{"n":1}`)), says("End.")}}}
 		h := newHost(t, r)
@@ -182,7 +181,7 @@ func TestChangedCallIsNotApproved(t *testing.T) {
 	})
 }
 
-// The engine that has no runner keeps the work of runs for one that has.
+// An engine without a runner leaves the work of runs to an engine that has one.
 func TestRunsWaitForAServerWithAgents(t *testing.T) {
 	t.Run("no agents", func(t *testing.T) { testRunWaits(t, nil, 0) })
 	t.Run("another agent", func(t *testing.T) { testRunWaits(t, partialRunner{&scriptRunner{}}, 30*time.Second) })
@@ -193,8 +192,8 @@ type partialRunner struct{ *scriptRunner }
 
 func (partialRunner) Hosts(agent string) bool { return agent == "child" }
 
-// testRunWaits tests that a run of the agent poem waits while only a process with another runner
-// runs, and goes on within a time when one with the agent does.
+// testRunWaits tests that a run of the agent poem waits while only a process with another runner runs, and
+// goes on within a time when a process with the agent runs.
 func testRunWaits(t *testing.T, other engine.Runner, within time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -255,8 +254,8 @@ func TestOldRunsAreDeleted(t *testing.T) {
 	})
 }
 
-// More models than slots run one after another, and deliveries do not wait for them. Hosted
-// agents may have more open asks than others.
+// If there are more models than slots, they run one after another, and do not delay deliveries. Hosted agents
+// may have more open asks than other agents.
 func TestManyHostedRunsDoNotDelayDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const runs = 400
@@ -367,10 +366,9 @@ func TestTwoProcessesShareHostedRuns(t *testing.T) {
 	})
 }
 
-// With no_self_approval, all who told a run what to do must not approve its calls: who started
-// it, who wrote to it, and the owner of the token that started it, also through its children
-// (F12).
-func TestDirectorsOfAHostedRunDoNotApproveIt(t *testing.T) {
+// With no_self_approval, all who instructed a run must not approve its calls: the person who started it,
+// people who wrote to it, and the owner of the token that started it, also through its children (F12).
+func TestPeopleWhoInstructedARunCannotApproveIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
 			"poem": {says("Ready."), says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("confirmed", `{}`)), says("End.")},
@@ -401,8 +399,8 @@ func TestDirectorsOfAHostedRunDoNotApproveIt(t *testing.T) {
 	})
 }
 
-// A program has as many open runs as it may have open asks, whatever sessions of its own are open. Each
-// turn that it starts counts as a run. What it starts is unattended.
+// A program may have as many open runs as open asks, regardless of its own open sessions. Each turn that it
+// starts counts as a run. The runs that it starts are unattended.
 func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var attended atomic.Bool
@@ -417,7 +415,7 @@ func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 		}})
 		defer h.stop()
 		bot := h.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-		for range 110 { // sessions that do not run here count apart
+		for range 110 { // sessions that are not hosted count separately
 			if _, err := bot.Start(t.Context(), askback.SessionRequest{}); err != nil {
 				t.Fatal(err)
 			}
@@ -449,7 +447,7 @@ func TestRunsThatProgramsStartAreLimited(t *testing.T) {
 	})
 }
 
-// A brokenHistory is a store whose results of tools cannot be decoded.
+// A brokenHistory is a store whose tool results cannot be decoded.
 type brokenHistory struct{ engine.Store }
 
 func (s brokenHistory) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
@@ -462,7 +460,7 @@ func (s brokenHistory) History(ctx context.Context, stream string, after int64, 
 	return rows, err
 }
 
-// A run of which something cannot be read fails, and says why, instead of standing still.
+// A run fails with an error if a part of it cannot be read. It does not wait forever.
 func TestDamagedHostedRunFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{t: t, runner: &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("read", `{}`)), says("End.")}}}}
@@ -473,8 +471,8 @@ func TestDamagedHostedRunFails(t *testing.T) {
 	})
 }
 
-// A run that is cancelled between two looks at it ends what it does: who does it looks once more
-// when it listens.
+// If a run is cancelled between two reads of it, its work ends: the worker reads the run once more after it
+// has registered for changes.
 func TestCancellationIsNotMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var h *host

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A run that waits goes on after its run, its session and its ask were stored by a release whose
-// JSON repeats the columns.
+// A waiting run goes on after an older release stored its run, session and ask, with JSON that repeats the
+// columns.
 func TestRunThatAnOlderReleaseStoredGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memstore.New()

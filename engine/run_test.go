@@ -36,7 +36,7 @@ type scriptRunner struct {
 	scripts map[string][]conversation.ModelReplied
 	execute func(ctx context.Context, call conversation.Call) conversation.Executed
 	settled func(o askback.Outcome)                                                                // called with each outcome; may be nil
-	server  string                                                                                 // of the tools; "" is files
+	server  string                                                                                 // the server of the tools; "" is files
 	reply   func(ctx context.Context, run conversation.Run, piece func(string)) conversation.Input // instead of scripts
 
 	mu       sync.Mutex
@@ -169,7 +169,7 @@ func (h *host) start(s engine.Store) {
 	h.stop = func() { stop(); <-done }
 }
 
-// run starts a run of the agent poem and waits until nothing happens any more.
+// run starts a run of the agent poem and waits until it is idle.
 func (h *host) run(prompt string) askback.Session {
 	h.t.Helper()
 	s, err := h.ana.Start(h.t.Context(), askback.SessionRequest{Agent: "poem", Prompt: prompt})
@@ -179,7 +179,7 @@ func (h *host) run(prompt string) askback.Session {
 	return h.settled(s.ID)
 }
 
-// settled returns a session after nothing happens any more.
+// settled returns a session after it has become idle.
 func (h *host) settled(id string) askback.Session {
 	h.t.Helper()
 	synctest.Wait()
@@ -200,7 +200,7 @@ func (h *host) asked() askback.Ask {
 	return page.Items[0]
 }
 
-// heard returns what the model of a run has read, one line for each message.
+// heard returns the messages that the model of a run has read, one per line.
 func (h *host) heard(id string) (lines []string) {
 	h.runner.mu.Lock()
 	defer h.runner.mu.Unlock()
@@ -258,7 +258,7 @@ func TestHostedRunAsksAndGoesOn(t *testing.T) {
 		h.check("executed", h.runner.ran(), []string{`read {"path":"x"}`})
 		a := h.asked()
 		h.check("ask", fmt.Sprint(a.SessionID, a.Agent, a.Owner, a.StartedBy), s.ID+"poemhosted:poemana")
-		<-time.After(48 * time.Hour) // of the bubble: a person takes days
+		<-time.After(48 * time.Hour) // the time of the bubble; a person takes days
 		if _, err := h.ana.Answer(t.Context(), a.ID, askback.Choose("B")); err != nil {
 			t.Fatal(err)
 		}
@@ -309,8 +309,8 @@ func TestHostedRunConfirmsItsTools(t *testing.T) {
 	})
 }
 
-// A cancelled run ends its tool at once, its ask is cancelled, and nothing follows (A2, D3).
-func TestCancelledHostedRunEndsWhatItDoes(t *testing.T) {
+// The cancellation of a run ends its tool and cancels its ask, and nothing follows (A2, D3).
+func TestCancelledHostedRunStopsItsTool(t *testing.T) {
 	for _, cmd := range []askback.Command{askback.EndTurn{Reason: "enough"}, askback.EndSession{Reason: "enough"}} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{
@@ -348,7 +348,7 @@ func TestCancelledHostedRunEndsWhatItDoes(t *testing.T) {
 	}
 }
 
-// An ask of a cancelled run is cancelled by the person, and its answer comes too late.
+// The ask of a cancelled run is cancelled by the person who cancelled the run, and a later answer is late.
 func TestAskOfACancelledRunIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {says("", call("ask", `{"question":"Which?"}`)), says("Again.")}}})
@@ -365,8 +365,8 @@ func TestAskOfACancelledRunIsCancelled(t *testing.T) {
 	})
 }
 
-// Children run side by side, and their asks have the path of their parents (F10).
-func TestChildrenOfAHostedRun(t *testing.T) {
+// Children run concurrently, and their asks have the path of their parents (F10).
+func TestChildrenRunConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
 			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
@@ -392,7 +392,7 @@ func TestChildrenOfAHostedRun(t *testing.T) {
 }
 
 // The children of a cancelled run are cancelled, with their asks.
-func TestCancelReachesTheChildren(t *testing.T) {
+func TestCancelCancelsChildren(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t, &scriptRunner{scripts: map[string][]conversation.ModelReplied{
 			"poem": {says("", call("spawn", `{}`)), says("End.")}, "child": {says("", call("ask", `{"question":"Which?"}`)), says("Result.")},
@@ -410,7 +410,7 @@ func TestCancelReachesTheChildren(t *testing.T) {
 	})
 }
 
-// What a model writes can be read while it writes, and once more whole.
+// The text of a model can be read while the model writes it, and once more as a whole.
 func TestTextOfAModelIsStreamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan string)
@@ -447,8 +447,8 @@ func TestTextOfAModelIsStreamed(t *testing.T) {
 	})
 }
 
-// After a crash in a tool, one that only reads runs again, and another one has an unknown
-// outcome. A request to a model is made again.
+// After a crash in a tool, a read-only tool runs again, and any other tool has an unknown outcome. A request
+// to a model is repeated.
 func TestHostedRunGoesOnAfterACrash(t *testing.T) {
 	for tool, want := range map[string][]string{
 		"read": {"read {}", "read {}"}, "write": {"write {}"},
@@ -467,7 +467,7 @@ func TestHostedRunGoesOnAfterACrash(t *testing.T) {
 			h.start(s)
 			one := h.run("Go.")
 			<-begun
-			h.stop() // the tool is still running when the ten seconds are over
+			h.stop() // the tool is still running after ten seconds
 			h.runner.execute = nil
 			h.start(s)
 			defer h.stop()

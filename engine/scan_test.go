@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// shortStore examines a thousandth of the records that a List may examine. It counts the
-// calls with a maximum, and those without.
+// shortStore examines a thousandth of the records that a List may examine. It counts the calls with and
+// without a maximum.
 type shortStore struct {
 	engine.Store
 	limited, unlimited atomic.Int64
@@ -51,7 +51,7 @@ func TestPageExaminesBoundedNumberOfRecords(t *testing.T) {
 	to("ben", 400)
 	to("ana", 1)
 	var found, empty, pages int
-	kept.unlimited.Store(0) // asking looks up the people who are named
+	kept.unlimited.Store(0) // asking looks up the named people
 	for q := (askback.Query{}); ; pages++ {
 		kept.limited.Store(0)
 		page, err := p.ana.List(t.Context(), q)
@@ -103,7 +103,7 @@ func TestPageOfSlowStoreEnds(t *testing.T) {
 	})
 }
 
-// The clean-up passes any number of open asks, a part of them with each read.
+// The clean-up skips any number of open asks, some of them with each read.
 func TestOldAskBehindManyOpenOnesIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := &shortStore{Store: memstore.New()}

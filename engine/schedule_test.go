@@ -86,8 +86,7 @@ func (c *clockwork) serveFor(d time.Duration) {
 	stop()
 }
 
-// started returns when the sessions started, oldest first, and checks that they are those of a
-// schedule.
+// started returns the start times of the sessions, oldest first, and checks that a schedule started them.
 func (c *clockwork) started() []string {
 	c.t.Helper()
 	ana := engine.New(c.store, &engine.Options{Runner: c.runner}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
@@ -158,8 +157,8 @@ func TestServersStartAScheduledRunOnce(t *testing.T) {
 	})
 }
 
-// After a pause of the server, only the latest run starts, and only within an hour. The log has
-// the others.
+// After a pause of the server, only the latest missed run starts, and only within an hour. The others are
+// logged.
 func TestMissedRunsDoNotPileUp(t *testing.T) {
 	for line, test := range map[string]struct {
 		want []string
@@ -186,9 +185,9 @@ func TestMissedRunsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// While a run waits for a person, its schedule starts no other one, also after a restart. The
-// log has those that are skipped.
-func TestScheduleStartsNoRunBesideAWaitingOne(t *testing.T) {
+// While a run waits for a person, its schedule starts no other run, even after a restart. Skipped runs are
+// logged.
+func TestScheduleSkipsRunWhileOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClockwork(t, "*/20 * * * *", "UTC")
 		c.runner.scripts["poem"] = []conversation.ModelReplied{says("", call("ask", `{"question":"Red?"}`)), says("Done.")}
@@ -212,8 +211,8 @@ func TestScheduleStartsNoRunBesideAWaitingOne(t *testing.T) {
 	})
 }
 
-// A changed definition has effect without a restart, and starts nothing for times before it.
-func TestChangedScheduleHasEffectWithinSeconds(t *testing.T) {
+// A changed definition takes effect without a restart, and starts no run for earlier times.
+func TestChangedScheduleTakesEffectWithinSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClockwork(t, "0 3 * * *", "UTC")
 		_, stop := c.serve()

@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// The encrypted secret of an endpoint is of no use in the record of another one: who can write to the
-// database cannot make messages be signed with a secret that is known (T23).
-func TestMovedSecretIsNotUsed(t *testing.T) {
+// The encrypted secret of one endpoint is useless in the record of another endpoint. Write access to the
+// database is not enough to have messages signed with a known secret (T23).
+func TestSecretMovedToOtherEndpointIsNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, to := memstore.New(), &signingReceiver{}
 		p, ops := newEndpoints(t, db, to, engine.Options{SecretKey: func() ([]byte, error) { return []byte(strings.Repeat("k", 32)), nil }})

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A search finds asks that were settled before the index existed, and none that were deleted
-// after the retention time (E9).
+// A search finds asks that were settled before the index existed, and no asks that were deleted after the
+// retention time (E9).
 func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	db := memstore.New()
 	now := time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
@@ -50,7 +50,7 @@ func TestRetentionRemovesAsksFromTheIndex(t *testing.T) {
 	}
 }
 
-// foundIDs records what each search of the index finds.
+// foundIDs records the result of each search of the index.
 type foundIDs struct {
 	engine.Store
 	ids []string
@@ -62,8 +62,8 @@ func (s *foundIDs) Find(ctx context.Context, q store.Search) ([]string, error) {
 	return ids, err
 }
 
-// A search reads no ask that the caller may not list. Else its time, and the cursor of a page
-// that ends early, would depend on the words of these asks.
+// A search reads no ask that the caller may not list. Otherwise, its time and the cursor of a page that ends
+// early would depend on the words of these asks.
 func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
 	db := &foundIDs{Store: memstore.New()}
 	e := engine.New(db, nil)
@@ -109,7 +109,7 @@ func TestSearchReadsOnlyAsksOfTheCaller(t *testing.T) {
 	}
 }
 
-// indexReads counts how often the position of the index is read.
+// indexReads counts the reads of the index position.
 type indexReads struct {
 	engine.Store
 	n atomic.Int64
@@ -120,7 +120,7 @@ func (s *indexReads) Indexed(ctx context.Context) (int64, error) {
 	return s.Store.Indexed(ctx)
 }
 
-// An engine without events rarely looks for new ones to add to the index.
+// An engine without events rarely searches for new events to index.
 func TestIdleEngineRarelyReadsTheIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &indexReads{Store: memstore.New()}

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// OpenSecrets returns how many encrypted secrets an endpoint or a contact has in the store, and
-// an error if the key does not open them.
+// OpenSecrets returns the number of encrypted secrets of endpoints and contacts in the store, and an error if
+// the key does not decrypt them.
 func OpenSecrets(key []byte, r store.Record) (n int, err error) {
 	var stored []string
 	switch r.Kind {

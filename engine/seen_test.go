@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// seenTimes returns when the deliveries of an ask were seen, oldest first, as its agent reads
+// seenTimes returns the times at which the deliveries of an ask were seen, oldest first, as its agent reads
 // them.
 func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
 	p.Helper()
@@ -28,8 +28,8 @@ func (p *fixture) seenTimes(a askback.Ask) (all []time.Time) {
 	return all
 }
 
-// A delivery shows the first time at which its person had the ask on a screen. To record it
-// again writes nothing, and it has no event. It outlasts the outcome and a restart (E3 to E7).
+// A delivery has the first time at which its person had the ask on a screen. A repeated call writes nothing,
+// and there is no event. The time outlasts the outcome and a restart (E3 to E7).
 func TestDeliveryIsSeenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := memstore.New()
@@ -65,7 +65,8 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 			t.Errorf("got seen at %v, want %v", got, want)
 		}
 		sent, err := p.engine.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Deliveries(p.Context(), askback.DeliveryQuery{Status: askback.DeliverySent})
-		seen := slices.ContainsFunc(sent.Items, func(d askback.Delivery) bool { return d.SeenAt.Equal(at) }) // their order is that of random ids
+		// they are ordered by random ids
+		seen := slices.ContainsFunc(sent.Items, func(d askback.Delivery) bool { return d.SeenAt.Equal(at) })
 		if err != nil || len(sent.Items) != 2 || !seen {
 			t.Errorf("sent: got %+v, %v; want that it was seen at %v", sent.Items, err, at)
 		}
@@ -81,8 +82,8 @@ func TestDeliveryIsSeenOnce(t *testing.T) {
 	})
 }
 
-// An agent cannot record that its ask was seen, even with the name of a person, and a person
-// only for an ask that this person may read.
+// An agent cannot record that its ask was seen, even with the name of a person. A person can do so only for
+// an ask that the person may read.
 func TestSeenNeedsPermission(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{
 		Channels: map[string]engine.Channel{"post": &phones{}}, Settings: engine.Settings{Receivers: receivers("phone")},

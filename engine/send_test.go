@@ -22,15 +22,15 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// testable makes a channel one to callbacks.
+// testable makes a channel a [engine.SecretChannel].
 type testable struct{}
 
 func (testable) SendTest(context.Context, string, string, string, []string) (int, error) {
 	return http.StatusOK, nil
 }
 
-// receiver is a channel that records what it gets. Its reply to each attempt is reply, or
-// success if that is nil.
+// receiver is a channel that records its messages. It returns the result of reply for each attempt, or
+// success if reply is nil.
 type receiver struct {
 	testable
 	mu    sync.Mutex
@@ -84,7 +84,7 @@ func wantEvents(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// The callback receives the question at once and the outcome after the answer (E3).
+// The callback receives the question without delay, and the outcome after the answer (E3).
 func TestCallbackReceivesQuestionAndOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -107,8 +107,8 @@ func TestCallbackReceivesQuestionAndOutcome(t *testing.T) {
 	})
 }
 
-// A receiver that fails for three days gets everything in order, with the same ids, and no
-// attempt is longer than a day after the one before it.
+// A receiver that fails for three days gets all messages in order, with the same ids. No attempt is more than
+// a day after the previous one.
 func TestReceiverThatFailsForThreeDaysGetsEverythingInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -148,9 +148,9 @@ func TestReceiverThatFailsForThreeDaysGetsEverythingInOrder(t *testing.T) {
 	})
 }
 
-// A reply that is final, or the last of ten failures, gives the delivery up. The next one
-// goes on. A dead letter can be sent again.
-func TestDeliveryThatIsGivenUp(t *testing.T) {
+// A delivery is given up after a final reply, or after ten failures. The next delivery goes on. A dead letter
+// can be sent again.
+func TestDeliveryIsGivenUpAfterTenFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply    error
 		attempts int
@@ -194,9 +194,9 @@ func TestDeliveryThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// A failed attempt is recorded, whatever text its error has: without control characters, as
-// valid UTF-8, and at most 500 bytes of it.
-func TestErrorOfAChannelIsCleaned(t *testing.T) {
+// A failed attempt is recorded with the text of its error: at most 500 bytes of valid UTF-8 without control
+// characters.
+func TestErrorTextOfChannelIsSanitized(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\x00b\nc\x1b[2J\u0085d": "a b c [2J d",
 		"not \xff UTF-8":          "not \uFFFD UTF-8",
@@ -222,7 +222,7 @@ func TestErrorOfAChannelIsCleaned(t *testing.T) {
 	}
 }
 
-// The receiver decides how long it is left alone, up to a day.
+// The receiver determines the pause until the next attempt, up to a day.
 func TestRetryAfterIsHonored(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{
 		0: 5 * time.Second, time.Second: 5 * time.Second, time.Hour: time.Hour, 1000 * time.Hour: 24 * time.Hour,
@@ -260,9 +260,9 @@ func TestCallbackNeedsTheChannel(t *testing.T) {
 	}
 }
 
-// The callback of the settings receives the events of asks that name none. A repeat of a
-// request must name the same callback.
-func TestCallbackOfSettingsAndOfRepeats(t *testing.T) {
+// The callback of the settings receives the events of asks that name no callback. A repeated request must
+// name the same callback.
+func TestRepeatMustNameSameCallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -322,7 +322,7 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 		p.send(p.agent, s.ID, askback.Complete{Status: askback.SessionFailed, Error: "out of paper"})
 		synctest.Wait()
 		got := to.events()
-		slices.Sort(got) // the end of the session and that of its ask are two deliveries
+		slices.Sort(got) // the end of the session and the end of its ask are two deliveries
 		wantEvents(t, got, "question_answered", "question_cancelled", "question_pending", "question_pending", "session_failed")
 		for i, d := range to.got {
 			if want := "https://ask.example.com/sessions/" + s.ID; d.AskID == "" && to.asks[i].PageURL != want {
@@ -338,9 +338,9 @@ func TestCallbackOfSessionReceivesItsAsksAndItsEnd(t *testing.T) {
 	})
 }
 
-// The receiver of an ask is its own callback, else that of its session, else that of the
-// settings.
-func TestCallbackOfAskThenSessionThenSettings(t *testing.T) {
+// The messages about an ask go to its own callback, else to the callback of its session, else to the callback
+// of the settings.
+func TestCallbackOfAskPrecedesSessionAndSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		addresses := make(map[string][]string)
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -392,8 +392,8 @@ func (f addressFunc) Send(_ context.Context, n askback.Notification) (string, er
 	return "", nil
 }
 
-// A receiver that fails for three days gets the end of each turn of a session in order, each
-// with the session as it was then. What was given up is listed and can be sent again.
+// A receiver that fails for three days gets the end of each turn of a session in order, each with the session
+// of that moment. Deliveries that were given up are listed and can be sent again.
 func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -446,9 +446,8 @@ func TestReceiverThatFailsForThreeDaysGetsEndsOfSession(t *testing.T) {
 	})
 }
 
-// One receiver of several asks and sessions that fails for three days gets all of their
-// messages: those of each in order, each with the same id in every attempt, and none twice
-// after it was accepted.
+// A receiver of several asks and sessions fails for three days. It then gets all messages about each of them
+// in order. Each message has the same id in every attempt, and is not repeated after it was accepted.
 func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -506,8 +505,8 @@ func TestReceiverThatFailsForThreeDaysGetsAllAsksAndSessions(t *testing.T) {
 	})
 }
 
-// A delivery whose effect is claimed between a commit and the moment when the ask is cached is
-// sent. The cached ask, in which the delivery still waits, must not end the effect.
+// A delivery is sent even if its effect is claimed after the commit and before the ask is cached. The cached
+// ask, in which the delivery still waits, must not end the effect.
 func TestDeliveryIsSentBeforeItsAskIsCached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
@@ -541,8 +540,8 @@ func TestDeliveryIsSentBeforeItsAskIsCached(t *testing.T) {
 	})
 }
 
-// The end of a session that was given up is listed, and is sent again on request.
-func TestEndOfSessionThatIsGivenUp(t *testing.T) {
+// An end of a session that was given up is listed, and can be sent again.
+func TestGivenUpEndOfSessionCanBeSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &receiver{}
 		to.reply = func(n int) error {
@@ -562,7 +561,8 @@ func TestEndOfSessionThatIsGivenUp(t *testing.T) {
 			t.Fatalf("got %+v, %v, want the end of the session", page, err)
 		}
 		again, err := ops.RetryDelivery(t.Context(), page.Items[0].ID)
-		if err != nil || again.Status != askback.DeliveryQueued && again.Status != askback.DeliverySent { // it may be sent by now
+		// it may have been sent by now
+		if err != nil || again.Status != askback.DeliveryQueued && again.Status != askback.DeliverySent {
 			t.Fatalf("got %+v, %v, want it queued or sent", again, err)
 		}
 		synctest.Wait()

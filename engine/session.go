@@ -13,10 +13,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// sessionOf returns the id of the session that a new ask belongs to, and its callback. It makes the session if
-// the request has a session key that is not in use. Without a key or an id, the session is
-// an implicit one, which has no record. The error is [askback.Invalid] if the request names
-// a session that does not exist or has another owner.
+// sessionOf returns the id of the session that a new ask belongs to, and its callback. It creates the session
+// if the request has a session key that is not in use. Without a key or an id, the session is an implicit
+// one, which has no record. The error is an [askback.Invalid] if the request names a session that does not
+// exist or has another owner.
 func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string, to txn.Callback, err error) {
 	switch {
 	case n.SessionID != "":
@@ -44,9 +44,9 @@ func (c *client) sessionOf(t *txn.Tx, n *txn.NewAsk, a *askback.Ask) (id string,
 	return made.Row.ID, to, nil
 }
 
-// sessionCallback returns the id and the callback of the session of a new ask, which was read
-// with the error err. If err is not nil, sessionCallback only returns it. Only the run of a
-// hosted session asks in it: it would not go on after an ask of another agent.
+// sessionCallback returns the id and the callback of the session of a new ask, which was read with the error
+// err. If err is not nil, it only returns err. Only the run of a hosted session may ask in it, because the
+// run would not go on after an ask of another agent.
 func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to txn.Callback, _ error) {
 	if err != nil {
 		return "", to, err
@@ -54,7 +54,7 @@ func sessionCallback(row store.Record, err error, n *txn.NewAsk) (id string, to 
 	state, err := txn.DecodeSession(row)
 	if err == nil && state.Session.Hosted && n.Asked.Call == 0 {
 		err = askback.Invalid{{
-			Pointer: "/session_id", Detail: "Askback runs this session itself, and only its agent asks in it", Fix: "leave out the session, or use another session_key",
+			Pointer: "/session_id", Detail: "only the hosted agent of this session may ask in it", Fix: "leave out the session, or use another session_key",
 		}}
 	}
 	return row.ID, txn.Callback{Address: state.Callback, Of: state.CallbackOf}, err
@@ -213,8 +213,8 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	return one, nil
 }
 
-// hosts reports whether a session is that of a hosted run. If it is, the principal may do the
-// action on it.
+// hosts reports whether a session belongs to a hosted run. If it does, hosts also checks that the principal
+// may do the action on it.
 func (c *client) hosts(ctx context.Context, action access.Action, id string) (bool, error) {
 	row, err := c.engine.db.Store.Read(ctx, txn.KindSession, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -230,9 +230,9 @@ func (c *client) hosts(ctx context.Context, action access.Action, id string) (bo
 	return true, c.AuthorizeSession(action, state.Session.Owner)
 }
 
-// endOwnSession handles a command to the implicit session of a single ask. EndTurn and
-// EndSession cancel the ask, which ends the session. Other commands are an error, because
-// the session has no record that could store them.
+// endOwnSession handles a command to the implicit session of a single ask. EndTurn and EndSession cancel the
+// ask, which ends the session. Other commands are an error, because the session has no record that could
+// store them.
 func (c *client) endOwnSession(t *txn.Tx, ask string, cmd askback.Command) (askback.Session, error) {
 	a, err := t.AskNow(ask)
 	if err != nil {
@@ -248,7 +248,7 @@ func (c *client) endOwnSession(t *txn.Tx, ask string, cmd askback.Command) (askb
 	case askback.EndSession:
 		in.Reason = cmd.Reason
 	default:
-		return askback.Session{}, askback.Invalid{{Detail: "this session is that of a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
+		return askback.Session{}, askback.Invalid{{Detail: "this session belongs to a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
 	}
 	if err := a.Step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return askback.Session{}, err

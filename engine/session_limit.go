@@ -11,14 +11,13 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// idleTime is how long nothing must have happened in a session before it may make room for another
-// one of its agent.
+// idleTime is how long a session must be idle before it may make room for another session of its agent.
 const idleTime = 24 * time.Hour
 
-// limitSessions returns [askback.ErrTooMany] if this agent has as many open sessions as it may have.
-// Runs of hosted agents have a limit of their own. The turn of a session without open asks ends
-// instead if nothing has happened in it for idleTime: clients that are gone end no session, and an ask
-// or a message continues it.
+// limitSessions returns [askback.ErrTooMany] if this agent has the maximum number of open sessions. Runs of
+// hosted agents have a separate limit. If a session without open asks has been idle for idleTime,
+// limitSessions ends its turn to make room: clients that have gone away end no session, and an ask or a
+// message continues it.
 func (c *client) limitSessions(t *txn.Tx) error {
 	limit := c.engine.db.Quota.MaxSessions
 	if limit == 0 {
@@ -43,15 +42,14 @@ func (c *client) limitSessions(t *txn.Tx) error {
 	}
 	return &askback.RetryError{
 		Err: askback.ErrTooMany, After: txn.FullRetryAfter,
-		Why: fmt.Sprintf("this agent has %d sessions that have not ended, as many as it may have: end some with POST /api/v1/sessions/{id}/cancel, or use them again by their key", limit),
+		Why: fmt.Sprintf("this agent has %d open sessions, the maximum: end some with POST /api/v1/sessions/{id}/cancel, or use them again by their key", limit),
 	}
 }
 
-// sessionsPause is the minimum time between two searches for room among the sessions of an agent that
-// has too many.
+// sessionsPause is the minimum time between two searches for idle sessions of an agent that has too many.
 const sessionsPause = time.Second
 
-// freeSession reports whether the agent may have another session. It may end the turn of one.
+// freeSession reports whether the agent may have another session. It may end the turn of an idle session.
 func (c *client) freeSession(t *txn.Tx, limit int) (bool, error) {
 	n, idle := 0, ""
 	for s, err := range c.engine.db.OpenSessions(t.Context(), c.Who.Name) {

@@ -23,7 +23,7 @@ func startSessions(t *testing.T, p *fixture, from, to int) {
 	}
 }
 
-// An agent has a limited number of open sessions, also of sessions that its asks begin. Its other calls
+// The number of open sessions of an agent is limited, including sessions that its asks begin. Its other calls
 // work, and so do other agents.
 func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 		refused := func(what string, err error) {
 			t.Helper()
 			retry, ok := errors.AsType[*askback.RetryError](err)
-			if !ok || !errors.Is(err, askback.ErrTooMany) || !strings.Contains(retry.Why, "has 5 sessions that have not ended") || retry.After <= 0 {
+			if !ok || !errors.Is(err, askback.ErrTooMany) || !strings.Contains(retry.Why, "has 5 open sessions, the maximum") || retry.After <= 0 {
 				t.Errorf("%s: got %v, want %v with the number and a time", what, err, askback.ErrTooMany)
 			}
 		}
@@ -63,8 +63,8 @@ func TestOpenSessionsOfAnAgentAreLimited(t *testing.T) {
 	})
 }
 
-// A session in which nothing happened for a day makes room for another one. An ask continues it. A
-// session with an open ask makes no room.
+// A session that was idle for a day makes room for another one. An ask continues it. A session with an open
+// ask makes no room.
 func TestIdleSessionsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{MaxSessions: 3})

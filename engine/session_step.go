@@ -21,9 +21,8 @@ func (e *Engine) notifySession(t *txn.Tx, f lifecycle.NotifySession) error {
 	return s.Step(t, f.Input)
 }
 
-// cancelOpenAsks cancels the open asks of a session. It does not lock them. Settling one
-// of them needs the lock of the session, which the tx has. Any other step at the same time
-// is a conflict.
+// cancelOpenAsks cancels the open asks of a session without locking them. Settling an ask needs the lock of
+// the session, which the tx has. Any other concurrent step is a conflict.
 func (e *Engine) cancelOpenAsks(t *txn.Tx, f lifecycle.CancelOpenAsks) error {
 	q := store.Query{Kind: txn.KindAsk, Stream: f.SessionID, Open: new(true), Limit: txn.ListChunk}
 	for row, err := range t.DB.Rows(t.Context(), q) {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// New limits for open asks and for asks per minute apply at once to a running engine (E13).
-func TestSettingsTakeEffectAtOnce(t *testing.T) {
+// New limits for open asks and for asks per minute apply immediately to a running engine (E13).
+func TestSettingsTakeEffectImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), &engine.Options{MaxOpen: 100})
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -37,8 +37,7 @@ func TestSettingsTakeEffectAtOnce(t *testing.T) {
 	})
 }
 
-// The error for an agent that asks too often has the exact time until its next ask is
-// accepted.
+// If an agent asks too often, the error has the exact time until its next ask is accepted.
 func TestRateLimitReturnsTimeOfNextAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)

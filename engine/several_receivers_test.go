@@ -15,10 +15,10 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// phones is a channel to receivers with names. Those in broken fail.
+// phones is a channel to named receivers. Receivers in broken fail.
 type phones struct {
 	mu     sync.Mutex
-	got    []string // receiver, event and status of the ask
+	got    []string // the receiver, the event and the status of the ask
 	broken map[string]bool
 }
 
@@ -55,8 +55,8 @@ func receivers(of ...string) (all []engine.Receiver) {
 	return all
 }
 
-// Each receiver gets the question and the outcome, also if another one and the callback fail;
-// a receiver that fails gets everything later, in order (E3 to E7).
+// Each receiver gets the question and the outcome, even if another receiver and the callback fail. A receiver
+// that fails gets all messages later, in order (E3 to E7).
 func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := true
@@ -95,8 +95,8 @@ func TestReceiversDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// A receiver gets only the asks that its person may answer, and none that a grant answers.
-func TestReceiverGetsWhatItsPersonMayAnswer(t *testing.T) {
+// A receiver gets only the asks that its person may answer, and no ask that a grant answers.
+func TestReceiverGetsOnlyAsksOfItsPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}
 		p := newFixture(t, memstore.New(), &engine.Options{
@@ -126,8 +126,8 @@ func TestReceiverGetsWhatItsPersonMayAnswer(t *testing.T) {
 	})
 }
 
-// An ask for everyone goes to the room of a chat, and not to each person there. One that names
-// people goes to them, and not to the room.
+// An ask for every person goes to the chat room, and not to each person there. An ask for named people goes
+// to them, and not to the room.
 func TestAskGoesToRoomOrToPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}
@@ -150,8 +150,8 @@ func TestAskGoesToRoomOrToPeople(t *testing.T) {
 	})
 }
 
-// The question of an ask that is settled before its first attempt is sent to no phone, nor is
-// its outcome. A phone that may have got the question gets the outcome. A program gets both.
+// If an ask is settled before the first attempt, no phone gets the question or the outcome. A phone that may
+// have got the question gets the outcome. A program gets both.
 func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agent, people := &receiver{}, &phones{broken: map[string]bool{"tablet": true}}
@@ -187,8 +187,8 @@ func TestSettledQuestionIsSentToNoReceiver(t *testing.T) {
 	})
 }
 
-// A channel gets what the service called the question when it sends the outcome, and after an
-// error it gets what it recorded before.
+// When a channel sends the outcome, it gets the receipt that the service returned for the question. After an
+// error it gets the receipt that it recorded before.
 func TestChannelGetsItsReceipts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -232,7 +232,7 @@ func (f notificationFunc) Send(ctx context.Context, n askback.Notification) (str
 	return f(ctx, n)
 }
 
-// What a standing approval answers is sent to no phone (T18).
+// An ask that a standing approval answers is sent to no phone (T18).
 func TestGrantedCallIsSentToNoReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		people := &phones{}

@@ -16,14 +16,14 @@ const issuer = "https://id.example.com"
 var (
 	withAna        = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}, {Name: "ana", Email: "ana@example.com"}, {Name: "cem"}, {Name: "kim", Email: "kim@example.com"}, {Name: "sam", Email: "sam@example.com"}}}
 	addressesMoved = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"}}}
-	// The settings name another issuer, so that its people are logged out.
+	// The settings name another issuer, so the people of the first issuer are logged out.
 	otherIssuer = engine.Settings{Issuer: "https://id.example.org", People: withAna.People}
 	noIssuer    = engine.Settings{People: withAna.People}
 	withoutAna  = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}}}
 )
 
-// A browser that signed in acts as the person with the address: for a day, and only
-// while the settings have this person (F12).
+// A browser that signed in acts as the person with its address for a day, and only while the settings have
+// this person (F12).
 func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
@@ -58,8 +58,8 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k.wantUnauthorized(t, "a day later", secret)
 }
 
-// A browser that was logged in by the link of a signed-in person is logged out when the
-// sign-in ends, and while the person is not in the settings.
+// A signed-in person logs in another browser by a link. That browser is logged out when the sign-in ends, and
+// while the person is not in the settings.
 func TestLoginByLinkEndsWithSignIn(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
@@ -152,9 +152,8 @@ func (k *tokenFixture) revokeGrants(t *testing.T) {
 	}
 }
 
-// A grant that was made after a sign-in does not end when the browser is logged out. It
-// approves nothing while the settings do not have its maker with the address of the sign-in
-// (F8).
+// A grant that was made after a sign-in does not end when the browser is logged out. It approves nothing
+// while its maker is not in the settings with the address of the sign-in (F8).
 func TestGrantRequiresSignedInPersonInSettings(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)

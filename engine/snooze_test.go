@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wantHidden requires whether ana's list hides an ask, and the time that the list of all asks
-// has for it; the zero time means no mark.
+// wantHidden checks whether ana's list hides an ask, and the time of its mark in the list of all asks; the
+// zero time means no mark.
 func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.Time) {
 	p.Helper()
 	for _, c := range []struct {
@@ -41,8 +41,8 @@ func (p *fixture) wantHidden(what string, a askback.Ask, hidden bool, mark time.
 	}
 }
 
-// A snoozed ask is hidden until its time, also after a restart. Then it is in the list with a
-// mark, which is deleted a week later (E6).
+// A snoozed ask is hidden until its time, even after a restart. Then it is listed with a mark, which is
+// deleted a week later (E6).
 func TestSnoozedAskComesBackMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -73,7 +73,7 @@ func TestSnoozedAskComesBackMarked(t *testing.T) {
 	})
 }
 
-// A snooze holds no deadline, and the agent gets no event of it (E6, F11).
+// A snooze does not postpone the deadline, and the agent gets no event of it (E6, F11).
 func TestSnoozeChangesNothingForTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

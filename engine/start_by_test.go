@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A restrictedRunner has agents that only some may start.
+// A restrictedRunner has agents that only some principals may start.
 type restrictedRunner struct {
 	*scriptRunner
 	startBy map[string][]string
@@ -23,9 +23,9 @@ func (r restrictedRunner) StartBy(agent string) ([]string, bool) {
 	return names, restricted
 }
 
-// Only those in start_by start an agent, and only they write to its runs. A token with the name
-// of a person is not that person. What the agent starts itself needs no name.
-func TestStartByLimitsWhoStartsAnAgent(t *testing.T) {
+// Only the principals in start_by may start an agent and write to its runs. A token with the name of a person
+// is not that person. Starts by the agent's own schedule or webhook need no name.
+func TestStartByLimitsStartsOfAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ask := says("", call("ask", `{"question":"Which?"}`))
 		r := restrictedRunner{&scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {ask}}}, map[string][]string{
@@ -76,8 +76,8 @@ func TestStartByLimitsWhoStartsAnAgent(t *testing.T) {
 	})
 }
 
-// An empty start_by lets no one start the agent, and an agent without start_by is not restricted.
-func TestEmptyStartByIsNotEveryone(t *testing.T) {
+// An empty start_by allows no one to start the agent. An agent without start_by is not restricted.
+func TestEmptyStartByAllowsNoStart(t *testing.T) {
 	r := restrictedRunner{&scriptRunner{}, map[string][]string{"poem": {}}}
 	ana := engine.New(memstore.New(), &engine.Options{Runner: r}).As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	for agent, want := range map[string]error{"poem": askback.ErrStartBy, "child": nil} {
@@ -87,7 +87,7 @@ func TestEmptyStartByIsNotEveryone(t *testing.T) {
 	}
 }
 
-// A run starts a restricted agent as its sub-agent only if start_by has its agent.
+// A run starts a restricted agent as a sub-agent only if start_by has the agent of the run.
 func TestStartByLimitsSubAgents(t *testing.T) {
 	for _, c := range []struct {
 		names []string

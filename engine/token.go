@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/access"
 )
 
-// lastUseTime is how long Run may take to store the last uses of tokens when it ends.
+// lastUseTime limits how long Run may take to store the last uses of tokens when it ends.
 const lastUseTime = 2 * time.Second
 
 // useLoop stores the last uses of tokens every [auth.UseInterval] until ctx ends, and then once

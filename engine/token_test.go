@@ -63,7 +63,7 @@ var (
 	ana = askback.TokenRequest{Kind: askback.Responder, Name: "ana", ExpiresIn: time.Hour}
 )
 
-// The check of a token that is in the cache allocates nothing.
+// The check of a cached token allocates nothing.
 func TestTokenCheckAllocatesNothing(t *testing.T) {
 	k := newTokenFixture()
 	_, secret := k.createToken(t, ana)
@@ -77,7 +77,7 @@ func TestTokenCheckAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A token works until it expires or is revoked. Revocation takes effect at once (F4).
+// A token works until it expires or is revoked. Revocation takes effect immediately (F4).
 func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k := newTokenFixture()
 	id, forGood := k.createToken(t, bot)
@@ -97,8 +97,8 @@ func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k.wantUnauthorized(t, "empty", "")
 }
 
-// The record of a token does not contain its secret, and the key of the record is not
-// accepted as a secret (T23).
+// The record of a token does not contain its secret, and the key of the record is not accepted as a secret
+// (T23).
 func TestSecretsAreNotStored(t *testing.T) {
 	k := newTokenFixture()
 	_, secret := k.createToken(t, bot)
@@ -116,7 +116,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 	k.wantUnauthorized(t, "its hash", r.Key)
 }
 
-// A log-in link works once until it expires, also if many browsers use it at once.
+// A log-in link works once until it expires, even if many browsers use it at the same time.
 func TestLoginLinkWorksOnce(t *testing.T) {
 	k := newTokenFixture()
 	ctx := context.Background()
@@ -205,7 +205,7 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// An agent cannot create a log-in link, with which it could answer its own asks.
+// An agent cannot create a log-in link, because it could answer its own asks with one.
 func TestAgentGetsNoLoginLink(t *testing.T) {
 	k := newTokenFixture()
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
@@ -332,8 +332,8 @@ func TestMaxOpenHoldsUnderConcurrency(t *testing.T) {
 	}
 }
 
-// The last use of a token is listed at once. It is stored by Run, not by the call, and by one
-// change for all tokens.
+// The last use of a token is listed immediately. Run stores the last uses of all tokens with one change; the
+// call does not store it.
 func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 	k := newTokenFixture()
 	var ids, secrets []string
@@ -394,9 +394,9 @@ func TestLastUseOfTokensIsStoredInBatches(t *testing.T) {
 	}
 }
 
-// A token has a name that a person can have, and that looks like no other one: otherwise one person
-// could count as two. The same holds for people (T9).
-func TestNamesThatLookLikeOthersAreRefused(t *testing.T) {
+// The name of a token must be a possible name of a person, and must not look like another name: otherwise one
+// person could count as two. The same holds for people (T9).
+func TestLookAlikeNamesAreRejected(t *testing.T) {
 	p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{People: []askback.Person{{Name: "ana"}}}})
 	create := func(kind askback.Kind, name string) error {
 		_, _, err := p.admin().CreateToken(t.Context(), askback.TokenRequest{Kind: kind, Name: name})

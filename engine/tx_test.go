@@ -40,8 +40,8 @@ func TestAskOfDeletedSessionIsAnswered(t *testing.T) {
 	wantStatus(t, got, askback.Answered)
 }
 
-// A session is deleted between the read of its id and the step that opens the ask. The
-// second attempt makes a new session.
+// A session is deleted between the read of its id and the step that opens the ask. The second attempt makes a
+// new session.
 func TestSessionDeletedDuringAskIsMadeAgain(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	r := question()
@@ -62,8 +62,7 @@ func TestSessionDeletedDuringAskIsMadeAgain(t *testing.T) {
 	}
 }
 
-// A new session, its ask and the approval by a grant are one commit, with the events in
-// this order.
+// A new session, its ask and the approval by a grant are one commit, with the events in this order.
 func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	first := p.ask(confirmation())
@@ -98,8 +97,8 @@ func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	}
 }
 
-// A deadline has passed and no timer has fired. A late answer then commits the expiry, and
-// the session fails with the ask.
+// A deadline has passed and no timer has fired. A late answer then commits the expiry, and the session fails
+// with the ask.
 func TestLateAnswerCommitsExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

@@ -93,7 +93,7 @@ func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
 	})
 }
 
-// After ErrUnknown, the deletion of a record is not an error if the record is gone.
+// After ErrUnknown, the deletion of a record is not an error if the record was deleted.
 func TestUnknownDeletionIsReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

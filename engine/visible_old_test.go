@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// oldEvents is a store whose events of calls have no kind, as the events of older releases have none.
+// oldEvents is a store whose call events have no kind, like the events of older releases.
 type oldEvents struct{ engine.Store }
 
 var kindMember = regexp.MustCompile(`,?"kind":"[a-z]+"`)
@@ -33,9 +33,9 @@ func (s oldEvents) Recent(ctx context.Context, stream string, before int64, limi
 	return withoutKinds(s.Store.Recent(ctx, stream, before, limit))
 }
 
-// Events that an older release stored do not have what was done with a call. Its ask tells who may
-// see it, and before that the run does. A call that asks no one is shown to everyone.
-func TestCallsOfAnOlderReleaseAreShownToThoseWhoAreAsked(t *testing.T) {
+// Events of older releases do not record how a call was handled. The ask of the call determines who may see it;
+// without an ask, the run does. A call that asks no person is shown to every person.
+func TestCallsOfOlderReleaseAreShownToRecipients(t *testing.T) {
 	for _, answered := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {

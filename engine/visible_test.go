@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// addressedRunner has an agent whose asks are for the people in to. What a model reads of an
-// outcome has the secrets of its ask.
+// addressedRunner has an agent whose asks are for the people in to. The outcomes that its model reads contain
+// the secrets of their asks.
 type addressedRunner struct {
 	*scriptRunner
 	to []string
@@ -55,7 +55,7 @@ func (h *host) person(name string) askback.Principal {
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
-// everything returns all that a principal can read of a session, and whether it may follow all
+// everything returns all content that a principal can read of a session, and whether it may follow all
 // sessions.
 func (h *host) everything(p askback.Principal, id string) string {
 	h.t.Helper()
@@ -125,10 +125,10 @@ func (h *host) sees(what, id string, want map[string]bool) {
 
 const secretQuestion = `{"question":"secret-question?"}`
 
-// What belongs to an ask of a hosted run is shown to the people it is addressed to and to the agent
-// that started the run, in every list and stream: the calls, the messages that make them, their
-// results, and what the model writes now (T10, F10).
-func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfARun(t *testing.T) {
+// The content of a hosted run's ask is shown to its recipients and to the agent that started the run, in
+// every list and stream. It includes the calls, the messages with the calls, their results, and the text that
+// the model is writing (T10, F10).
+func TestAsksOfARunAreShownOnlyToRecipients(t *testing.T) {
 	cases := map[string]struct {
 		replies []conversation.ModelReplied
 		then    func(t *testing.T, h *host, a askback.Ask)
@@ -204,8 +204,8 @@ func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfARun(t *testing.T) {
 	}
 }
 
-// Asks that name no one, without a route that does, are for everyone.
-func TestEveryPersonSeesTheAsksForEveryone(t *testing.T) {
+// An ask is for every person if neither the ask nor a route names people.
+func TestAsksWithoutRecipientsAreShownToEveryPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newAddressedHost(t, nil, says("secret-text", call("ask", secretQuestion), call("confirmed", `{"n":2}`)))
 		defer h.stop()
@@ -214,8 +214,8 @@ func TestEveryPersonSeesTheAsksForEveryone(t *testing.T) {
 	})
 }
 
-// Who gets an ask sees it, and who loses it does not, also after it was deleted.
-func TestReassigningAnAskOfARunChangesWhoSeesIt(t *testing.T) {
+// New recipients of an ask can read it, and former recipients cannot, even after it was deleted.
+func TestReassignmentChangesReadersOfARunsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		r := &scriptRunner{scripts: map[string][]conversation.ModelReplied{"poem": {
@@ -261,7 +261,7 @@ func TestReassigningAnAskOfARunChangesWhoSeesIt(t *testing.T) {
 }
 
 // A sub-agent asks the people of the agent that started it.
-func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfASubAgent(t *testing.T) {
+func TestAsksOfASubAgentAreShownOnlyToRecipients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newAddressedHost(t, []string{"ben"}, says("", call("spawn", `{}`)))
 		defer h.stop()
@@ -277,9 +277,9 @@ func TestOnlyThosePeopleWhoAreAskedSeeTheAsksOfASubAgent(t *testing.T) {
 	})
 }
 
-// What a model writes now may be a part of an ask, so only those get it who get all asks of the
-// run. A route counts as the names of the agent do.
-func TestLiveTextIsOnlyForThoseWhoAreAskedAnything(t *testing.T) {
+// The text that a model is writing may be part of an ask. So it is shown only to principals that get all asks
+// of the run. The names in a route count like the names of the agent.
+func TestLiveTextIsShownOnlyToRecipientsOfAllAsks(t *testing.T) {
 	for name, routes := range map[string][]askback.Route{
 		"the agent names them": nil,
 		"a route names them":   {{Match: askback.Match{Agent: "other"}, To: []string{"ana"}}, {Match: askback.Match{Tags: []string{"x"}}, To: []string{"@poets"}}},
@@ -307,7 +307,7 @@ func TestLiveTextIsOnlyForThoseWhoAreAskedAnything(t *testing.T) {
 	}
 }
 
-// The callback of a person gets what this person may see.
+// The callback of a person gets only content that this person may read.
 func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 	for _, asked := range []string{"ana", "ben"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -316,7 +316,7 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 			h := &host{t: t, runner: r, wrapped: addressedRunner{r, []string{asked}}, channels: map[string]engine.Channel{"webhook": &sent}}
 			h.start(memstore.New())
 			defer h.stop()
-			r.mu.Lock() // so that the model replies when the address is there
+			r.mu.Lock() // so that the model replies after the address is set
 			s, err := h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k"})
 			if err == nil { // the address comes later
 				s, err = h.ana.Start(t.Context(), askback.SessionRequest{Agent: "poem", Prompt: "Go.", Key: "k", CallbackURL: "https://ana.example.com"})
@@ -344,8 +344,8 @@ func TestCallbackOfAPersonGetsNoAsksOfOthers(t *testing.T) {
 	}
 }
 
-// Every person may see and revoke a standing approval, but not the arguments of an ask for others.
-func TestGrantShowsItsArgumentsOnlyToThoseWhoSeeItsAsk(t *testing.T) {
+// Every person may see and revoke a standing approval, but not read the arguments of an ask for others.
+func TestGrantArgumentsAreHiddenLikeTheirAsk(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	as := func(kind askback.Kind, name string) askback.Client {
 		return e.As(askback.Principal{Kind: kind, Name: name})

@@ -105,8 +105,7 @@ func (l *recorder) wait(t *testing.T, want ...string) {
 	l.lines = nil
 }
 
-// The observer is called once for each event, in order. A step that changes nothing causes
-// no call.
+// The observer is called once for each event, in order. A step that changes nothing causes no call.
 func TestObserverIsCalledOnceInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
@@ -132,8 +131,8 @@ func TestObserverIsCalledOnceInOrder(t *testing.T) {
 	})
 }
 
-// A reader reads an ask before a step and returns after it. If it cached what it
-// read, a later Wait would block on a settled ask.
+// A reader reads an ask before a step and returns after it. If it cached the old state, a later Wait would
+// block on a settled ask.
 func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -170,8 +169,8 @@ func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 	})
 }
 
-// A person answers an ask after its commit, before the call of Ask has returned. The
-// answered ask is evicted from the cache, and the old state must not replace it there.
+// A person answers an ask after its commit, before the call of Ask has returned. The answered ask is evicted
+// from the cache, and the old state must not replace it there.
 func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
@@ -220,7 +219,7 @@ func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	})
 }
 
-// Wait returns at once, with the ask and the error of the context (D3).
+// Wait returns immediately, with the ask and the error of the context (D3).
 func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
 	a := newFixture(t, kept, nil).ask(question())

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Load is the work that an engine has at a moment, for metrics.
+// A Load is the present work of an engine, for metrics.
 type Load struct {
 	Now     time.Time // the moment
 	Pending int       // open asks
@@ -19,15 +19,15 @@ type Load struct {
 	Effects Effects
 }
 
-// Effects are numbers of messages and other effects that have not succeeded yet.
+// Effects counts messages and other effects that have not succeeded yet.
 type Effects struct {
 	Waiting int // for their first or next attempt
 	Claimed int // being performed
 	Dead    int // given up
 }
 
-// Load returns the load of the engine. The numbers of asks and effects are those of the
-// store, so processes that share a store return the same ones.
+// Load returns the load of the engine. It counts asks and effects in the store, so processes that share a
+// store return the same numbers.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	totals, err := e.db.Store.Totals(ctx, txn.KindAsk)
 	if err != nil {
