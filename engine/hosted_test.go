@@ -57,7 +57,7 @@ func TestOthersCannotAskInAHostedSession(t *testing.T) {
 		for name, r := range map[string]askback.Request{
 			"by id": {SessionID: s.ID, Questions: question}, "by key": {SessionKey: "mine", Questions: question},
 		} {
-			if a, err := bot.Ask(t.Context(), r); err == nil || !strings.Contains(err.Error(), "only its agent asks in it") {
+			if a, err := bot.Ask(t.Context(), r); err == nil || !strings.Contains(err.Error(), "only the hosted agent of this session may ask") {
 				t.Errorf("%s: got %+v, %v", name, a, err)
 			}
 		}
