@@ -61,7 +61,7 @@ func TestDefectsAreFound(t *testing.T) {
 		"asks the wrong person in":              "one who left cannot answer",
 		"ignores what it does not know":         "an outcome follows a question that may have arrived",
 		"forgets messages":                      "an old message can be answered after a restart",
-		"sends buttons at once":                 "a repeat after a lost reply leaves nothing live",
+		"sends buttons before it records":       "a repeat after a lost reply leaves nothing live",
 		"forgets a lost reply":                  "a repeat after a lost reply leaves nothing live",
 		"posts each time":                       "a repeat after a lost reply leaves nothing live",
 		"ignores the record":                    "a repeat without a record leaves nothing live",

@@ -186,7 +186,7 @@ func (c chatChannel) Send(ctx context.Context, n askback.Notification) (string, 
 		return "", nil
 	}
 	if id == "" {
-		m.Live = live && c.defect == "sends buttons at once"
+		m.Live = live && c.defect == "sends buttons before it records"
 		var err error
 		if id, err = c.post(ctx, n.Address, m); err != nil {
 			if c.defect == "forgets a lost reply" && c.how == channeltest.LostReply {

@@ -214,7 +214,7 @@ var outage = []time.Duration{
 	time.Minute, 6 * time.Minute, 34 * time.Minute, 140 * time.Minute, 6 * time.Hour, 12 * time.Hour, 16 * time.Hour, 23 * time.Hour,
 }
 
-// lastPause is the time from the last of these attempts to the one that succeeds.
+// lastPause is the time from the last of these attempts to the successful one.
 const lastPause = 27 * time.Hour
 
 // testOrder makes the service fail for three days with the questions, and again with the outcomes. Each

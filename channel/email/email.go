@@ -117,7 +117,7 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 	case err != nil:
 		return "", err
 	case n.Ask.ID == "":
-		return "", &askback.SendError{Err: errors.New("mails are only about asks"), Final: true}
+		return "", &askback.SendError{Err: errors.New("the email channel sends only asks"), Final: true}
 	}
 	if err := c.loadKey(); err != nil {
 		return "", err
@@ -141,12 +141,12 @@ func (c *Channel) addressOf(person string) (string, error) {
 	case !ok:
 		return "", errors.New("no e-mail address of this person is known")
 	case CheckAddress(to) != "":
-		return "", &askback.SendError{Err: errors.New("the address of this person is not one"), Final: true}
+		return "", &askback.SendError{Err: errors.New("the address of this person is not an e-mail address"), Final: true}
 	}
 	return to, nil
 }
 
-// SendTest sends a test message to a person. Its errors are those of Send.
+// SendTest sends a test message to a person. It returns the same errors as Send.
 func (c *Channel) SendTest(ctx context.Context, person string) error {
 	to, err := c.addressOf(person)
 	if err != nil {

@@ -128,7 +128,7 @@ func TestStartTLSIsRequired(t *testing.T) {
 	}
 }
 
-func TestFailuresOfTheServer(t *testing.T) {
+func TestOnlyPermanentRejectionsAreFinal(t *testing.T) {
 	for _, tt := range []struct {
 		fail  emailtest.Failure
 		final bool
@@ -265,7 +265,7 @@ func TestOutcomeIsInTheSameThread(t *testing.T) {
 
 // A reminder and an escalation contain the whole ask again. The notice of a reassigned ask contains nothing
 // of it, and no reply address.
-func TestLettersOfLaterEvents(t *testing.T) {
+func TestReminderRepeatsTheWholeAsk(t *testing.T) {
 	s := emailtest.Start(t, emailtest.Options{})
 	c := newChannel(t, options(t, s, emailtest.None))
 	a := question(askback.Question{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")})

@@ -11,7 +11,7 @@ import (
 )
 
 // Replies are read in the encodings and character sets of mail programs.
-func TestRepliesInOtherCharacterSets(t *testing.T) {
+func TestRepliesInOtherCharacterSetsAreRead(t *testing.T) {
 	const b64 = "Content-Transfer-Encoding: base64\n\n"
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, tt := range []struct{ message, want string }{

@@ -175,7 +175,7 @@ func automatic(h textproto.Header) (why string) {
 		}
 	}
 	if h.Has("Return-Path") && strings.Trim(field("Return-Path"), "<> ") == "" {
-		return "it has no return path, as bounces have none"
+		return "its return path is empty, as in a bounce"
 	}
 	kind, _, _ := strings.Cut(field("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
@@ -207,7 +207,7 @@ func awaySubject(h textproto.Header) (why string) {
 	}
 	for _, s := range awaySubjects {
 		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(subject)), s) {
-			return "its subject is that of an automatic message"
+			return "its subject marks it as an automatic message"
 		}
 	}
 	return ""

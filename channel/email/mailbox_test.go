@@ -13,7 +13,7 @@ import (
 
 // The mailbox is read with each encryption, and also from a server that does not report new
 // messages.
-func TestMailboxIsRead(t *testing.T) {
+func TestMailboxIsReadWithEachEncryption(t *testing.T) {
 	for _, o := range []emailtest.Options{{}, {Encryption: emailtest.TLS}, {Encryption: emailtest.StartTLS}, {NoIdle: true}} {
 		s := emailtest.Start(t, o)
 		settings := options(t, s, o.Encryption)
@@ -60,11 +60,11 @@ func TestHandledMessagesAreForgotten(t *testing.T) {
 	for i := range 5 {
 		d.s.Deliver(t, reply(asked, plain, "SQLite"))
 		if n := b.Sweep(t); n != 2 {
-			t.Errorf("after %d replies: %d messages are remembered, want this one and that of ben", i+1, n)
+			t.Errorf("after %d replies: %d messages are remembered, want this message and the message of ben", i+1, n)
 		}
 	}
 	if n := b.Sweep(t); n != 1 || d.s.Unseen(t) != 1 {
-		t.Errorf("at the end: %d messages are remembered, %d not seen; want that of ben", n, d.s.Unseen(t))
+		t.Errorf("at the end: %d messages are remembered, %d not seen; want the message of ben", n, d.s.Unseen(t))
 	}
 }
 
@@ -104,7 +104,7 @@ func TestReplyIsHandledAfterAnError(t *testing.T) {
 
 // A message that is too large to read is a reply, but no answer. A message with a large attachment is an
 // answer.
-func TestLargeReplies(t *testing.T) {
+func TestOversizedReplyIsNoAnswer(t *testing.T) {
 	big := strings.Repeat("a long line of a long text\n", 60_000)
 	almost := strings.Repeat("x", 72) + "\n"
 	almost = strings.Repeat(almost, (1<<20-2500)/(len(almost)+1))

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/channel/email"
 )
 
-func TestAddressesOfServers(t *testing.T) {
+func TestServerAddressesAreParsed(t *testing.T) {
 	for _, tt := range []struct {
 		protocol, address string
 		want              email.Server

@@ -82,7 +82,7 @@ func (c *Channel) tokenOf(h textproto.Header) (to replyTo, ours bool) {
 // refusal returns the reason why a message cannot be an answer, or "".
 func (c *Channel) refusal(h textproto.Header, to replyTo) (why string) {
 	if to.person == "" {
-		return "the reply address is not one that this server made"
+		return "this server did not make the reply address"
 	}
 	if why := automatic(h); why != "" {
 		return why
@@ -183,7 +183,7 @@ func (c *Channel) askAgain(ctx context.Context, m received, to replyTo, a askbac
 	switch {
 	case !a.Settled() && !a.IsApprover(to.person):
 		who := askback.NotApproverError{Who: a.Deciders()}
-		letter.first, letter.how = []notice.Line{notice.Deciders("Your reply was not recorded: ", who), notice.Own("You can read it:")}, nil
+		letter.first, letter.how = []notice.Line{notice.Deciders("Your reply was not recorded: ", who), notice.Own("You can read the question:")}, nil
 	case a.Settled():
 		letter.first = []notice.Line{notice.Own("Your reply came too late. It is recorded, but changes nothing.")}
 	default:

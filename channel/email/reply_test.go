@@ -233,7 +233,7 @@ func TestAuthenticationIsRequired(t *testing.T) {
 	}
 }
 
-func TestUnclearReplyGetsAQuestionBack(t *testing.T) {
+func TestUnclearReplyIsAnsweredWithTheQuestion(t *testing.T) {
 	several := []askback.Question{
 		{Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite"), NoOther: true},
 		{Text: "What name?"},
@@ -359,7 +359,7 @@ func TestOwnLettersAreIgnored(t *testing.T) {
 }
 
 // The author of a reply to a settled ask learns once who was earlier.
-func TestLateReplyLearnsTheOutcome(t *testing.T) {
+func TestLateReplyIsAnsweredWithTheOutcome(t *testing.T) {
 	a := question(database)
 	d := newDesk(t, nil, a)
 	settled := a
@@ -380,7 +380,7 @@ func TestLateReplyLearnsTheOutcome(t *testing.T) {
 
 // The answer is stored before the message is marked. After a crash between the two the message
 // is handled again, with no second effect.
-func TestMessageIsMarkedAfterTheAnswer(t *testing.T) {
+func TestMessageIsMarkedAfterTheAnswerIsStored(t *testing.T) {
 	const quoting = "Content-Type: text/plain; charset=utf-8\n\n> Write an answer:\n{ANSWER}\n"
 	a := question(askback.Question{Text: "Which database?"})
 	d := newDesk(t, nil, a)

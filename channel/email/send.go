@@ -135,7 +135,7 @@ func (c *Channel) connectionProblem(err error) error {
 	case errors.As(err, &op):
 		return fmt.Errorf("the mail server %s cannot be reached", where)
 	}
-	return fmt.Errorf("the mail server %s does not let us send: check its address, its encryption, the user and the password", where)
+	return fmt.Errorf("the mail server %s refuses to send: check its address, its encryption, the user and the password", where)
 }
 
 // isCertificate reports whether an error is about the certificate of a server.

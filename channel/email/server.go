@@ -63,14 +63,14 @@ func ParseServer(protocol, address string) (s Server, problem string) {
 	s = Server{Host: u.Hostname(), Port: scheme.port, TLS: scheme.mode}
 	if p := u.Port(); p != "" {
 		if s.Port, err = strconv.Atoi(p); err != nil || s.Port < 1 || s.Port > 65535 {
-			return Server{}, "has a port that is no number from 1 to 65535"
+			return Server{}, "has a port that is not a number from 1 to 65535"
 		}
 	}
 	if u.User != nil {
 		s.User = u.User.Username()
 		s.Password, _ = u.User.Password()
 		if s.User == "" || s.Password == "" {
-			return Server{}, "has a user without a password, or the other way round"
+			return Server{}, "has a user without a password, or a password without a user"
 		}
 	}
 	if s.TLS == StartTLS && egress.IsLoopback(u.Host) {

@@ -59,7 +59,7 @@ func (s Settings) Test(ctx context.Context, name string, h channels.Host) (repor
 		return "", fmt.Errorf("%s did not accept the message for %s: %s", r.Origin(), name, channels.Failure(err))
 	}
 	if err := c.TestReplies(ctx, name); err != nil {
-		return "", fmt.Errorf("%s accepted the message for %s, but the reply topic cannot be read, so that buttons will not answer: %s", r.Origin(), name, channels.Failure(err))
+		return "", fmt.Errorf("%s accepted the message for %s, but the reply topic cannot be read, so buttons will not work: %s", r.Origin(), name, channels.Failure(err))
 	}
 	return fmt.Sprintf("%s accepted the message for %s. %s", r.Origin(), name, r.Template.whereToLook()), nil
 }
@@ -72,7 +72,7 @@ func (t Template) whereToLook() string {
 	case HomeAssistant:
 		return "If nothing arrives, check the name of the phone, or the automation that the webhook starts."
 	case Teams:
-		return "If nothing arrives, look at the runs of the workflow."
+		return "If nothing arrives, check the runs of the workflow."
 	}
 	return "If nothing arrives, check the address and the token of this receiver."
 }

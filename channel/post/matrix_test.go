@@ -171,7 +171,7 @@ func parts(a askback.Ask) (lines []string) {
 
 // Each template carries each ask whole. If an ask does not fit, the message has only the name of the agent
 // and the link. The service takes the message unchanged and acts on none of its text (F3, T7, T9, T10).
-func TestMatrixIsWholeOrALink(t *testing.T) {
+func TestEachAskIsSentWholeOrAsALink(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		t.Run(string(template), func(t *testing.T) {
@@ -255,7 +255,7 @@ func checkShort(t *testing.T, name string, m posttest.Message, a askback.Ask) {
 }
 
 // Cases that do not fit into a message of each template.
-func TestAsksThatDoNotFit(t *testing.T) {
+func TestAskThatDoesNotFitHasOnlyTheLink(t *testing.T) {
 	racedetector.Omit(t)
 	want := map[post.Template][]string{
 		post.Ntfy:          {"1 MB", "quotes and newlines"},
@@ -286,7 +286,7 @@ func TestAsksThatDoNotFit(t *testing.T) {
 
 // At each size around the limit, a service takes the message unchanged. So the limits are not larger than the
 // limits of the service, whatever the text consists of.
-func TestSizesAroundTheLimit(t *testing.T) {
+func TestAsksAroundTheSizeLimitAreAccepted(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)

@@ -83,9 +83,9 @@ func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt str
 }
 
 // errUnknown is not final, because the operator may add the receiver again.
-var errUnknown = errors.New("the settings have no such receiver under channels.post")
+var errUnknown = errors.New("channels.post in the settings has no receiver with this name")
 
-// SendTest posts a test message to the receiver with a name. Its errors are those of Send.
+// SendTest posts a test message to the receiver with a name. It returns the same errors as Send.
 func (c *Channel) SendTest(ctx context.Context, name string) error {
 	receiver, ok := c.options.Receivers[name]
 	if !ok {

@@ -48,7 +48,7 @@ func buttonsOf(_ string, a askback.Ask) (buttons []notice.Button) {
 }
 
 // The requests have the forms that the services document.
-func TestRequests(t *testing.T) {
+func TestRequestsHaveTheDocumentedForm(t *testing.T) {
 	var out strings.Builder
 	a := matrix()["single"]
 	for _, template := range post.Templates {
@@ -254,7 +254,7 @@ func TestNoticesFit(t *testing.T) {
 }
 
 // Without a public address, messages name the computer. No message has a loopback address.
-func TestMessagesWithoutAPublicAddress(t *testing.T) {
+func TestMessageWithoutAPublicAddressNamesTheComputer(t *testing.T) {
 	racedetector.Omit(t)
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
@@ -275,7 +275,7 @@ func TestMessagesWithoutAPublicAddress(t *testing.T) {
 
 // The reply of a service decides about a retry: a rejected message is not sent again. Errors contain no text
 // of the service and no secret (T22).
-func TestReplies(t *testing.T) {
+func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 	receiver, service := newReceiver(t, post.Gotify)
 	channel := newChannel(t, receiver)
 	for status, want := range map[int]struct {
@@ -316,7 +316,7 @@ func TestPrivateReceiverNeedsAllow(t *testing.T) {
 }
 
 // The test message reaches every service, with the token of the receiver.
-func TestTestMessage(t *testing.T) {
+func TestTestMessageReachesEveryService(t *testing.T) {
 	for _, template := range post.Templates {
 		receiver, service := newReceiver(t, template)
 		if err := newChannel(t, receiver).SendTest(t.Context(), "phone"); err != nil {
@@ -330,7 +330,7 @@ func TestTestMessage(t *testing.T) {
 }
 
 // Ntfy with access control gets the token.
-func TestNtfyToken(t *testing.T) {
+func TestNtfyReceivesTheToken(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	service.Token = "tk_secret"
 	receiver := receiverAt(t, post.Ntfy, service.URL)
@@ -344,7 +344,7 @@ func TestNtfyToken(t *testing.T) {
 	}
 }
 
-func TestReceiverCheck(t *testing.T) {
+func TestInvalidReceiversAreRejected(t *testing.T) {
 	for _, c := range []struct {
 		in   post.Receiver
 		want string // name of the wrong setting

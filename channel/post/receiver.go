@@ -90,7 +90,7 @@ func (r Receiver) checkReplies() (setting, problem string) {
 	case !topic().MatchString(r.ReplyTopic):
 		return "reply_topic", "must be one topic of 1 to 64 letters, digits, - and _"
 	case err == nil && strings.Trim(u.Path, "/") == r.ReplyTopic:
-		return "reply_topic", "must be another topic than that of the questions"
+		return "reply_topic", "must not be the topic of the questions"
 	case !isToken(r.ReplyToken):
 		return "reply_token", "has a character that a token cannot have"
 	}

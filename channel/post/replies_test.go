@@ -199,7 +199,7 @@ func TestButtonAnswersThroughTheReplyTopic(t *testing.T) {
 
 // A call that needs two approvals has buttons, too. The button of one person is one vote, however often it is
 // pressed. After the vote, the message confirms it and has no buttons. One denial denies (F12).
-func TestButtonsCarryOneVoteOfEachPerson(t *testing.T) {
+func TestButtonCountsAsOneVotePerPerson(t *testing.T) {
 	p := newPhone(t)
 	call := func() askback.Ask {
 		a, err := p.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{
@@ -245,7 +245,7 @@ func TestButtonsCarryOneVoteOfEachPerson(t *testing.T) {
 }
 
 // A late person learns who was first, once, however often the button is pressed (E10).
-func TestLateButtonIsToldWhoWasFirst(t *testing.T) {
+func TestLatePersonLearnsWhoWasFirst(t *testing.T) {
 	p := newPhone(t)
 	a, m := p.ask("ana")
 	if _, err := p.person("ben").Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
@@ -354,7 +354,7 @@ func TestRepliesAreReadAfterABreak(t *testing.T) {
 	}
 	p.barrier()
 	if n := len(p.ntfy.Messages()); n != before+1 {
-		t.Errorf("after the start, the phone got %d messages, want none but that of the barrier", n-before)
+		t.Errorf("after the start, the phone got %d messages, want only the message of the barrier", n-before)
 	}
 	for _, breaks := range []func(){p.ntfy.Disconnect, func() { p.ntfy.Fail(503, 429, 500); p.ntfy.Disconnect() }, func() { p.ntfy.Forget(); p.ntfy.Disconnect() }} {
 		b, m := p.ask("ana")
@@ -397,7 +397,7 @@ func TestSilentStreamIsReplaced(t *testing.T) {
 
 // A person who may no longer answer gets a notice, and so does the author of a reply that can never succeed.
 // The replies after it do not wait.
-func TestReplyOfAPersonWhoLeft(t *testing.T) {
+func TestReplyOfAForbiddenPersonGetsANotice(t *testing.T) {
 	for _, err := range []error{askback.ErrForbidden, askback.ErrSelfApproval, askback.ErrDamaged} {
 		t.Run(err.Error(), func(t *testing.T) { testRefusedReply(t, err) })
 	}
@@ -418,7 +418,7 @@ func testRefusedReply(t *testing.T, refusal error) {
 }
 
 // For a reply topic that cannot be read, the test reports an error without secrets.
-func TestReplyTopicThatCannotBeRead(t *testing.T) {
+func TestUnreadableReplyTopicIsReported(t *testing.T) {
 	service := posttest.NewNtfy(t)
 	receiver := receiverAt(t, post.Ntfy, service.URL)
 	if err := newChannel(t, receiver).TestReplies(t.Context(), "phone"); err != nil {

@@ -33,7 +33,7 @@ const (
 	textForgedBox = "This form is not valid any more. Press the button in the message again."
 	textLate      = "Not recorded in time. Please try again; if it was recorded after all, the message shows it."
 	textFailed    = "Not recorded: Askback has a problem. Please try again later."
-	textMoreVotes = "Recorded. This needs the answer of another person as well."
+	textMoreVotes = "Recorded. Another person must answer as well."
 	textNoChoice  = "Mark an option first, then press Send."
 	textTrigger   = "Slack did not open the form in time. Press the button again."
 	textLost      = "Your answer was not recorded, because the ask is settled:"
@@ -77,7 +77,7 @@ func (in *interaction) identify(ctx context.Context) (refusal string) {
 	}
 	name, ok := in.options.Person(member)
 	if !ok {
-		in.options.Log.Warn("Slack: a member without a person tried to answer", "member", member)
+		in.options.Log.Warn("Slack: a member who is no person of the settings tried to answer", "member", member)
 		return fmt.Sprintf("You cannot answer yet: Askback does not know who you are. Ask its operator to write slack: %s under your name in people, in the settings.", member)
 	}
 	client, err := in.engine.Person(ctx, name, askback.ChannelSlack)
@@ -102,7 +102,7 @@ func (in *interaction) explain(err error, a askback.Ask, name string) string {
 	case errors.Is(err, askback.ErrSelfApproval):
 		return "Not recorded: " + askback.ErrSelfApproval.Error() + "."
 	case errors.Is(err, askback.ErrForbidden), errors.Is(err, askback.ErrNotFound):
-		in.options.Log.Warn("Slack: a person tried to answer who may not", "person", name)
+		in.options.Log.Warn("Slack: a person who may not answer tried to", "person", name)
 		return "Not recorded: " + name + " may not answer this."
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, askback.ErrUnknown):
 		return textLate
@@ -248,7 +248,7 @@ func (in *interaction) seen(ctx context.Context, a askback.Ask) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellTime)
 	defer cancel()
 	if err := in.client.Seen(ctx, a.ID); err != nil && !errors.Is(err, askback.ErrNotFound) {
-		in.options.Log.Warn("Slack: that a message was seen is not recorded", "ask", a.ID, "error", err)
+		in.options.Log.Warn("Slack: could not record that a message was seen", "ask", a.ID, "error", err)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Two people press different buttons of one message at the same time. One answer counts. The other person
 // reads in private who was first and with which answer.
-func TestTwoPeoplePressAtOnce(t *testing.T) {
+func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	f := newFixture(t, nil)
 	for range 30 {
 		a := f.ask(choice("PostgreSQL", "SQLite"))
@@ -82,7 +82,7 @@ func (s stalled) Person(ctx context.Context, name string, via askback.Channel) (
 
 // If the store stalls, Slack gets its acknowledgement in time, and the person reads that nothing was
 // recorded.
-func TestStalledStoreIsNotRecorded(t *testing.T) {
+func TestStalledStoreIsReportedInTime(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Budget = 100 * time.Millisecond })
 	release := make(chan struct{})
 	defer close(release)
@@ -215,7 +215,7 @@ func TestExpiredTriggerIsExplained(t *testing.T) {
 }
 
 // Each problem of an answer is shown at its field. The corrected form is accepted.
-func TestFormHasErrorsAtTheirFields(t *testing.T) {
+func TestFormShowsErrorsAtTheirFields(t *testing.T) {
 	f := newFixture(t, nil)
 	many := askback.Question{Text: "Which checks?", Options: askback.Options("lint", "unit"), MultiSelect: true}
 	r := choice("PostgreSQL", "SQLite")
@@ -307,7 +307,7 @@ func TestLateFormShowsWhoAnswered(t *testing.T) {
 }
 
 // A claim is recorded when a person opens the form.
-func TestOpeningTheFormClaims(t *testing.T) {
+func TestOpeningTheFormClaimsTheAsk(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	f.slack.Press(slacktest.Ana, f.live(a), "Other", nil)

@@ -55,7 +55,7 @@ func (c *Channel) post(ctx context.Context, conversation, parent string, m messa
 func (c *Channel) edit(ctx context.Context, receipt string, m message) error {
 	channel, ts, _ := parseReceipt(receipt)
 	if ts == "" {
-		return &askback.SendError{Err: errors.New("the receipt is not one of Slack"), Final: true}
+		return &askback.SendError{Err: errors.New("the receipt is not from Slack"), Final: true}
 	}
 	_, _, _, err := c.api.UpdateMessageContext(ctx, channel, ts, m.options()...)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *Channel) failed(method string, err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s: %w", method, err)
 	default:
-		out.Err, out.Cause = fmt.Errorf("%s: no reply of Slack", method), err
+		out.Err, out.Cause = fmt.Errorf("%s: Slack did not reply", method), err
 	}
 	return out
 }

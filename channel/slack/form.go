@@ -124,7 +124,7 @@ func (c *Channel) pickInput(ask string, i int, q askback.Question) slack.Block {
 func textInput(block, label string, optional bool) slack.Block {
 	e := slack.NewPlainTextInputBlockElement(nil, "text")
 	e.Multiline, e.MaxLength = true, maxTyped
-	b := slack.NewInputBlock(block, plain(label), plain("Longer texts: on the page of this ask."), e)
+	b := slack.NewInputBlock(block, plain(label), plain("Write longer texts on the page of this ask."), e)
 	if optional {
 		b.Hint = nil
 	}

@@ -167,7 +167,7 @@ func TestRequestIsAcceptedOnce(t *testing.T) {
 	}
 }
 
-func TestFullMemoryOfRequestsRefuses(t *testing.T) {
+func TestFullMemoryOfRequestsRefusesNewOnes(t *testing.T) {
 	now := published.at
 	s := seen{now: func() time.Time { return time.Unix(now, 0) }}
 	for i := range maxSeen {
@@ -183,7 +183,7 @@ func TestFullMemoryOfRequestsRefuses(t *testing.T) {
 	}
 }
 
-func TestAddressIsConfirmed(t *testing.T) {
+func TestSlackChallengeIsEchoed(t *testing.T) {
 	f := newFixture(t, nil)
 	ack, reply := f.slack.Event([]byte(`{"token":"x","challenge":"3eZbrw1aB","type":"url_verification"}`))
 	if !ack.OK || string(reply) != "3eZbrw1aB" {
@@ -262,7 +262,7 @@ func TestBodyOfAForgedRequestIsNotRead(t *testing.T) {
 }
 
 // A forged request gets its reply although its body never arrives.
-func TestForgedRequestIsRefusedBeforeItsBodyComes(t *testing.T) {
+func TestForgedRequestIsRefusedBeforeItsBodyArrives(t *testing.T) {
 	s := httptest.NewServer(verifier(t, slacktest.SigningSecret, timeAt(published.at)).Handler(nil))
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())

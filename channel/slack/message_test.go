@@ -89,7 +89,7 @@ func TestCutLabelIsTheSameOption(t *testing.T) {
 }
 
 // Values of buttons and options are short, and contain no answer and no argument.
-func TestValuesAreOpaque(t *testing.T) {
+func TestButtonValuesContainNoAnswer(t *testing.T) {
 	f := newFixture(t, nil)
 	seen := map[string]bool{}
 	for _, r := range []askback.Request{choice("PostgreSQL", "SQLite"), choice(numbered(12)...), call(`{"target":"staging"}`)} {
@@ -302,7 +302,7 @@ func TestErrorsOfSlackAreExplained(t *testing.T) {
 }
 
 // A message that someone deleted needs no change. If Slack does not know a form of blocks, it gets the link.
-func TestDeletedAndRejectedMessages(t *testing.T) {
+func TestDeletedAndRejectedMessagesAreHandled(t *testing.T) {
 	f := newFixture(t, nil)
 	a := f.ask(choice("PostgreSQL", "SQLite"))
 	m := f.live(a)
@@ -325,7 +325,7 @@ func TestDeletedAndRejectedMessages(t *testing.T) {
 }
 
 // Slack allows one message per second and channel. Several concurrent asks respect this limit.
-func TestAsksAtOnceAreNotTooFast(t *testing.T) {
+func TestConcurrentAsksRespectTheRateLimit(t *testing.T) {
 	f := newFixture(t, func(o *Options) { o.Pace = 0 })
 	f.slack.Strict = true
 	var asks []askback.Ask

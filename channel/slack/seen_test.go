@@ -9,7 +9,7 @@ import (
 
 // A message in a channel is seen when a member opens its form, or presses Send without a choice. Both settle
 // nothing. Neither makes a message for one person seen.
-func TestPressThatSettlesNothingShowsThatTheMessageIsSeen(t *testing.T) {
+func TestPressWithoutAChoiceMarksTheMessageSeen(t *testing.T) {
 	several := choice("lint", "unit", "race")
 	several.Questions[0].MultiSelect = true
 	for button, r := range map[string]askback.Request{"Other": choice("PostgreSQL", "SQLite"), "Send": several} {

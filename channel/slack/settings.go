@@ -74,7 +74,7 @@ func readSettings(r *settings.Reader, v settings.Value) channels.Settings {
 		{"bot_token", s.BotToken, `write bot_token: "${SLACK_BOT_TOKEN}"`},
 		{"channel", s.Channel, `write the channel for questions, as in channel: "#agents"`},
 		{"team", s.Team, "write the id of the workspace, as in team: T012AB3CD; it is in the address of Slack in a browser"},
-		{"app_token or signing_secret", s.AppToken + s.SigningSecret, `write app_token: "${SLACK_APP_TOKEN}", with which answers arrive without a port`},
+		{"app_token or signing_secret", s.AppToken + s.SigningSecret, `write app_token: "${SLACK_APP_TOKEN}", so that answers arrive without an open port`},
 	} {
 		if required.value == "" {
 			r.AddProblem(v.At, required.fix, "%s has no %s", v.Key, required.key)

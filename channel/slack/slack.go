@@ -123,7 +123,7 @@ func (c *Channel) Close() {
 // behind has no buttons. An outcome is posted as a new message if there is no receipt of the question.
 func (c *Channel) Send(ctx context.Context, n askback.Notification) (receipt string, err error) {
 	if n.Session != nil {
-		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
+		return "", &askback.SendError{Err: errors.New("this channel sends only asks"), Final: true}
 	}
 	if u, err := url.Parse(n.Ask.PageURL); err != nil || egress.IsLoopback(u.Host) {
 		n.Ask.PageURL = "" // a phone cannot open it
@@ -268,7 +268,7 @@ func (c *Channel) checkTeam(ctx context.Context) error {
 	case err != nil:
 		return c.failed("auth.test", err)
 	case who.TeamID != c.options.Team:
-		return fmt.Errorf("the token belongs to the workspace %s, and the settings have team: %s", who.TeamID, c.options.Team)
+		return fmt.Errorf("the token belongs to the workspace %s, but the settings have team: %s", who.TeamID, c.options.Team)
 	}
 	return nil
 }

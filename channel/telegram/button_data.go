@@ -46,7 +46,7 @@ type press struct {
 const codeLength = 10
 
 // errForged is returned for data that this program did not make for this chat.
-var errForged = errors.New("this data was not made for this chat, or with another token")
+var errForged = errors.New("the data was made for another chat or with another token")
 
 // A signer signs the data of buttons. Its key is derived from the token of the bot. So buttons still work
 // after a restart, but not with the token of another bot.

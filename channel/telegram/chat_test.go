@@ -35,7 +35,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 			got = append(got, m.Text)
 		}
 	}
-	if len(got) != 2 || !strings.HasPrefix(got[0], "This account is not linked") || !strings.HasPrefix(got[1], "This code is not valid") {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "This account is not linked") || !strings.HasPrefix(got[1], "This code is wrong") {
 		t.Errorf("got %q", got)
 	}
 	p, err := b.PressData(stranger, ana, m.ID, m.Buttons[0][0].Data)
@@ -86,7 +86,7 @@ func TestLateAnswerIsRecorded(t *testing.T) {
 }
 
 // The label of an agent is text on which a tap does not act, even in a title.
-func TestLabelOfAgentIsNeverActive(t *testing.T) {
+func TestAgentLabelIsNeverALink(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "/stop @here x.com", Questions: []askback.Question{question("/stop?", "/stop", "@here")}, To: []string{"ana"}})
 	if err != nil {
@@ -132,7 +132,7 @@ func TestGreetingMentionsOpenQuestions(t *testing.T) {
 	b.reply(ana, ana, 0, "/stop")
 	b.Write(ana, ana, "/start "+b.contacts.code("ana"), 0)
 	b.Idle()
-	if got := b.Last(ana).Text; !strings.Contains(got, "Questions that are open already do not: /list") {
+	if got := b.Last(ana).Text; !strings.Contains(got, "already open do not arrive here: /list") {
 		t.Errorf("got %q", got)
 	}
 	if got := b.Last(ben).Text; strings.Contains(got, "already") {
@@ -179,7 +179,7 @@ func TestSnoozedQuestionIsNotListed(t *testing.T) {
 
 // The command stop unlinks the chat. A user who blocks the bot is unlinked, too, with or without an update
 // about the block.
-func TestChatIsUnlinked(t *testing.T) {
+func TestStopAndBlockUnlinkTheChat(t *testing.T) {
 	b := newBot(t)
 	b.reply(ben, ben, 0, "/stop")
 	b.wait(ben, "This chat is not linked any more")
@@ -215,7 +215,7 @@ func TestOtherErrorsUnlinkNoOne(t *testing.T) {
 }
 
 // In a group of the settings, only people can press. Other groups get nothing.
-func TestGroupTakesAnswersOfPeople(t *testing.T) {
+func TestOnlyPeopleAnswerInAGroup(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 	if err != nil {
@@ -245,7 +245,7 @@ func TestGroupTakesAnswersOfPeople(t *testing.T) {
 }
 
 // In a group, a text of a person counts only as a reply to the question.
-func TestGroupTakesReplies(t *testing.T) {
+func TestTextInAGroupCountsOnlyAsAReply(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{{Text: "What should the name be?"}}})
 	if err != nil {
@@ -268,7 +268,7 @@ func TestGroupTakesReplies(t *testing.T) {
 }
 
 // If a question goes to named people instead of the group, its message in the group loses its buttons.
-func TestGroupLosesAQuestionOfOthers(t *testing.T) {
+func TestReassignedQuestionHasNoButtonsInTheGroup(t *testing.T) {
 	b := newBot(t)
 	a, err := b.agent.Ask(t.Context(), askback.Request{Agent: "robot", Questions: []askback.Question{question("Deploy?", "Yes", "No")}})
 	if err != nil {
@@ -316,7 +316,7 @@ func TestGroupKeepsItsQuestionsAfterItMoved(t *testing.T) {
 
 // Two people answer at the same time. One answer wins, the other person reads who gave it, and no message has
 // buttons afterwards (E10).
-func TestTwoPeopleRace(t *testing.T) {
+func TestOneOfTwoConcurrentAnswersWins(t *testing.T) {
 	b := newBot(t)
 	rounds := 10
 	for range rounds {
@@ -394,7 +394,7 @@ func TestReassignedAskHasNoButtons(t *testing.T) {
 	if _, err := b.sender.Send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.wait(ana, "This is with you again."); !b.Message(ana, m.ID).Live() || got.ReplyTo != m.ID || got.Live() {
+	if got := b.wait(ana, "This question is for you again."); !b.Message(ana, m.ID).Live() || got.ReplyTo != m.ID || got.Live() {
 		t.Errorf("got %+v", b.Messages(ana))
 	}
 }

@@ -45,11 +45,11 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 			c.tell(ctx, m.Chat.ID, 0, greeting(known), nil)
 			return nil
 		}
-		c.options.Log.Warn("a code that is not valid was refused in Telegram", "user", m.From.ID)
-		c.tell(ctx, m.Chat.ID, 0, plain("This code is not valid, or not any more. Run askback link telegram for a new one."), nil)
+		c.options.Log.Warn("a wrong code was refused in Telegram", "user", m.From.ID)
+		c.tell(ctx, m.Chat.ID, 0, plain("This code is wrong or has expired. Run askback link telegram for a new one."), nil)
 		return nil
 	case errors.Is(err, askback.ErrTooFast):
-		c.options.Log.Warn("a user of Telegram guesses codes", "user", m.From.ID)
+		c.options.Log.Warn("a Telegram user guesses codes", "user", m.From.ID)
 		return nil
 	case err != nil:
 		return err
@@ -58,7 +58,7 @@ func (c *Channel) link(ctx context.Context, e Engine, m message, code string) er
 	t := greeting(contact)
 	if client, _, err := e.ContactClient(ctx, Name, address(m.From.ID), askback.ChannelTelegram); err == nil {
 		if open, err := client.List(ctx, askback.Query{Snoozed: new(bool), Limit: 1}); err == nil && len(open.Items) > 0 {
-			t.add(" Questions that are open already do not: /list shows them.")
+			t.add(" Questions that are already open do not arrive here: /list shows them.")
 		}
 	}
 	c.tell(ctx, m.Chat.ID, 0, t, nil)
@@ -69,7 +69,7 @@ func greeting(contact askback.Contact) *text {
 	t := &text{}
 	t.add("This chat is linked: questions for ")
 	t.addAs("code", safetext.Line(contact.Person).String(), "")
-	t.add(" arrive here. /help explains how to answer, and /stop ends it.")
+	t.add(" arrive here. /help explains how to answer, and /stop unlinks the chat.")
 	return t
 }
 
@@ -156,8 +156,8 @@ func rows(all []button) (out [][]button) {
 	return out
 }
 
-// snooze hides an ask until a time. The ask is the one of the message that this message replies to, or else
-// the only open ask. The time counts from the time of this message, so the command can be repeated.
+// snooze hides an ask until a time. It is the ask whose message this message replies to, or else the only
+// open ask. The time counts from the time of this message, so the command can be repeated.
 func (v visit) snooze(ctx context.Context, argument string, m message) error {
 	id := ""
 	if p, ok := v.subject(m); ok {

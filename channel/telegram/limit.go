@@ -40,7 +40,7 @@ func newLimiter(now func() time.Time, burst int) *limiter {
 }
 
 // errLimited is the cause of an attempt that Telegram would reject.
-var errLimited = errors.New("more messages at once than Telegram accepts")
+var errLimited = errors.New("more messages in a short time than Telegram accepts")
 
 // wait returns when a message to a chat may be sent. If that is too late, it returns an error with the time
 // until then.

@@ -140,7 +140,7 @@ func (v visit) act(ctx context.Context, p press) (reaction, error) {
 func (v visit) seen(ctx context.Context, a askback.Ask) {
 	err := v.client.Seen(ctx, a.ID)
 	if err != nil && !errors.Is(err, askback.ErrNotFound) && ctx.Err() == nil {
-		v.options.Log.Warn("that a message in Telegram was seen is not recorded", "person", v.person, "ask", a.ID, "error", err)
+		v.options.Log.Warn("could not record that a message in Telegram was seen", "person", v.person, "ask", a.ID, "error", err)
 	}
 }
 
@@ -226,7 +226,7 @@ func (v visit) answer(ctx context.Context, a askback.Ask, answer askback.Answer)
 		return v.refused(ctx, after, err)
 	}
 	if !after.Settled() {
-		return say("Recorded. Others have to decide, too."), nil
+		return say("Recorded. Other people must decide as well."), nil
 	}
 	v.options.Log.Debug("answered in Telegram", "person", v.person, "ask", a.ID)
 	switch {
@@ -261,7 +261,7 @@ func (v visit) refused(ctx context.Context, a askback.Ask, err error) (reaction,
 		return reaction{}, err
 	}
 	v.logFailure(ctx, "an answer in Telegram failed", err, "person", v.person)
-	return alert("This did not work. Try again, or answer at the computer."), nil
+	return alert("The action failed. Try again, or answer at the computer."), nil
 }
 
 // show draws the message of an ask after a reaction. If the ask was settled meanwhile, the last drawing has

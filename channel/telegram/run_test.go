@@ -113,7 +113,7 @@ func (c drafting) Draft(ctx context.Context, id string) (json.RawMessage, error)
 }
 
 // If another person answers while the bot draws the buttons again, the buttons are removed (E10).
-func TestButtonsThatAreDrawnTooLateGo(t *testing.T) {
+func TestButtonsDrawnAfterTheOutcomeAreRemoved(t *testing.T) {
 	b := newBot(t)
 	var drafts atomic.Int64
 	ask := make(chan askback.Ask, 1)

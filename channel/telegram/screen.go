@@ -57,7 +57,7 @@ func (s screen) form() (form, *text) {
 	if len(s.file()) > maxFile {
 		return page, t
 	}
-	t.add("It is in the file. Numbers of options are those in the file.\n")
+	t.add("The whole question is in the file, with the numbers of the options.\n")
 	return file, t
 }
 

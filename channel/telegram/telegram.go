@@ -177,7 +177,7 @@ func parseReceipt(s string) (r receipt, ok bool) {
 }
 
 // errAddress is returned for an address that is no chat, or a group that is not in the settings.
-var errAddress = &askback.SendError{Err: errors.New("the settings have no such group under channels.telegram.groups"), Final: true}
+var errAddress = &askback.SendError{Err: errors.New("channels.telegram.groups in the settings does not have this group"), Final: true}
 
 // Send sends a notification to a chat. A question is first sent without buttons. Its message is recorded, and
 // then the buttons are added. So a message that a crash leaves behind has no buttons. An outcome replaces the
@@ -206,7 +206,7 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	earlier, known := parseReceipt(cmp.Or(n.Receipt, n.Earlier))
 	switch {
 	case n.Ask.ID == "":
-		return "", &askback.SendError{Err: errors.New("this channel gets only asks"), Final: true}
+		return "", &askback.SendError{Err: errors.New("this channel sends only asks"), Final: true}
 	case n.Ask.Settled() && !known && !n.Event.Settles():
 		return "", nil
 	case n.Ask.Settled() && !known:
@@ -224,7 +224,7 @@ func (c *Channel) send(ctx context.Context, n askback.Notification, chatID int64
 	}
 	r, err := c.ask(ctx, n, chatID, earlier)
 	if err == nil && known && n.Receipt == "" && n.Event == askback.EventQuestionPending {
-		_, err = c.remind(ctx, n, earlier, "This is with you again.")
+		_, err = c.remind(ctx, n, earlier, "This question is for you again.")
 	}
 	return r, err
 }
@@ -288,7 +288,7 @@ func (c *Channel) ask(ctx context.Context, n askback.Notification, chatID int64,
 		if err := c.limits.wait(ctx, chatID); err != nil {
 			return "", err
 		}
-		if err := c.api.sendFile(ctx, chatID, r.messageID, s.fileName(), "The whole of the question.", s.file()); err != nil {
+		if err := c.api.sendFile(ctx, chatID, r.messageID, s.fileName(), "The whole question.", s.file()); err != nil {
 			return "", err
 		}
 		r.file = true

@@ -122,7 +122,7 @@ func text(a askback.Answer) string {
 // A called program answers with the token of a person. One option goes to the address of the message,
 // everything else over the API. Each answer equals the same answer given elsewhere by that person, and the
 // program gets the outcome (E3).
-func TestProgramsAnswerAskedByWebhook(t *testing.T) {
+func TestProgramCalledByWebhookAnswers(t *testing.T) {
 	d := newDesk(t)
 	short := 0
 	for _, c := range channeltest.Cases() {

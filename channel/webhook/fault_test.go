@@ -34,7 +34,7 @@ func sendTo(t *testing.T, ctx context.Context, to *askbacktest.Receiver, secret,
 
 // Each failure of a receiver has its own error, with the cause and the next step. The next attempt succeeds.
 // The receiver records the message once (E3, T16).
-func TestFailuresOfReceiver(t *testing.T) {
+func TestReceiverFailuresAreExplained(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	other := askbacktest.NewReceiver(t, nil)
 	t.Cleanup(func() {
@@ -102,7 +102,7 @@ func TestFailuresOfReceiver(t *testing.T) {
 }
 
 // Receivers that refuse connections, or have no valid TLS.
-func TestFailuresOfConnection(t *testing.T) {
+func TestConnectionFailuresAreExplained(t *testing.T) {
 	down := askbacktest.NewReceiver(t, nil)
 	down.Down()
 	for name, c := range map[string]struct {
@@ -131,7 +131,7 @@ func TestFailuresOfConnection(t *testing.T) {
 
 // A receiver fails for three days, in another way each time. It gets every message of an ask and a session,
 // in order and with the same ids, signed anew for each attempt. The test moves the clock (E3, F9).
-func TestReceiverThatFailsForThreeDays(t *testing.T) {
+func TestReceiverGetsEveryMessageAfterThreeDaysOfFailures(t *testing.T) {
 	var instance *askbacktest.Instance
 	now := func() time.Time { return instance.Now() }
 	to := askbacktest.NewReceiver(t, &askbacktest.ReceiverOptions{Now: now})

@@ -24,7 +24,7 @@ import (
 
 // The receivers in docs/webhooks.md accept each message of a channel once. They accept nothing that is
 // forged, changed or old (E3, T17).
-func TestReceiversOfTheDocumentation(t *testing.T) {
+func TestDocumentedReceiversAcceptMessages(t *testing.T) {
 	page, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func tryReceiver(t *testing.T, program, file, source string) {
 		runtime.Gosched() // a program may print after it has replied
 	}
 	if got := printed(); got != want {
-		t.Errorf("got output %q, want that of three messages", out.String())
+		t.Errorf("got output %q, want the output of three messages", out.String())
 	}
 }
 

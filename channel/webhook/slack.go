@@ -92,7 +92,7 @@ func (w *slackWriter) message(page string) slackMessage {
 	if short := m.Text + ": " + slackEscaper.Replace(safetext.Line(w.summary).String()); w.summary != "" && length(short) <= maxSlackText {
 		m.Text = short
 	}
-	link := slackText{Type: "mrkdwn", Text: "This server has no public address. Open Askback there.", Verbatim: true}
+	link := slackText{Type: "mrkdwn", Text: "This server has no public address. Open Askback on its computer.", Verbatim: true}
 	if page != "" {
 		page = slackEscaper.Replace(strings.ReplaceAll(page, "|", "%7C"))
 		link.Text = "<" + page + "|" + w.action + ">"
@@ -100,7 +100,7 @@ func (w *slackWriter) message(page string) slackMessage {
 	}
 	m.Blocks = w.blocks(w.sections)
 	if !fits(m.Blocks) {
-		m.Blocks = w.blocks([]string{"It is too long to be shown here in whole."})
+		m.Blocks = w.blocks([]string{"It is too long for this message."})
 	}
 	m.Blocks = append(m.Blocks, slackBlock{"section", link})
 	return m

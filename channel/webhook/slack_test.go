@@ -89,7 +89,7 @@ func shown(m slackMessage) string {
 }
 
 // An address of Slack gets the whole question with a link to its page, and the outcome.
-func TestSlackMessage(t *testing.T) {
+func TestSlackMessageHasTheWholeQuestion(t *testing.T) {
 	got := slackOf(t, delivery(askback.EventQuestionPending), someAsk)
 	no := false
 	plain := func(s string) slackText { return slackText{Type: "plain_text", Text: s, Emoji: &no} }
@@ -114,7 +114,7 @@ func TestSlackMessage(t *testing.T) {
 	}
 	local := someAsk
 	local.PageURL = ""
-	if text := shown(slackOf(t, delivery(askback.EventQuestionPending), local)); !strings.HasSuffix(text, "This server has no public address. Open Askback there.") {
+	if text := shown(slackOf(t, delivery(askback.EventQuestionPending), local)); !strings.HasSuffix(text, "This server has no public address. Open Askback on its computer.") {
 		t.Errorf("without a public address: got %s", text)
 	}
 }
@@ -128,7 +128,7 @@ var hostile = []string{
 
 // Each text of an agent or a person stays in its place, in every field and for every event. The message has
 // the whole ask, or only a link (T8, T9, T10).
-func TestSlackMessagesOfHostileAsks(t *testing.T) {
+func TestHostileTextIsEscapedInSlackMessages(t *testing.T) {
 	long := strings.Repeat("a very long text. ", 60_000) // 1 MB
 	for i, text := range append(slices.Clone(hostile), long, strings.Repeat("x", 3001), strings.Repeat("😀", 1501)) {
 		for name, a := range hostileAsks(text) {
@@ -141,7 +141,7 @@ func TestSlackMessagesOfHostileAsks(t *testing.T) {
 					a := a
 					a.Outcome, a.PageURL = o, page
 					m := slackOf(t, delivery(event), a)
-					short := strings.Contains(shown(m), "It is too long to be shown here in whole.")
+					short := strings.Contains(shown(m), "It is too long for this message.")
 					if short && len(m.Blocks) > 4 {
 						t.Errorf("got %d blocks of an ask that is too long, want only a link", len(m.Blocks))
 					}
@@ -210,7 +210,7 @@ func TestSlackMessageHasAllOptions(t *testing.T) {
 }
 
 // Only messages to the host of Slack have the form of Slack.
-func TestOnlySlackGetsItsForm(t *testing.T) {
+func TestOnlySlackGetsSlackMessages(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://hooks.slack.com/services/T/B/x": true, "https://HOOKS.Slack.com./services": true, "https://hooks.slack.com:443/x": true,
 		"https://hooks.slack.com.evil.example/": false, "https://evil.example/hooks.slack.com": false, "https://xhooks.slack.com/": false, "https://slack.com/": false,

@@ -62,7 +62,7 @@ func newChannel(t *testing.T, server *httptest.Server) *Channel {
 }
 
 // The message has the form of docs/wire.md §8, and a signature of Standard Webhooks (E3).
-func TestMessage(t *testing.T) {
+func TestMessageHasTheDocumentedForm(t *testing.T) {
 	var got *http.Request
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func TestMessage(t *testing.T) {
 }
 
 // The message about a session has the session in its state after the event.
-func TestMessageAboutASession(t *testing.T) {
+func TestSessionMessageHasTheSession(t *testing.T) {
 	var got *http.Request
 	var body []byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -178,7 +178,7 @@ func TestOnlyOutcomeEventsHaveTheOutcome(t *testing.T) {
 }
 
 // A reply other than 2xx is an error with the next step. Redirects are not followed (T16).
-func TestReplies(t *testing.T) {
+func TestReplyOtherThan2xxIsAnError(t *testing.T) {
 	var followed atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed.Add(1) }))
 	defer other.Close()
@@ -321,7 +321,7 @@ func TestPrivateReceiversGetNothing(t *testing.T) {
 
 // A name that first has a public address and then a private one is checked at each
 // connection (T16).
-func TestNameThatChangesIsCheckedAtEachConnection(t *testing.T) {
+func TestAddressIsCheckedAtEachConnection(t *testing.T) {
 	var called, lookups atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
 	defer server.Close()
@@ -427,7 +427,7 @@ func TestErrorDoesNotShowWhichPrivateNamesExist(t *testing.T) {
 }
 
 // Only the status of a reply counts. A body that never ends delays the next message by about a second.
-func TestEndlessBodyDoesNotHoldTheMessage(t *testing.T) {
+func TestEndlessReplyDoesNotDelayTheMessage(t *testing.T) {
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusOK)

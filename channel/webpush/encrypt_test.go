@@ -18,7 +18,7 @@ func decoded(t *testing.T, s string) []byte {
 }
 
 // The example of RFC 8291, appendix A, gives the same bytes.
-func TestEncryptionIsThatOfTheRFC(t *testing.T) {
+func TestEncryptionMatchesRFC8291(t *testing.T) {
 	const (
 		message  = "V2hlbiBJIGdyb3cgdXAsIEkgd2FudCB0byBiZSBhIHdhdGVybWVsb24"
 		private  = "yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"

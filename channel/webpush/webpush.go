@@ -238,7 +238,7 @@ func replyError(reply *http.Response, now time.Time) error {
 	}
 	switch reply.StatusCode {
 	case http.StatusNotFound, http.StatusGone: // the subscription has ended (RFC 8030, section 7.3)
-		sending.Err = fmt.Errorf("%w: this browser does not want notifications any more", sending.Err)
+		sending.Err = fmt.Errorf("%w: this browser has ended its subscription to notifications", sending.Err)
 		sending.Final, sending.Gone = true, true
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge:
 		sending.Final = true

@@ -113,7 +113,7 @@ func TestOutcomeReplacesQuestion(t *testing.T) {
 	}
 	got := b.Messages()
 	if got[0].Topic == "" || got[0].Topic != got[1].Topic || strings.Contains(got[0].Topic, "01k9x3") {
-		t.Errorf("got topics %q and %q, want one that does not name the ask", got[0].Topic, got[1].Topic)
+		t.Errorf("got topics %q and %q, want a topic that does not name the ask", got[0].Topic, got[1].Topic)
 	}
 	if got[0].TTL != "3600" || got[0].Urgency != "high" || got[1].TTL != "2419200" || got[1].Urgency != "normal" {
 		t.Errorf("got %+v", got)
@@ -188,7 +188,7 @@ func TestMessageIsWholeOrHasNoPart(t *testing.T) {
 }
 
 // The reply of a push service decides about a retry. No error contains its text.
-func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
+func TestServiceReplyDecidesAboutRetry(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
 	gone := s.Subscribe(t, publicKey(t, c))
@@ -225,7 +225,7 @@ func TestRepliesOfTheServiceAreUnderstood(t *testing.T) {
 }
 
 // The key depends only on the secret of the server.
-func TestKeyFollowsFromTheSecret(t *testing.T) {
+func TestKeyDependsOnlyOnTheSecret(t *testing.T) {
 	var keys []string
 	for _, secret := range []string{"a secret of the tests, 32 bytes!", "a secret of the tests, 32 bytes!", "another secret of some server..."} {
 		key, err := webpush.NewKey([]byte(secret))
@@ -272,7 +272,7 @@ func TestOnlyPublicPushServicesAreReached(t *testing.T) {
 
 // An address is stored only if it is a subscription with an https address and valid keys. Equal subscriptions
 // have one form.
-func TestOnlySubscriptionsAreAddresses(t *testing.T) {
+func TestOnlySubscriptionsAreValidAddresses(t *testing.T) {
 	s := webpushtest.NewService(t)
 	c := newChannel(t, s)
 	good := s.Subscribe(t, publicKey(t, c)).Subscription()

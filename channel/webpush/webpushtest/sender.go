@@ -35,7 +35,7 @@ func checkSender(header, origin string, want []byte, now time.Time) *rejection {
 	case !strings.HasPrefix(c.Subject, "mailto:") && !strings.HasPrefix(c.Subject, "https://"):
 		return &rejection{http.StatusForbidden, "the token has no subject"} // Apple's service requires it
 	case !bytes.Equal(key, want):
-		return &rejection{http.StatusForbidden, "the key is not the one of the subscription"}
+		return &rejection{http.StatusForbidden, "the key does not belong to the subscription"}
 	}
 	return nil
 }
